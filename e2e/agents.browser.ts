@@ -1,12 +1,19 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { asJson, expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
+import {
+  expectAccessible,
+  expectToFit,
+  fieldContent,
+  recordFaults,
+  setUpAccount,
+  switchToJson,
+} from "./page-checks.ts";
 
-/** Code and models run in processes of their own, which a busy machine starts late. */
+/** Sandboxed code and models run in their own processes, which start late on a busy machine. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// Agents in the compiled executable, made, changed and brought back by somebody in a real browser.
+// Agents in the compiled executable: created, changed and restored in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -14,13 +21,13 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("an agent is made, changed beside somebody else, compared, brought back and deleted", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("an agent is created, changed while another person edits it, compared, restored and deleted", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   let id = "";
 
-  await test.step("without agents the page says what they are, and c makes the first", async () => {
+  await test.step("without agents the page explains them, and c creates the first", async () => {
     await page.getByRole("link", { name: "Agents", exact: true }).click();
     await expect(page).toHaveURL(/\/agents$/);
     await expect(page.getByRole("heading", { name: "No agents yet" })).toBeVisible();
@@ -29,7 +36,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page).toHaveURL(/\/agents\/new$/);
   });
 
-  await test.step("what is missing is told at its field, and a known model is picked from the list", async () => {
+  await test.step("a missing value is reported at its field, and a known model is picked from the list", async () => {
     await server.post("/v1/tools", { name: "lookup_order", type: "client", description: "Finds an order." });
     await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
     await page.reload();
@@ -46,17 +53,17 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(model).toHaveValue("test/echo");
     await page.getByRole("checkbox", { name: /lookup_order/ }).check();
     await page.getByRole("checkbox", { name: /Manuals/ }).check();
-    await asJson(page, "Memory");
+    await switchToJson(page, "Memory");
     await expect
-      .poll(() => written(page.getByRole("textbox", { name: "Memory policy" })))
+      .poll(() => fieldContent(page.getByRole("textbox", { name: "Memory policy" })))
       .toMatch(/"memory_id": "mem_/);
     await page.getByRole("radiogroup", { name: "Memory as" }).getByText("Fields", { exact: true }).click();
     await expectAccessible(page, "new agent");
     await expectToFit(page, "new agent");
   });
 
-  await test.step("a guardrail that cannot be is refused at its field; one that is added from the menu can be", async () => {
-    await asJson(page, "Guardrails");
+  await test.step("an invalid guardrail is refused at its field; one added from the menu is accepted", async () => {
+    await switchToJson(page, "Guardrails");
     const guardrails = page.getByRole("textbox", { name: "Guardrails" });
     await guardrails.fill('[{"type": "regex", "on": ["output"], "action": "block", "config": {"pattern": "("}}]');
     await page.getByRole("button", { name: "Create agent" }).click();
@@ -65,7 +72,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await guardrails.fill("");
     await page.getByRole("button", { name: "Add a guardrail" }).click();
     await page.getByRole("menuitem", { name: "Personal data" }).click();
-    await expect.poll(() => written(guardrails)).toMatch(/"pii"/);
+    await expect.poll(() => fieldContent(guardrails)).toMatch(/"pii"/);
     await page.getByText("Show code").click();
     await expect(page.getByRole("region", { name: "curl code" })).toContainText("/v1/agents");
     await page.keyboard.press("Control+Enter");
@@ -79,7 +86,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     });
   });
 
-  await test.step("a change is a new version, and only what was changed is sent", async () => {
+  await test.step("a change creates a new version, and only the changed fields are sent", async () => {
     await expect(page.getByRole("heading", { name: "Refund desk" })).toBeVisible();
     await page.getByLabel("Instructions").fill("Be kind and brief.\nNever promise a date.");
     await expect(page.getByText("Changed: instructions")).toBeVisible();
@@ -89,7 +96,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("button", { name: /Save as version/ })).toBeHidden();
   });
 
-  await test.step("what somebody else saved meanwhile is shown before it is built upon", async () => {
+  await test.step("a change that another person saved meanwhile is shown before the save", async () => {
     await page.getByLabel("Description", { exact: true }).fill("Answers about refunds");
     await server.fetch(`/v1/agents/${id}`, { method: "PATCH", body: JSON.stringify({ model: "test/refusal" }) });
     await page.getByRole("button", { name: "Save as version 3" }).click();
@@ -101,7 +108,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("combobox", { name: "Model", exact: true })).toHaveValue("test/refusal");
   });
 
-  await test.step("versions are compared word by word, and an older one comes back as a new one", async () => {
+  await test.step("versions are compared word by word, and an older one is restored as a new one", async () => {
     await page.getByRole("tab", { name: "Versions" }).click();
     await page.getByRole("button", { name: /^Version 2/ }).click();
     const changed = page.getByRole("region", { name: "What changed" });
@@ -131,7 +138,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     });
   });
 
-  await test.step("its runs stand on their own tab, with the way to all of them", async () => {
+  await test.step("the agent's runs stand on their own tab, with a link to all of them", async () => {
     await server.post("/v1/runs?wait=60", { agent_id: id, input: "Where is order 4711?" });
     await page.getByRole("tab", { name: "Runs" }).click();
     await expect(page.getByRole("row").filter({ hasText: "Where is order 4711?" })).toContainText("Completed");
@@ -141,7 +148,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page).toHaveURL(new RegExp(`/runs\\?agent=${id}`));
   });
 
-  await test.step("it gets a chat page, another link, other bounds, and is closed", async () => {
+  await test.step("the agent gets a chat page, another link, other limits, and the page is closed", async () => {
     await page.goto(`${server.url}/dashboard/agents/${id}?tab=chat`);
     await page.getByLabel("Runs per day, per visitor").fill("none");
     await page.getByRole("button", { name: "Open a chat page" }).click();
@@ -173,7 +180,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     expect((await server.get(`/v1/agents/${id}/chat_page`)).status).toBe(404);
   });
 
-  await test.step("doors are opened and closed by their boxes", async () => {
+  await test.step("protocols are switched on and off by their checkboxes", async () => {
     await page.getByRole("tab", { name: "Definition" }).click();
     const door = page.getByRole("checkbox", { name: /^MCP/ });
     for (const isOpen of [true, false]) {
@@ -184,7 +191,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     }
   });
 
-  await test.step("it learns facts of its users once a box of a store of theirs says so", async () => {
+  await test.step("the agent learns facts of its users once a checkbox of its own store is set", async () => {
     const store = (await server.post("/v1/memory", { name: "Facts", kind: "vector", scope: "user" })).body;
     await page.reload();
     await page.getByRole("radiogroup", { name: "Memory as" }).getByText("Fields", { exact: true }).click();
@@ -200,7 +207,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect.poll(stores).toContainEqual(expect.objectContaining({ memory_id: store.id, learn: true }));
   });
 
-  await test.step("the list is searched by name, walked by keyboard, and holds long names", async () => {
+  await test.step("the list is searched by name, used by keyboard, and holds long names", async () => {
     const long = {
       name: `Deployment ${"assistant ".repeat(11)}`.trim(),
       instructions: "Be brief.",
@@ -226,7 +233,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page).toHaveURL(new RegExp(`/agents/${id}$`));
   });
 
-  await test.step("deleting names the effect", async () => {
+  await test.step("the delete dialog names the effect", async () => {
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete agent" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
@@ -238,7 +245,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("row")).toHaveCount(2);
   });
 
-  await test.step("its runs keep its last name, marked as deleted", async () => {
+  await test.step("runs of a deleted agent keep its last name, marked as deleted", async () => {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     const run = page.getByRole("link", { name: /^Refund desk \(deleted\) · / });
     await expect(run).toBeVisible();
@@ -250,7 +257,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("button", { name: "Agent: Refund desk (deleted)" })).toBeVisible();
   });
 
-  await test.step("an id that no agent has is told, with the way back", async () => {
+  await test.step("an unknown agent id gets a message with a link back", async () => {
     await page.goto(`${server.url}/dashboard/agents/${id}`);
     await expect(page.getByRole("heading", { name: "No such agent" })).toBeVisible();
     await expectAccessible(page, "no such agent");
@@ -263,12 +270,10 @@ async function expectNoComplaints(page: Page, complaints: readonly string[]): Pr
   expect(complaints).toEqual([]);
 }
 
-test("an agent goes to live with its tools, is copied beside itself, and comes back from its file", async ({
-  page,
-}) => {
-  // No test model: those serve test keys only. Nobody asks this one.
+test("an agent is copied to live with its tools, duplicated, and imported from its file", async ({ page }) => {
+  // No test model, because test models serve test keys only. This model is never called.
   await using server = await startRunnel({ environment: stubConnection("http://127.0.0.1:9/v1") });
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   await server.put("/v1/secrets/PARCEL_KEY", { value: "secret value" });
   const tool = await server.post("/v1/tools", {
@@ -290,7 +295,7 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
   };
   await page.goto(`${server.url}/dashboard/agents/${agent.body.id}`);
 
-  await test.step("what is new there and which headers are not copied is shown first", async () => {
+  await test.step("the copy dialog first shows the new resources and the headers that are not copied", async () => {
     await act("Copy to live…");
     const dialog = page.getByRole("dialog", { name: "Copy Parcel desk" });
     await expect(dialog.getByRole("listitem")).toHaveText([/Agent\s*Parcel desk\s*new/, /Tool\s*find_parcel\s*new/]);
@@ -304,7 +309,7 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
   });
 
-  await test.step("a second time only what differs is changed, as a new version", async () => {
+  await test.step("a second copy changes only what differs, as a new version", async () => {
     await server.patch(`/v1/agents/${agent.body.id}`, { instructions: "Find parcels, fast." });
     await page.goto(page.url().replace(/\/live\/agents\/.*/, `/test/agents/${agent.body.id}`));
     await act("Copy to live…");
@@ -315,13 +320,13 @@ test("an agent goes to live with its tools, is copied beside itself, and comes b
     await expect(page.getByText("v2", { exact: true })).toBeVisible();
   });
 
-  await test.step("a duplicate has a name of its own", async () => {
+  await test.step("a duplicate has its own name", async () => {
     await page.goto(page.url().replace(/\/live\/agents\/.*/, `/test/agents/${agent.body.id}`));
     await act("Duplicate");
     await expect(page.getByRole("heading", { name: "Parcel desk copy" })).toBeVisible();
   });
 
-  await test.step("an exported file makes the agent again where it is imported", async () => {
+  await test.step("importing an exported file creates the agent again", async () => {
     const [download] = await Promise.all([page.waitForEvent("download"), act("Export")]);
     const file = await download.path();
     await server.delete(`/v1/agents/${/agt_\w+/.exec(page.url())![0]}`);

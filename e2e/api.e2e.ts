@@ -7,7 +7,7 @@ import { type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// The main job on the compiled executable, over real TLS, with a model and tools at the other end of real sockets.
+// The core API on the compiled executable over TLS, with a model and tools behind real sockets.
 let model: ModelServer;
 let tools: ToolServer;
 let server: Runnel;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await tools[Symbol.asyncDispose]();
 });
 
-test("a streamed run pauses for the client's own tool, takes its output and goes on in the same stream", async () => {
+test("a streamed run pauses for the client's tool, takes its output and continues in the same stream", async () => {
   const tool = await createTool(server);
   const agent_id = await createScripted(
     server,
@@ -53,7 +53,7 @@ test("a streamed run pauses for the client's own tool, takes its output and goes
   expect(seqs).toEqual(seqs.map((_, index) => index + 1));
 });
 
-test("a submitted output streams on from where the run waited", async () => {
+test("submitting an output streams on from where the run waited", async () => {
   const tool = await createTool(server);
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
   const run = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
@@ -68,7 +68,7 @@ test("a submitted output streams on from where the run waited", async () => {
   expect(textsOf(frames)).toEqual(["Thank you."]);
 });
 
-test("cancelling answers at once, ends the stream, and reaches the model's request", async () => {
+test("cancelling responds at once, ends the stream, and closes the model's request", async () => {
   const agent_id = await createAgent(server, "words-1000-20");
   await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go on.", stream: true } });
   const { data } = await stream.until("token");
@@ -98,7 +98,7 @@ test("the trace shows every step of a run with its input, output and usage", asy
   expect(trace.usage).toEqual(run.usage);
 });
 
-test("a run that nobody waits for is there at once and is found finished by asking again", async () => {
+test("a background run responds at once, and polling finds it completed", async () => {
   const created = await server.post("/v1/runs", { agent_id: await createAgent(server, "words-5-5"), input: "Hello" });
   expect(created).toMatchObject({ status: 201, body: { status: "in_progress", output: null } });
   expect(created.headers.get("location")).toBe(`/v1/runs/${created.body.id}`);
@@ -111,14 +111,14 @@ test("a run that nobody waits for is there at once and is found finished by aski
   });
 });
 
-test("waiting is bounded: a run that takes longer is answered as it stands", async () => {
+test("waiting is bounded: a run that takes longer is returned in its current state", async () => {
   const agent_id = await createAgent(server, "words-1000-50");
   const { status, body } = await server.post("/v1/runs?wait=1", { agent_id, input: "Hello" });
   expect({ status, run: body.status }).toEqual({ status: 201, run: "in_progress" });
   await server.post(`/v1/runs/${body.id}/cancel`);
 });
 
-test("every reader gets the whole run, whenever and wherever in it they begin", async () => {
+test("every reader gets the whole run, from any position and at any time", async () => {
   const agent_id = await createAgent(server, "words-40-5");
   await using first = await server.stream("/v1/runs", { body: { agent_id, input: "Hello", stream: true } });
   const { data } = await first.until("token");
@@ -135,7 +135,7 @@ test("every reader gets the whole run, whenever and wherever in it they begin", 
   }
 });
 
-test("lists page through everything once, in both orders", async () => {
+test("lists page through every item once, in both orders", async () => {
   const name = "Listed";
   for (let count = 0; count < 7; count++)
     await createAgent(server, "test/echo", { name, metadata: { suite: "lists" } });
@@ -152,7 +152,7 @@ test("lists page through everything once, in both orders", async () => {
   }
 });
 
-test("an HTTP tool can verify who calls it, and gets the arguments", async () => {
+test("an HTTP tool can verify its caller, and gets the arguments", async () => {
   const tool = await createTool(server, { url: `${tools.url}/signed` });
   const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
   const [call] = tools.callsOf("/signed");
@@ -163,7 +163,7 @@ test("an HTTP tool can verify who calls it, and gets the arguments", async () =>
   expect(() => new Webhook(tool.signing_secret).verify(`${call!.body} `, call!.headers)).toThrow();
 });
 
-test("a connection that the command line adds is used by the running server", async () => {
+test("the running server uses a connection that the command line adds", async () => {
   const add = [
     "models",
     "add",
@@ -188,7 +188,7 @@ test("live keys and test keys do not see each other's data", async () => {
   expect({ ...answer.body, request_id: "" }).toEqual({ ...never.body, request_id: "" });
 });
 
-test("plain HTTP gets nothing from the TLS port", async () => {
+test("plain HTTP gets no response from the TLS port", async () => {
   const answer = await new Promise<string>((resolve) => {
     let text = "";
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1", () =>
@@ -198,10 +198,10 @@ test("plain HTTP gets nothing from the TLS port", async () => {
     socket.on("close", () => resolve(text));
     socket.on("error", () => {});
   });
-  // A refusal in clear text is fine; a redirect or an answer is not.
+  // Refusing plain HTTP is fine; a redirect or a success is not.
   expect(answer).not.toMatch(/HTTP\/1\.1 [23]/);
 });
 
-test("a certificate that nobody vouched for is refused by a client that was not given it", async () => {
+test("a client that was not given the self-signed certificate refuses it", async () => {
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
 });

@@ -1,9 +1,9 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { account, expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
+import { account, expectAccessible, expectToFit, fieldContent, recordFaults, setUpAccount } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// The inbox of the compiled executable: what runs ask of people, answered in a real browser.
+// The inbox of the compiled executable: requests of runs to people, answered in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -13,12 +13,12 @@ test.use({ viewport: { width: 1440, height: 900 } });
 
 const reason = "The parcel is already on its way.";
 
-test("whatever a run asks of a person is answered where it stands, the longest waiting first", async ({ page }) => {
-  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
+test("every request of a run to a person is answered in the inbox, the longest waiting first", async ({ page }) => {
+  test.setTimeout(420_000); // axe checks many states in two themes.
   await setUpAccount(page, server);
   await page.goto("about:blank");
-  const unknown = await test.step("a crash leaves a call of which nobody knows whether it happened", brokenCall);
-  const complaints = watch(page);
+  const unknown = await test.step("a crash leaves a call with an unknown outcome", brokenCall);
+  const complaints = recordFaults(page);
   await page.goto(`${server.url}/dashboard/runs`);
 
   const address = await tool("change_address", { approval: "always" });
@@ -27,7 +27,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
   const shelves = await agent("Shelves", [stock], { address: "Hall 4" });
   const first = await start(orders, "Please ship it to my office instead");
 
-  await test.step("the inbox shows what waits in the order in which it was asked, and the side bar counts it", async () => {
+  await test.step("the inbox lists requests in the order of their arrival, and the side bar counts them", async () => {
     await page.getByRole("link", { name: /^Approvals/ }).click();
     await expect(page).toHaveURL(/\/approvals$/);
     await expect(cards(page)).toHaveCount(2);
@@ -37,18 +37,19 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expect(page.getByRole("link", { name: "Approvals , 2 waiting" })).toBeVisible();
   });
 
-  const [second, third] = await test.step("what comes while somebody reads stands at the end, by itself", async () => {
-    await expect(page.getByText("Auto-refresh", { exact: true }).last()).toBeVisible();
-    const second = await start(shelves, "Is there Assam 500 g?");
-    const third = await start(orders, "To my neighbour instead");
-    await expect(cards(page)).toHaveCount(4);
-    await expect(cards(page).nth(2)).toContainText("ask_stock waits for its output");
-    await expectAccessible(page, "inbox");
-    await expectToFit(page, "inbox");
-    return [second, third];
-  });
+  const [second, third] =
+    await test.step("a request that arrives while the page is open is appended at the end", async () => {
+      await expect(page.getByText("Auto-refresh", { exact: true }).last()).toBeVisible();
+      const second = await start(shelves, "Is there Assam 500 g?");
+      const third = await start(orders, "To my neighbour instead");
+      await expect(cards(page)).toHaveCount(4);
+      await expect(cards(page).nth(2)).toContainText("ask_stock waits for its output");
+      await expectAccessible(page, "inbox");
+      await expectToFit(page, "inbox");
+      return [second, third];
+    });
 
-  await test.step("a filter shows one kind, by an address that can be kept", async () => {
+  await test.step("a filter shows one kind, and its address can be saved", async () => {
     await page.getByRole("button", { name: "Needs", exact: true }).click();
     await page.getByRole("menuitemradio", { name: "Client output" }).click();
     await expect(page).toHaveURL(/needs=output/);
@@ -57,11 +58,11 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expect(cards(page)).toHaveCount(4);
   });
 
-  await test.step("outputs that an application owes are counted apart", async () => {
+  await test.step("outputs that an application owes are counted separately", async () => {
     await expect(page.getByRole("link", { name: "Approvals , 3 waiting · 1 client output" })).toBeVisible();
   });
 
-  await test.step("what a approves can be taken back for a moment, and is seen all the while", async () => {
+  await test.step("an approval by a can be undone for a moment, and stays visible meanwhile", async () => {
     const card = cards(page).nth(1);
     await card.getByRole("link").focus();
     await page.keyboard.press("a");
@@ -77,19 +78,20 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   });
 
-  await test.step("j goes to a call, a approves it, and the focus goes on to the next", async () => {
-    await page.keyboard.press("a"); // Nothing is approved that was not chosen.
+  await test.step("j moves to a call, a approves it, and the focus moves to the next", async () => {
+    await page.keyboard.press("a"); // Approves nothing, because nothing is selected.
     await expect(cards(page).nth(0).getByRole("link")).toBeFocused();
     await page.keyboard.press("j");
     await page.keyboard.press("a");
     await expect(cards(page).filter({ hasText: "ask_stock" }).getByRole("link")).toBeFocused();
-    expect(await ended(first)).toMatchObject({ status: "requires_action" }); // A client's tool: now its output is asked for.
+    // The next call is of a client tool, whose output the run now requires.
+    expect(await ended(first)).toMatchObject({ status: "requires_action" });
     await expect(cards(page)).toHaveCount(4);
   });
 
   await test.step("the output of a client tool is not prefilled", async () => {
     const card = cards(page).filter({ hasText: "ask_stock" });
-    await expect.poll(() => written(card.getByLabel("Output"))).toBe("");
+    await expect.poll(() => fieldContent(card.getByLabel("Output"))).toBe("");
     await card.getByRole("button", { name: "Send output" }).click();
     await expect(card.getByText("Enter a JSON value.")).toBeVisible();
     await card.getByLabel("Output").fill('{"in_stock": 3}');
@@ -110,7 +112,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     expect((await ended(third)).messages.at(-2).content).toContain(reason);
   });
 
-  await test.step("an unknown outcome is told in one of three ways", async () => {
+  await test.step("an unknown outcome is resolved in one of three ways", async () => {
     const card = cards(page).filter({ hasText: "Did refund take effect?" });
     await expect(card.getByRole("button", { name: "Continue the run" })).toBeDisabled();
     await card.getByRole("radio", { name: /It took effect/ }).check();
@@ -132,14 +134,14 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await answer(run, { output: "done" });
   });
 
-  await test.step("what somebody else answers meanwhile keeps its place, and says so", async () => {
+  await test.step("a request that another person answers meanwhile keeps its place, and says so", async () => {
     const gone = cards(page).filter({ hasText: "Somewhere else" });
     await expect(gone).toContainText("was answered elsewhere");
     await gone.getByRole("button", { name: "Remove from the list" }).click();
     await expect(gone).toBeHidden();
   });
 
-  await test.step("of two answers at once the first counts, and the second is told so kindly", async () => {
+  await test.step("of two concurrent answers the first wins, and the second gets a friendly message", async () => {
     const run = await start(orders, "At once");
     const card = cards(page).filter({ hasText: "At once" });
     await expect(card.getByRole("button", { name: "Approve" })).toBeVisible();
@@ -154,7 +156,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await card.getByRole("button", { name: "Remove from the list" }).click();
   });
 
-  await test.step("a trace names the person who decided in the dashboard, and the key that decided elsewhere", async () => {
+  await test.step("a trace names the person who decided in the dashboard, or the key that decided by API", async () => {
     const inbox = page.url();
     const keyed = await start(orders, "By a program");
     await answer(keyed, { decision: "approve" });
@@ -166,7 +168,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await page.goto(inbox);
   });
 
-  await test.step("an inbox without anything says what would stand there", async () => {
+  await test.step("an empty inbox explains its purpose", async () => {
     await answer(first, { output: "done" });
     await page.reload();
     await expect(page.getByRole("heading", { name: "Nothing is waiting for you" })).toBeVisible();
@@ -179,7 +181,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
 
 const cards = (page: Page) => page.getByRole("list", { name: "Waiting calls" }).locator("> li");
 
-/** A run whose tool was being called when the process died. */
+/** Returns a run whose process died during the tool call. */
 async function brokenCall(): Promise<string> {
   await using tools = startToolServer();
   const refund = await tool("refund", { type: "http", url: `${tools.url}/slow/60000`, timeout_ms: 120_000 });
@@ -220,13 +222,13 @@ async function start(agent_id: string, input: string, wait = 60): Promise<string
 
 const read = async (id: string): Promise<Json> => (await server.get(`/v1/runs/${id}`)).body;
 
-/** The run, once it works no longer. */
+/** Returns the run once it is no longer working. */
 async function ended(id: string): Promise<Json> {
   await expect.poll(async () => (await read(id)).status).not.toBe("in_progress");
   return read(id);
 }
 
-/** Answers the one call of a run, as another person would. */
+/** Answers the only call of a run, as another person would. */
 async function answer(id: string, said: object): Promise<void> {
   const [call] = (await ended(id)).required_action.submit_tool_outputs.tool_calls;
   const tool_outputs = [{ tool_call_id: call.id, ...said }];

@@ -4,8 +4,8 @@ const quietLooks = 3;
 const patience_ms = 10_000;
 
 /**
- * Follows what a page asks for. The answer waits until nothing that the page shows is on its way any more; live streams
- * stay open, so the network as a whole is never idle.
+ * Tracks the requests of a page. The returned function resolves once nothing visible is loading; streams may stay open,
+ * so "network idle" never happens.
  */
 export function followRequests(page: Page): () => Promise<void> {
   const underWay = new Set<Request>();
@@ -15,10 +15,11 @@ export function followRequests(page: Page): () => Promise<void> {
   return async () => {
     await page.locator("h1, h2, [role=alert] > *").filter({ visible: true }).first().waitFor();
     await page.waitForFunction(() => document.querySelector(".skeleton, [role=status][aria-label^=Loading]") === null);
-    // What has come may ask for more.
+    // A response may trigger more requests.
     for (let quiet = 0; quiet < quietLooks; quiet++) {
       if (underWay.size > 0) {
-        await oneMoreEnded(page).catch(() => underWay.clear()); // The end of what a cache answers is lost now and then.
+        // The browser sometimes reports no end for a response from its cache.
+        await oneMoreEnded(page).catch(() => underWay.clear());
         quiet = -1;
       }
       await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve, { timeout: 200 })));
@@ -26,7 +27,7 @@ export function followRequests(page: Page): () => Promise<void> {
   };
 }
 
-/** Data that never comes is told by the skeleton in its place. */
+/** Resolves when one more request ends. Data that never arrives stays visible as a skeleton. */
 const oneMoreEnded = (page: Page): Promise<unknown> =>
   Promise.race([
     page.waitForEvent("requestfinished", { timeout: patience_ms }),

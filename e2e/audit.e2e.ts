@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { userInfo } from "node:os";
-import { type Answer, type Json, read, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, parseResponse, startRunnel } from "./harness.ts";
 
-test("the audit log tells what keys, people and commands did, from where, also after a crash", async () => {
+test("the audit log records the actions of keys, people and commands with their origin, also after a crash", async () => {
   await using server = await startRunnel();
   let cookie = "";
-  const console_ = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+  const console_ = async (method: string, path: string, body?: unknown): Promise<ParsedResponse> => {
     const headers = { "x-runnel-console": "1", origin: server.url, "content-type": "application/json", cookie };
     const init = { method, headers, key: null, body: body === undefined ? undefined : JSON.stringify(body) };
     const response = await server.fetch(`/console/api${path}`, init);
     cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
-    return read(response);
+    return parseResponse(response);
   };
   const agent = { name: "A", instructions: "never shown", model: "test/script" };
 
@@ -56,7 +56,7 @@ test("the audit log tells what keys, people and commands did, from where, also a
   });
   expect(JSON.stringify(all)).not.toMatch(/never shown|canary|correct horse|whsec_|sk_test_\w{20}/);
 
-  // A key learns of its project, and nothing of people and of the server.
+  // A key reads the entries of its project, and none of people or the server.
   const seen: Json[] = (await server.get("/v1/audit_log?limit=100")).body.data;
   expect(seen.map(({ action }) => action)).toContain("run.cancelled");
   expect(seen.every(({ project_id }) => project_id === me.project_id)).toBe(true);

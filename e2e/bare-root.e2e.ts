@@ -7,17 +7,17 @@ import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { canEnterRoots, canLayOver, makeBareRoot, runOverSystem } from "./bare-root.ts";
 import { executable, firstLine, type Json, runProgram } from "./harness.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const version = "5.2.5";
 const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`]);
 if (!canEnterRoots) console.warn("skipped: root file systems can be made and entered by root alone");
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
 
-/** One in five seconds, which is how long each may take: with `SCRAPES=12` for a minute. */
+/** Number of scrapes, five seconds apart and each limited to five seconds; `SCRAPES=12` takes a minute. */
 const scrapes = Number(process.env.SCRAPES ?? 4);
 
-/** Has a real Prometheus look at a server while it works, as often as asked; throws where a scrape fails or an alert comes. */
+/** Lets a real Prometheus scrape a server under load. Throws if a scrape fails or an alert fires. */
 async function scrapedUnderLoad(server: string, ca_file: string, work: () => Promise<Json>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-scraped-"));
   const documented = (name: string) => readFileSync(inProject("server/docs/files", name), "utf8");
@@ -30,7 +30,7 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   };
   const config = { global: { scrape_interval: "5s" }, rule_files: ["alerts.yml"], scrape_configs: [job] };
   writeFileSync(join(folder, "alerts.yml"), documented("runnel-alerts.yml"));
-  writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config)); // Which is YAML, too.
+  writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config)); // JSON is valid YAML.
   const address = `127.0.0.1:${freePort()}`;
   const flags = ["--config.file=prometheus.json", "--storage.tsdb.path=tsdb", `--web.listen-address=${address}`];
   const prometheus = Bun.spawn(["prometheus", ...flags, "--log.level=error"], {
@@ -48,12 +48,12 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   const load = (async () => {
     for (; working; await Bun.sleep(20)) {
       const { status, error } = await work();
-      // A quiet machine does more runs than a minute may have by default.
+      // A fast machine starts more runs per minute than the default limit.
       expect(status ?? error.code).toBeOneOf(["completed", "rate_limited"]);
     }
   })();
   try {
-    await until(async () => ((await ask("sum_over_time(up[10m])")) ?? 0) >= scrapes);
+    await waitUntil(async () => ((await ask("sum_over_time(up[10m])")) ?? 0) >= scrapes);
     expect(await ask("min_over_time(up[10m])")).toBe(1);
     expect(await ask('sum(runnel_runs_ended_total{status="completed"})')).toBeGreaterThan(1);
     expect(await ask('count(ALERTS{alertstate="firing"})')).toBeUndefined();
@@ -65,7 +65,7 @@ async function scrapedUnderLoad(server: string, ca_file: string, work: () => Pro
   }
 }
 
-test("it is not installed into a root that does not exist", async () => {
+test("it is not installed into a missing root folder", async () => {
   const root = join(tmpdir(), "runnel-no-root");
   const { code, stderr } = await runProgram([executable, "install", "--root", root], "/", { PATH: process.env.PATH! });
   expect({ code, stderr, made: existsSync(root) }).toEqual({
@@ -75,7 +75,7 @@ test("it is not installed into a root that does not exist", async () => {
   });
 });
 
-test.skipIf(!canLayOver)("it installs itself where systemd does not run, as while an image is made", async () => {
+test.skipIf(!canLayOver)("it installs itself without systemd, for example while an image is built", async () => {
   const { code, stdout, stderr } = await runOverSystem([executable, "install"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toStartWith("Installed /usr/local/bin/runnel and /etc/systemd/system/runnel.service.");
@@ -83,7 +83,7 @@ test.skipIf(!canLayOver)("it installs itself where systemd does not run, as whil
   expect(stdout).toMatch(/^\d+\n$/m);
 });
 
-describe.skipIf(!canEnterRoots || programs === null)("on a root file system with nothing but the executable", () => {
+describe.skipIf(!canEnterRoots || programs === null)("on a root file system that holds only the executable", () => {
   const bucket = "backups";
   const endpoint = `http://127.0.0.1:${freePort()}`;
   const settings = {
@@ -105,7 +105,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
         () => true,
         () => false,
       );
-    await until(answers);
+    await waitUntil(answers);
     expect((await fetch(`${endpoint}/${bucket}`, { method: "PUT" })).status).toBe(200);
   }, 60_000);
   afterAll(async () => {
@@ -116,7 +116,7 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
   const greeting = async ({ stdout }: { stdout: ReadableStream<Uint8Array> }): Promise<Json> =>
     JSON.parse(await firstLine(stdout));
 
-  test("it is installed, serves as nobody from a root that cannot be written to, jails code, is well, is scraped by a real Prometheus under load, and comes back from its backup elsewhere", async () => {
+  test("it is installed, serves as an unprivileged user on a read-only root, jails code, is healthy, is scraped by a real Prometheus under load, and is restored from its backup elsewhere", async () => {
     using here = makeBareRoot();
     expect(statSync(join(here.root, "usr/local/bin/runnel")).mode & 0o777).toBe(0o755);
     expect(statSync(join(here.root, "etc/runnel/runnel.env")).mode & 0o777).toBe(0o600);
@@ -146,9 +146,9 @@ describe.skipIf(!canEnterRoots || programs === null)("on a root file system with
       await scrapedUnderLoad(address, join(here.data, "tls/cert.pem"), () =>
         json("/v1/runs?wait=60", { agent_id: agent.id, input: "Hello" }),
       );
-    await until(async () => /^runnel_backup_last_success_timestamp_seconds [1-9]/m.test(await scrape()));
+    await waitUntil(async () => /^runnel_backup_last_success_timestamp_seconds [1-9]/m.test(await scrape()));
 
-    // Commands of its own, inside.
+    // Runs a command inside the root.
     expect(await here.run(["health"])).toMatchObject({ code: 0, stdout: "ready\n" });
     const doctor = await here.run(["doctor", "--json"], settings);
     const findings: Json[] = JSON.parse(doctor.stdout).findings;

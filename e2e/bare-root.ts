@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { executable, runProgram } from "./harness.ts";
 
-/** Root file systems can be made and entered by root alone. */
+/** True if this process may create root file systems: only root can. */
 export const canEnterRoots =
   process.getuid?.() === 0 && ["unshare", "chroot", "setpriv", "ldd"].every((name) => Bun.which(name));
 
-/** What is written to /etc and /usr can be led elsewhere. */
+/** True if overlays can be mounted over /etc and /usr. */
 export const canLayOver =
   canEnterRoots &&
   /\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) &&
   Bun.which("systemd-sysusers") !== null;
 
-/** Runs a command by root whose changes of the system nobody else sees, on a system that systemd has not started. */
+/** Runs a command as root on a system without a running systemd; its changes of the system are private. */
 export async function runOverSystem(command: readonly string[]) {
   const script = `set -e
 mount --make-rprivate /
@@ -32,11 +32,11 @@ id -u runnel`;
 }
 
 interface Root {
-  /** Where the data is, inside. */
+  /** Path of the data directory inside the root. */
   dataDir: string;
-  /** Puts what is run, and by whom, into a root that has the libraries and empty folders. */
+  /** Copies the program and its user into a root that has only the libraries and empty folders. */
   lay(root: string): { uid: number; gid: number; program: string };
-  /** Of every command. */
+  /** Environment of every command. */
   env?: Record<string, string>;
 }
 
@@ -52,8 +52,8 @@ const onMachine: Root = {
 };
 
 /**
- * A root file system that holds the executable's libraries and what is laid into it, and nothing else: no shell, no
- * programs, no users but its own. `enter` runs the executable in it as that user, with a root that cannot be written to.
+ * Creates a root file system with the executable, its libraries and the given files only: no shell, no programs, no
+ * other users. `enter` runs the executable in it as that user, with a read-only root.
  */
 export function makeBareRoot({ dataDir, lay, env: always = {} }: Root = onMachine) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-root-"));
@@ -65,7 +65,7 @@ export function makeBareRoot({ dataDir, lay, env: always = {} }: Root = onMachin
     copyFileSync(path, join(root, path));
   }
   const { uid, gid, program } = lay(root);
-  // A new volume takes over what is there.
+  // A new volume starts with the image's content of that folder.
   Bun.spawnSync(["cp", "-a", join(root, dataDir), join(folder, "data")]);
   Bun.spawnSync(["chown", "-R", `${uid}:${gid}`, join(folder, "data")]);
   Bun.spawnSync(["chmod", "700", join(folder, "data")]);
@@ -94,10 +94,10 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} ${root} ${program} "
     });
   return {
     root,
-    /** The data directory, from outside. */
+    /** Path of the data directory outside the root. */
     data: join(folder, "data"),
     enter,
-    /** Runs a command of the executable to its end. */
+    /** Runs a command of the executable and waits for its exit. */
     async run(args: readonly string[], env?: Record<string, string>) {
       const child = enter(args, env);
       const [stdout, stderr, code] = await Promise.all([
@@ -111,7 +111,7 @@ exec setpriv --no-new-privs chroot --userspec=${uid}:${gid} ${root} ${program} "
   };
 }
 
-/** What the loader maps besides the executable. */
+/** Returns the libraries that the loader maps beside the executable. */
 function libraries(): string[] {
   const said = Bun.spawnSync(["ldd", executable]).stdout.toString();
   return [...said.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!);

@@ -1,8 +1,8 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectToFit, signedIn, written } from "./page-checks.ts";
+import { expectToFit, fieldContent, signInBeforeEach } from "./page-checks.ts";
 
-// What nobody would write by hand comes by the API: no page hangs over it, throws, or complains in its console.
+// Data that only the API can create: no page hangs, throws, or logs an error because of it.
 const expect = plain.configure({ timeout: 30_000 });
 let server: Runnel;
 test.beforeAll(async () => {
@@ -11,7 +11,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.describe.configure({ timeout: 180_000 });
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
 const make = async (path: string, body: Json): Promise<Json> => {
   const { status, body: made } = await server.post(path, body);
@@ -24,14 +24,14 @@ const editor = (page: Page, name: string) =>
   page.locator(".cm-content").and(page.getByRole("textbox", { name, exact: true }));
 const fieldsOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`field_${i}`, { type: "string", enum: ["a", "b"] }]));
-/** The page still reacts to a key press at once, and does not scroll sideways. */
+/** Expects the page to react to a key press at once and not to scroll sideways. */
 async function expectAlive(page: Page, name: string): Promise<void> {
   await expectToFit(page, name);
   await page.keyboard.press("Escape");
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
 }
 
-test("a schema of hundreds of fields is JSON, and one that is deep or leads back to itself keeps what it says", async ({
+test("a schema with hundreds of fields, deep nesting or recursion is edited as JSON and keeps its content", async ({
   page,
 }) => {
   const wide = await client("wide", { parameters: { type: "object", properties: fieldsOf(300) } });
@@ -57,7 +57,7 @@ test("a schema of hundreds of fields is JSON, and one that is deep or leads back
   await expectAlive(page, "deep");
 });
 
-test("conditions, guardrails and names of any kind are shown as they are", async ({ page }) => {
+test("conditions, guardrails and names of any kind are shown unchanged", async ({ page }) => {
   const when = {
     properties: {
       odd: { const: { a: [1] } },
@@ -103,7 +103,7 @@ test("conditions, guardrails and names of any kind are shown as they are", async
   }
 });
 
-test("thousands of variables of a prompt, and a line of 240 kB, leave the page alive", async ({ page }) => {
+test("the page stays responsive with thousands of prompt variables and a line of 240 kB", async ({ page }) => {
   const names = Array.from({ length: 5_000 }, (_, i) => `{{v${i}}}`).join(" ");
   const agent = await make("/v1/agents", {
     name: "Many",
@@ -127,7 +127,7 @@ test("thousands of variables of a prompt, and a line of 240 kB, leave the page a
   }
 });
 
-test("what is pasted into an editor may be of five megabytes, or nest without an end", async ({ page }) => {
+test("a text of five megabytes or with endless nesting can be pasted into an editor", async ({ page }) => {
   const paste = (text: string) =>
     page.evaluate((text) => {
       const data = new DataTransfer();
@@ -152,5 +152,5 @@ test("what is pasted into an editor may be of five megabytes, or nest without an
     if (told) await expect(schema).toHaveAccessibleDescription(told);
     await expectAlive(page, "pasted");
   }
-  expect(await written(schema)).toContain("const");
+  expect(await fieldContent(schema)).toContain("const");
 });

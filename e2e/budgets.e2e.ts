@@ -3,7 +3,7 @@ import { createAgent, createScripted, createTool, runToEnd, stubConnection } fro
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-// What runs may spend, on the executable: a model on loopback that counts, and prices that the operator set.
+// Budgets of runs on the executable: a model on loopback that counts, and prices set by the operator.
 
 const words = (count: number, pause_ms = 0) => `openai_compatible/stub/words-${count}-${pause_ms}`;
 
@@ -21,7 +21,7 @@ const exceeded = (limit: string) => ({
   error: { code: "budget_exceeded", message: expect.stringContaining(limit) },
 });
 
-test("a run stays within what it may spend: tokens, cost, tool calls and time", async () => {
+test("a run stays within its budget of tokens, cost, tool calls and time", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   await setPrice(server, words(50), 10);
@@ -47,7 +47,7 @@ test("a run stays within what it may spend: tokens, cost, tool calls and time", 
   await model.requests.at(-1)!.aborted;
 });
 
-test("runs that begin at once never pass the budget of the day, and what was spent outlives a kill", async () => {
+test("concurrent runs never exceed the daily budget, and the spent amount survives kill -9", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, words(200, 2), { model_settings: { max_output_tokens: 200 } });
@@ -70,7 +70,7 @@ test("runs that begin at once never pass the budget of the day, and what was spe
   expect((await runToEnd(server, agent_id)).status).toBe("completed");
 });
 
-test("a run that is killed in the middle knows what it has spent, and how long it has taken", async () => {
+test("a run that is killed in the middle knows its spent amount and its elapsed time", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const { id } = await createTool(server, { name: "look", type: "client" });
@@ -92,7 +92,7 @@ test("a run that is killed in the middle knows what it has spent, and how long i
   expect((await server.get(`/v1/runs/${wall.id}`)).body).toMatchObject(exceeded("budget.max_wall_ms"));
 });
 
-test("a price that is set while runs go on counts for those that begin from then on", async () => {
+test("a price set while runs are in progress applies to runs created afterwards", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   await setPrice(server, words(100, 10), 10);

@@ -7,11 +7,11 @@ import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts
 import { type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-// Every secret that a server can meet is given to it once, and sent back to it by everybody whom it tells one. Then all
-// that it has written and answered is searched for them.
+// Gives the server one of every kind of secret, which all its peers echo back; then searches everything that the server
+// wrote and responded for them.
 
 const canary = (kind: string): string => `canary-${kind}-${crypto.randomUUID()}`;
-/** With signs that JSON, URLs and HTML write in other ways. */
+/** Contains characters that JSON, URLs and HTML escape. */
 const oddCanary = (kind: string): string => `canary/${kind}+"\\${crypto.randomUUID()}`;
 const basicPassword = canary("basic");
 const secrets = {
@@ -35,11 +35,11 @@ const secrets = {
   "a value that was refused": `${canary("refused")}\n`,
   "the master key": crypto.getRandomValues(new Uint8Array(32)).toHex(),
 };
-/** Shown once, by the server itself; found out as they are shown. */
-const shown: Record<string, string> = {};
-const marker = canary("marker"); // No secret: it shows that a place that is searched holds what was sent.
+/** Secrets that the server generates and shows once. */
+const generatedSecrets: Record<string, string> = {};
+const marker = canary("marker"); // Not a secret: proves that the searched places hold what was sent.
 
-/** Answers with the headers that it got, in the way that its path says. */
+/** Echoes the request's headers in the way that its path says. */
 const echo = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -62,11 +62,11 @@ const echo = Bun.serve({
 });
 const received: string[] = [];
 
-/** What a receiver makes of the headers that have several parts. */
+/** Returns the secret parts of composed headers. */
 const partsOf = ({ cookie = "", "x-basic": basic = "" }: Record<string, string>): string =>
   `${cookie.slice("sid=".length).split(";")[0]} ${atob(basic.slice("Basic ".length)).split(":")[1]}`;
 
-/** A provider that repeats the request's headers in its errors, at once or in the middle of its stream. */
+/** Echoes the request's headers in its errors, at once or in the middle of its stream. */
 function provider({ model }: Json, text: string): Response {
   const error = { message: `You sent ${text}`, type: text, code: text };
   if (model === "mid-stream")
@@ -100,20 +100,20 @@ describe.each(["json", "pretty"])("with a log in the form %s, no secret is found
         RUNNEL_MODEL_STUB_API_KEY: "none",
       },
     });
-    Object.assign(shown, { "the first test key": server.keys.test, "the first live key": server.keys.live });
-    await everything(server);
+    Object.assign(generatedSecrets, { "the first test key": server.keys.test, "the first live key": server.keys.live });
+    await useWholeServer(server);
     cmdline = readFileSync(`/proc/${pidOf(server)}/cmdline`, "utf8");
     backup = join(server.folder, "backup.db");
     const { code, stdout, stderr } = await server.command("backup", backup);
     expect(code).toBe(0);
     outputs.push(stdout, stderr);
-    await server.kill9(); // What is in the log of the database stays there.
+    await server.kill9(); // After kill -9 the WAL keeps its content.
     for (const path of [...filesIn(server.dataDir), backup]) files.set(path, readFileSync(path));
     log = server.log();
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test("and everybody was sent what they should be sent", () => {
+  test("and every peer received its secrets", () => {
     const all = received.join("\n");
     for (const kind of [
       "a provider's key from the environment",
@@ -126,35 +126,37 @@ describe.each(["json", "pretty"])("with a log in the form %s, no secret is found
       expect({ kind, sent: all.includes(inJson(secrets[kind])) }).toEqual({ kind, sent: true });
   });
 
-  test("in anything that was answered: bodies, headers, events, traces, pages", () => {
+  test("in any response: bodies, headers, events, traces, pages", () => {
     expect(outputs.join("\n")).toContain(marker);
-    expect(found(outputs.join("\n"))).toEqual([]);
+    expect(findSecretKinds(outputs.join("\n"))).toEqual([]);
   });
 
   test("in the log", () => {
     expect(log).toContain("a run met a bug");
     expect(log).toContain("client_request_id");
-    expect(found(log)).toEqual([]);
+    expect(findSecretKinds(log)).toEqual([]);
   });
 
-  test("in the database, its log, the backup, or any other file beside", () => {
+  test("in the database, its WAL, the backup, or any other file beside", () => {
     const names = [...files.keys()].map((path) => path.split("/").at(-1)!);
     expect(names).toEqual(expect.arrayContaining(["runnel.db", "runnel.db-wal", "server.json", "backup.db"]));
     const holds = (name: string) => [...files].some(([path, bytes]) => path.endsWith(name) && bytes.includes(marker));
     expect([holds("backup.db"), holds("runnel.db-wal") || holds("runnel.db")]).toEqual([true, true]);
-    const hits = [...files].flatMap(([path, bytes]) => found(bytes.toString("latin1")).map((kind) => [path, kind]));
+    const hits = [...files].flatMap(([path, bytes]) =>
+      findSecretKinds(bytes.toString("latin1")).map((kind) => [path, kind]),
+    );
     expect(hits).toEqual([]);
   });
 
-  test("in what the model was told", () => {
+  test("in the prompts of the model", () => {
     const told = JSON.stringify(model.requests.map(({ messages }) => messages));
     expect(told).toContain("[hidden]");
-    expect(found(told)).toEqual([]);
+    expect(findSecretKinds(told)).toEqual([]);
   });
 
   test("among the arguments of the process", () => {
     expect(cmdline).toContain("serve");
-    expect(found(cmdline)).toEqual([]);
+    expect(findSecretKinds(cmdline)).toEqual([]);
   });
 });
 
@@ -163,7 +165,7 @@ afterAll(async () => {
   await model[Symbol.asyncDispose]();
 });
 
-test("a key that comes in clear text is refused, and stands in no answer and no log", async () => {
+test("a key sent in clear text is refused, and appears in no response and no log", async () => {
   await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1/32"] });
   const answers = [];
   for (const key of [server.keys.test, server.keys.live]) {
@@ -176,8 +178,8 @@ test("a key that comes in clear text is refused, and stands in no answer and no 
     expect(`${answers.join()}${server.log()}`).not.toContain(key.slice(8));
 });
 
-/** Uses the whole server with secrets, right and wrong ones, and keeps what it answers. */
-async function everything(server: Runnel): Promise<void> {
+/** Uses the whole server with right and wrong secrets, and keeps its responses. */
+async function useWholeServer(server: Runnel): Promise<void> {
   await visitConsole(server);
   await sendWrongKeys(server);
   const { tools, once } = await makeTools(server);
@@ -187,7 +189,7 @@ async function everything(server: Runnel): Promise<void> {
   await readAll(server);
 }
 
-/** One request whose answer is kept to be searched. */
+/** Sends one request and keeps its response for the search. */
 async function ask(server: Runnel, method: string, path: string, init: RequestInit & { key?: string | null } = {}) {
   const id = { "x-client-request-id": `client-${crypto.randomUUID()}` };
   const response = await server.fetch(path, { ...init, method, headers: { ...id, ...(init.headers as object) } });
@@ -198,7 +200,7 @@ async function ask(server: Runnel, method: string, path: string, init: RequestIn
 
 async function visitConsole(server: Runnel): Promise<void> {
   const [, token = ""] = server.setupUrl.split("#");
-  Object.assign(shown, { "the token of the set-up link": token });
+  Object.assign(generatedSecrets, { "the token of the set-up link": token });
   const console = (path: string, body: object, cookie = "") =>
     ask(server, "POST", `/console/api${path}`, {
       key: null,
@@ -213,7 +215,7 @@ async function visitConsole(server: Runnel): Promise<void> {
   const { status, headers } = await console("/login", account);
   expect(status).toBe(200);
   const cookie = headers.get("set-cookie")!.split(";")[0]!;
-  Object.assign(shown, {
+  Object.assign(generatedSecrets, {
     "the set-up's session": made.headers.get("set-cookie")!.split(/[=;]/)[1]!,
     "a session": cookie.split("=")[1]!,
   });
@@ -246,7 +248,7 @@ async function sendWrongKeys(server: Runnel): Promise<void> {
   await plainText(server);
 }
 
-/** What a client does that takes the port for one without TLS. */
+/** Sends plain HTTP to the TLS port. */
 async function plainText(server: Runnel): Promise<void> {
   const { hostname, port } = new URL(server.url);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -261,7 +263,7 @@ async function plainText(server: Runnel): Promise<void> {
 const put = (server: Runnel, name: string, value: string) =>
   ask(server, "PUT", `/v1/secrets/${name}`, { body: JSON.stringify({ value }) });
 
-/** Tools that send secrets and get them back, and a key with its own secret; also by repeated requests. */
+/** Creates tools that send secrets and get them echoed, and a key with its own secret; also by repeated requests. */
 async function makeTools(server: Runnel) {
   await put(server, "PLAIN", secrets["a named secret's earlier value"]);
   await put(server, "BEARER", secrets["a named secret behind a scheme"]);
@@ -277,11 +279,11 @@ async function makeTools(server: Runnel) {
   for (const path of paths) {
     const more = { url: base + path, headers, ...(["/text", "/cut"].includes(path) && { response: "text" }) };
     const tool = await createTool(server, { ...more, ...(path === "/cut" && { max_output_bytes: 270 }) });
-    shown[`the signing secret of ${path}`] = tool.signing_secret;
+    generatedSecrets[`the signing secret of ${path}`] = tool.signing_secret;
     tools.push(tool.id);
   }
   const once = await createTool(server, { url: `${base}/text`, headers: { a: "{{secret.ONCE}}" }, name: "once" });
-  shown["the signing secret of the last tool"] = once.signing_secret;
+  generatedSecrets["the signing secret of the last tool"] = once.signing_secret;
   for (const [path, body] of [
     ["/v1/api_keys", { name: "k", scopes: ["read"] }],
     ["/v1/tools", { name: "repeated", url: base, headers }],
@@ -289,13 +291,13 @@ async function makeTools(server: Runnel) {
     const init = { method: "POST", headers: { "idempotency-key": path }, body: JSON.stringify(body) };
     for (const _ of [1, 2]) {
       const made: Json = await (await server.fetch(path, init)).json();
-      shown[`what ${path} shows once`] = made.secret ?? made.signing_secret;
+      generatedSecrets[`what ${path} shows once`] = made.secret ?? made.signing_secret;
     }
   }
   return { tools, once: once.id as string };
 }
 
-/** Providers that send back the key that they were sent: one from the environment, one that was stored. */
+/** Calls providers that echo their key: one key from the environment, one stored. */
 async function failAtProviders(server: Runnel): Promise<void> {
   const env = {
     PATH: process.env.PATH!,
@@ -318,7 +320,7 @@ async function failAtProviders(server: Runnel): Promise<void> {
   await Promise.all(models.map(fail));
 }
 
-/** A run that calls every tool, for a model that reads the results; a secret changes on the way. */
+/** Runs an agent that calls every tool and whose model reads the results; a secret changes meanwhile. */
 async function runTools(server: Runnel, tools: string[]): Promise<void> {
   const agent = await createAgent(server, "turns-0", { tools });
   const body = JSON.stringify({ agent_id: agent, input: marker });
@@ -331,7 +333,7 @@ async function runTools(server: Runnel, tools: string[]): Promise<void> {
   await ask(server, "POST", "/v1/runs", { body: streamed });
 }
 
-/** A secret that cannot be opened any more: the log gets a bug, with all that belongs to it. */
+/** Makes a stored secret impossible to decrypt, so that the log gets a bug with all its context. */
 async function breakSecret(server: Runnel, tool: string): Promise<void> {
   const name = "once";
   const agent = await createScripted(server, [{ tool_calls: [{ name, arguments: { city: "Oslo" } }] }], {
@@ -344,7 +346,7 @@ async function breakSecret(server: Runnel, tool: string): Promise<void> {
   expect((await runToEnd(server, agent)).error.code).toBe("internal_error");
 }
 
-/** Everything that can be read, as it is read by somebody who may read everything. */
+/** Reads every route with full permissions. */
 async function readAll(server: Runnel): Promise<void> {
   const { text: document } = await ask(server, "GET", "/v1/openapi.json");
   for (const path of Object.keys(JSON.parse(document).paths).filter((path) => !path.includes("{")))
@@ -365,9 +367,9 @@ async function readAll(server: Runnel): Promise<void> {
     await ask(server, "GET", asset, { key: null });
 }
 
-/** The kinds of secrets that a text holds, as they are or in a usual disguise. */
-function found(text: string): string[] {
-  return Object.entries({ ...secrets, ...shown })
+/** Returns the kinds of secrets in a text, plain or in a common encoding. */
+function findSecretKinds(text: string): string[] {
+  return Object.entries({ ...secrets, ...generatedSecrets })
     .filter(([, secret]) => disguises(secret.trim()).some((form) => text.includes(form)))
     .map(([kind]) => kind);
 }
@@ -376,7 +378,7 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function disguises(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // Base64 of a part of a text depends on where the part begins; what its neighbours have a share in is left out.
+  // The base64 of a substring depends on its offset; characters shared with neighbours are cut off.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")

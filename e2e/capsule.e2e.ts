@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createScripted, createTool, runToEnd } from "./fixtures.ts";
-import { type Json, type Runnel, read, runCommand, startRunnel } from "./harness.ts";
+import { type Json, parseResponse, type Runnel, runCommand, startRunnel } from "./harness.ts";
 
-// A run leaves one machine as a file and is opened on others.
+// A run is exported from one machine as a file and opened on others.
 const capsuleType = "application/vnd.sqlite3";
 const folder = mkdtempSync(join(tmpdir(), "runnel-capsules-"));
 const capsuleFile = join(folder, "run.capsule.sqlite3");
@@ -39,14 +39,14 @@ afterAll(async () => {
 });
 
 const send = async (server: Runnel, body: Uint8Array<ArrayBuffer>) =>
-  read(await server.fetch("/v1/traces", { method: "POST", headers: { "content-type": capsuleType }, body }));
+  parseResponse(await server.fetch("/v1/traces", { method: "POST", headers: { "content-type": capsuleType }, body }));
 
 const stepsOf = async (server: Runnel, id: string): Promise<Json[]> =>
   (await server.get(`/v1/traces/${id}?include=subagents`)).body.steps;
 
 const named = (steps: Json[]) => steps.map(({ id, type, input, output, status }) => [id, type, input, output, status]);
 
-test("a run that was exported by one server is shown, replayed and exported again by another one", async () => {
+test("a run exported by one server is shown, replayed and exported again by another", async () => {
   await using there = await startRunnel();
   const { status, body } = await send(there, capsule);
   expect([status, body.error]).toEqual([201, undefined]);
@@ -58,7 +58,7 @@ test("a run that was exported by one server is shown, replayed and exported agai
   expect(named(await stepsOf(here, back.body.run_id))).toEqual(named(await stepsOf(here, run.id)));
 });
 
-test("the command line shows what is in a file, without a server, a key or a data directory", async () => {
+test("the command line shows a file's content without a server, a key or a data directory", async () => {
   const shown = await here.command("trace", run.id);
   const cwd = join(folder, "empty");
   mkdirSync(cwd);
@@ -70,7 +70,7 @@ test("the command line shows what is in a file, without a server, a key or a dat
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test("a file that is no capsule, or none at all, is named, and the exit code is 1", async () => {
+test("an invalid or missing capsule is named, and the exit code is 1", async () => {
   const other = join(folder, "other");
   writeFileSync(
     other,
@@ -84,8 +84,8 @@ test("a file that is no capsule, or none at all, is named, and the exit code is 
   }
 });
 
-test("a server that dies in the middle of an import has nothing of it when it is back", async () => {
-  // The run itself is written by then, and that of its agent almost.
+test("a server that dies in the middle of an import has nothing of it after the restart", async () => {
+  // At this point the run is written, and its agent's run almost.
   await using there = await startRunnel({ environment: { RUNNEL_FAILPOINT: "before_run.completed:2" } });
   await expect(send(there, capsule)).rejects.toThrow();
   expect(await there.died()).toBe("SIGKILL");
@@ -97,7 +97,7 @@ test("a server that dies in the middle of an import has nothing of it when it is
   expect((await send(there, capsule)).status).toBe(201);
 });
 
-test("what a killed server had half of in files is gone after the next start", async () => {
+test("half-written files of a killed server are removed by the next start", async () => {
   await using there = await startRunnel();
   const half = Promise.withResolvers<void>();
   const body = new ReadableStream({
@@ -119,7 +119,7 @@ test("what a killed server had half of in files is gone after the next start", a
   expect(leftIn(there)).toEqual([]);
 });
 
-/** The files of requests in a data directory. */
+/** Returns the request files in a data directory. */
 function leftIn({ dataDir }: Runnel): string[] {
   const path = join(dataDir, "capsules");
   return existsSync(path) ? readdirSync(path) : [];

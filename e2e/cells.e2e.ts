@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
-import { answered, ask, bothLed, cleaned, command, post } from "./cluster/requests.ts";
+import { ask, bothLed, cleaned, command, post, requestWithRetry } from "./cluster/requests.ts";
 import { type Json, runCommand } from "./harness.ts";
-import { patience_ms, until } from "./until.ts";
+import { patience_ms, waitUntil } from "./until.ts";
 
-/** Somebody who is signed in at the dashboard, by whichever node. */
+/** Signs in at the dashboard through any node. */
 async function signIn(cluster: Cluster, url: string) {
   await command(cluster, ["admin", "create", "ada@example.com"], { RUNNEL_PASSWORD: "a long passphrase" });
   let cookie = "";
@@ -17,7 +17,11 @@ async function signIn(cluster: Cluster, url: string) {
       "x-runnel-console": "1",
       "content-type": "application/json",
     };
-    const answer = await answered(at, path, "", { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const answer = await requestWithRetry(at, path, "", {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
     cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? cookie;
     return { status: answer.status, body: await answer.json() };
   }
@@ -28,13 +32,13 @@ async function signIn(cluster: Cluster, url: string) {
   expect(signedIn.status).toBe(200);
   return Object.assign(request, {
     cookie: () => cookie,
-    /** Follows a stream of events to its end. */
+    /** Follows an event stream to its end. */
     follow: async (at: string, path: string) =>
       await fetch(`${at}${path}`, { headers: { cookie, accept: "text/event-stream", "x-runnel-console": "1" } }),
   });
 }
 
-/** An object store that has nothing to give, and notes what it is asked for. */
+/** An empty object store that records its requests. */
 function startStore() {
   const lookedFor = new Set<string>();
   const server = Bun.serve({
@@ -49,7 +53,7 @@ function startStore() {
 }
 
 describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at one address", () => {
-  test("any node takes any request and the console knows all projects, also after a leader has died", async () => {
+  test("any node serves any request and the console shows all projects, also after a leader died", async () => {
     using store = startStore();
     const environment = {
       RUNNEL_BACKUP_TO: "s3://backups/acme",
@@ -62,7 +66,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const everywhere = [main, east, spare];
     const request = await signIn(cluster, spare);
 
-    // The first project is in the first cell, so there is more room in the other one.
+    // The first project is in the first cell, so the new one goes to the emptier cell.
     const { body: shop } = await request(spare, "/console/api/projects", { name: "shop" });
     const rows = await sqlAt(cluster.engine(), "SELECT cell, name FROM runnel_projects ORDER BY name");
     expect(rows).toEqual([
@@ -76,10 +80,10 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     expect(await projectsOf(cluster.keys.test)).toEqual(["default", "default", "default"]);
     const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
     const statuses = (secret: string) =>
-      Promise.all(everywhere.map(async (url) => (await answered(url, "/v1/me", secret)).status));
+      Promise.all(everywhere.map(async (url) => (await requestWithRetry(url, "/v1/me", secret)).status));
     expect(await statuses(unknown)).toEqual([401, 401, 401]);
 
-    // A stream through a node that leads the other cell, and one that leads none.
+    // Streams through a node that leads the other cell, and through one that leads none.
     const agent = await post(main, "/v1/agents", key, { name: "a", instructions: "Say.", model: "test/echo" });
     const run = await post(spare, "/v1/runs?wait=60", key, { agent_id: agent.id, input: "hello" });
     expect(run).toMatchObject({ status: "completed", output: "hello" });
@@ -103,7 +107,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       body: JSON.stringify({ access: "link" }),
     });
     const visit = (url: string, cookie: string) =>
-      answered(url, `/chat/${agent.id}/token`, "", {
+      requestWithRetry(url, `/chat/${agent.id}/token`, "", {
         method: "POST",
         body: JSON.stringify({ secret: new URL(page.url).hash.slice(1) }),
         headers: { authorization: "", cookie },
@@ -114,19 +118,19 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       expect([first.status, again.status, again.headers.get("set-cookie")]).toEqual([200, 200, null]);
     }
 
-    // A browser asks beforehand whether a page may, and names no project.
+    // A CORS preflight names no project.
     await command(cluster, ["projects", "origins", "shop", "--origins", "https://shop.test"]);
     const headers = { origin: "https://shop.test", "access-control-request-method": "POST" };
     const told = everywhere.map(async (url) => (await fetch(`${url}/v1/runs`, { method: "OPTIONS", headers })).status);
     expect(await Promise.all(told)).toEqual([204, 204, 204]);
 
     // Each cell looks for its own backups.
-    await until(() => ["acme/runnel-", "acme/east/runnel-"].every((prefix) => store.lookedFor.has(prefix)));
+    await waitUntil(() => ["acme/runnel-", "acme/east/runnel-"].every((prefix) => store.lookedFor.has(prefix)));
 
-    // What is set for the server reaches every cell.
+    // A server-wide setting reaches every cell.
     const model = ["models", "add", "local", "--base-url", "http://127.0.0.1:1/v1"];
     await command(cluster, model);
-    await until(async () => {
+    await waitUntil(async () => {
       const priced = ["models", "prices", "set", "openai_compatible/local/m", "--input", "1", "--output", "2"];
       await command(cluster, priced);
       const { data } = await ask(east, "/v1/models", key);
@@ -161,7 +165,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       /ID +NAME +CELL .*\n.* default +main .*\n.* store +east /,
     );
 
-    // Every node returns the same, to programs and to people.
+    // Every node returns the same to keys and to sessions.
     const { paths } = await ask(main, "/v1/openapi.json", key);
     const readable = Object.entries<Json>(paths).flatMap(([path, { get }]) =>
       get && path.startsWith("/v1/")
@@ -185,7 +189,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
       expect(others).toEqual([first!, first!]);
     }
 
-    // Who signs out reads nothing more, also of another cell.
+    // Signing out ends the session's reads, also from another cell.
     const model_settings = { script: [{ text: "word ".repeat(3000), delta_ms: 50 }] };
     const long = await post(main, "/v1/agents", key, {
       name: "b",
@@ -204,7 +208,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
         if (done || isEnough()) return;
       }
     };
-    // Access is checked twice a second, and a word comes twenty times.
+    // The session is checked twice a second; a token arrives 20 times a second.
     await readUntil(() => read.split("event: token").length > 40);
     expect(read).not.toContain("missing_session");
     expect((await request(main, "/console/api/logout", {})).status).toBeLessThan(300);
@@ -215,7 +219,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const dying = await cluster.leader("east");
     dying.child.kill("SIGKILL");
     await dying.child.exited;
-    await until(async () => (await statuses(key).catch(() => [])).every((code) => code === 200));
+    await waitUntil(async () => (await statuses(key).catch(() => [])).every((code) => code === 200));
     expect((await ask(main, `/v1/runs/${run.id}`, key)).output).toBe("hello");
 
     await command(cluster, ["keys", "create", "--project", "store", "--name", "another"]);
@@ -224,12 +228,12 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     expect(await statuses(key)).toEqual([401, 401, 401]);
   }, 180_000);
 
-  test("two clusters in one Postgres, each by its name, know nothing of each other", async () => {
+  test("two clusters in one Postgres are separated by their names", async () => {
     await using postgres = await startPostgres();
     await using one = await startCluster({ postgres, cell: "one", nodes: 2, lease_s: 15 });
     await using two = await startCluster({ postgres, cell: "two", nodes: 1, lease_s: 30 });
     const statuses = (of: Cluster, key: string) =>
-      Promise.all(of.nodes.map(async ({ url }) => (await answered(url, "/v1/me", key)).status));
+      Promise.all(of.nodes.map(async ({ url }) => (await requestWithRetry(url, "/v1/me", key)).status));
     for (const cluster of [one, two]) await command(cluster, ["projects", "create", "shop"]);
     expect(await statuses(one, two.keys.test)).toEqual([401, 401]);
     expect(await statuses(two, one.keys.test)).toEqual([401]);
@@ -246,7 +250,7 @@ describe.if(startPostgres.orSkipped("cells of one cluster"))("several cells at o
     const dying = await one.leader();
     dying.child.kill("SIGKILL");
     await dying.child.exited;
-    await until(async () => (await status())[0].epoch > ofOne.epoch);
+    await waitUntil(async () => (await status())[0].epoch > ofOne.epoch);
     await one.serves();
     expect((await status())[1]).toMatchObject({ cell: "two", leader: ofTwo.leader, epoch: ofTwo.epoch });
     expect(await statuses(two, two.keys.test)).toEqual([200]);

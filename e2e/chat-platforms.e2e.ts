@@ -6,10 +6,10 @@ import { freePort } from "../server/testing/free-port.ts";
 import { createExampleRunner, nodeForTypeScript, programOf, pythonForExamples, type Runtime } from "./doc-examples.ts";
 import { createScripted, createTool } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// The programs of the guides for chat platforms, each in both languages, against a stand-in that speaks as the platform does:
-// requests and answers are of the form that its documentation shows.
+// Programs of the chat platform guides, in both languages, against stand-ins of the platforms. Requests and responses
+// have the documented form.
 
 const python = await pythonForExamples();
 const node = await nodeForTypeScript();
@@ -25,12 +25,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** What somebody said on a platform. */
+/** A message on a platform. */
 interface Said {
   id: number;
   text: string;
   conversation: number;
-  /** How many were said in this conversation before. */
+  /** Number of earlier messages in this conversation. */
   before: number;
 }
 
@@ -48,15 +48,15 @@ interface Posted {
 
 interface Platform {
   environment(api: string): Record<string, string>;
-  /** The request by which the platform tells of it. */
+  /** Returns the platform's request for a message. */
   tell(said: Said): Sent;
-  /** The same from somebody who is not the platform. */
+  /** Returns the same request from a sender that is not the platform. */
   forge(sent: Sent): Sent;
-  /** What it asks before anything is said, and what it expects. */
+  /** Verification request of the platform, and the expected response. */
   handshake?: { sent: () => Sent; answer: string };
-  /** What the platform answers to a post that it takes. */
+  /** Response of the platform to an accepted post. */
   taken: Json;
-  /** How an answer to this is posted. */
+  /** The expected post that answers a message. */
   expected(said: Said, text: string): Partial<Posted>;
 }
 
@@ -214,13 +214,13 @@ const cases = Object.keys(platforms).flatMap((name) => runtimes.map((runtime) =>
 const programAt = (name: string, extension: string): string =>
   readFileSync(inProject("server/docs/files", `${name}-bot.${extension}`), "utf8");
 
-/** The platform's own API, which keeps what is posted. */
+/** The platform's own API, which records the posts. */
 function startApi(taken: Json) {
   const posted: Posted[] = [];
   const api = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    idleTimeout: 0, // A connection that it closed might be used again at that moment.
+    idleTimeout: 0, // A connection closed when idle could be reused at that moment.
     async fetch(request) {
       const [headers, path] = [Object.fromEntries(request.headers), new URL(request.url).pathname];
       posted.push({ method: request.method, path, headers, body: await request.json() });
@@ -240,7 +240,7 @@ test.each(Object.keys(platforms))("the page about %s shows the programs that are
 });
 
 test.each(cases)(
-  "%s in %s: requests are checked, acknowledged before the answer, and answered once",
+  "%s in %s: requests are verified, acknowledged before the answer, and answered once",
   async (name, runtime) => {
     if (runtime === "python" && !python)
       return console.warn("skipped: programs in Python (no python3 with venv and PyPI)");
@@ -263,7 +263,7 @@ test.each(cases)(
     });
     try {
       const send = ({ headers, body }: Sent) => fetch(url, { method: "POST", headers, body });
-      await until(() =>
+      await waitUntil(() =>
         send({ headers: {}, body: "{}" }).then(
           () => true,
           () => false,
@@ -271,7 +271,7 @@ test.each(cases)(
       );
       if (handshake) expect(await (await send(handshake.sent())).text()).toMatch(loose(handshake.answer));
 
-      const own = 1000 * (1 + runtimes.indexOf(runtime)); // Each runtime has event ids of its own.
+      const own = 1000 * (1 + runtimes.indexOf(runtime)); // Each runtime has its own event ids.
       const first: Said = { id: own, text: "How is the weather?", conversation: own, before: 0 };
       expect((await send(forge(tell(first)))).status).toBe(401);
       const runs = async (): Promise<Json[]> => (await server.get(`/v1/runs?agent_id=${AGENT}&order=asc`)).body.data;
@@ -283,14 +283,14 @@ test.each(cases)(
         { ...first, id: own + 2, conversation: own + 1 },
       ];
       for (const [index, one] of said.entries()) {
-        // Twice, as platforms do that had no answer in time: each time it is acknowledged while the run still waits.
+        // Twice, as platforms resend without a timely response: both are acknowledged while the run waits.
         for (const answer of [await send(tell(one)), await send(tell(one))]) expect(answer.status).toBe(200);
-        await until(async () => (await runs())[index]?.status === "requires_action");
+        await waitUntil(async () => (await runs())[index]?.status === "requires_action");
         const { id } = (await runs())[index]!;
         const [call] = (await server.get(`/v1/runs/${id}`)).body.required_action.submit_tool_outputs.tool_calls;
         const tool_outputs = [{ tool_call_id: call.tool_call_id ?? call.id, output: { celsius: 21 } }];
         expect((await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
-        await until(() => api.posted.length > index);
+        await waitUntil(() => api.posted.length > index);
       }
       expect(api.posted).toEqual(said.map((one) => expect.objectContaining(expected(one, "It is 21 degrees."))));
       const made = await runs();
@@ -309,5 +309,5 @@ test.each(cases)(
   },
 );
 
-/** JSON that may have blanks. */
+/** Matches JSON with optional blanks after colons. */
 const loose = (text: string): RegExp => new RegExp(`^${text.replace(/[{}]/g, "\\$&").replaceAll(":", ": ?")}$`);

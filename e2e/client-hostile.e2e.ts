@@ -4,10 +4,10 @@ import { type Program, startRuntimes } from "./client-runtimes.ts";
 import { pythonForExamples } from "./doc-examples.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type HostileServer, hostileCases, startHostileServer } from "./hostile-answers.ts";
-import { installClient, kinds } from "./python-programs.ts";
+import { clientKinds, installClient } from "./python-programs.ts";
 
-// The clients before servers that are none: one table for both languages. Whatever comes, the caller gets an error of the
-// library, soon, and no more memory or requests are spent on it than are bounded.
+// The clients against servers that violate HTTP: one table for both languages. The caller gets an error of the library,
+// soon, with bounded memory and requests.
 
 const python = await pythonForExamples();
 const deno = await denoPath();
@@ -25,7 +25,10 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-/** Only what a client is to give up by itself is given up soon: a busy machine may take its time with all others. */
+/**
+ * Milliseconds that a client may take: short only where the client itself must give up, because the machine may be
+ * busy.
+ */
 const limitsOf = ({ name, does, becomes }: (typeof hostileCases)[number]) => ({
   timeoutMs: becomes === "APITimeoutError" ? 1500 : 40_000,
   patienceMs: does === "stream" && /^(APIConnection|InternalServer)Error$/.test(String(becomes)) ? 1500 : 40_000,
@@ -39,7 +42,7 @@ const expected = hostileCases
   .map(({ name, becomes }) => ({ name, became: becomes }))
   .sort((one, other) => (one.name < other.name ? -1 : 1));
 
-/** More than the limits of the clients, by what lies in buffers on the way. */
+/** The clients' limits plus the buffers on the way, in bytes. */
 const mostBytes = 200 * 2 ** 20;
 
 function expectBounds(hostile: HostileServer): void {
@@ -72,17 +75,17 @@ const meetAll: Program = async ({ library, args: { cases, url } }) => {
     );
     results.push({ name: one.name, became });
   };
-  // Those that send much keep a processor busy, which would be slowness of the others.
+  // Long cases run alone, because they keep a core busy and would slow the others.
   await Promise.all(cases.filter(({ isLong }: Json) => !isLong).map(learn));
   for (const one of cases.filter(({ isLong }: Json) => isLong)) await learn(one);
   return results.sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
-describe("before servers that are none", () => {
-  // They wait more than they work.
+describe("against hostile servers", () => {
+  // The programs wait more than they compute.
   for (const name of ["node", "bun", "deno"])
     test.concurrent.skipIf(name === "deno" && !deno)(
-      `the TypeScript client in ${name} gives errors of its own, and gives up`,
+      `the TypeScript client in ${name} throws its own errors, and gives up`,
       async () => {
         using hostile = await startHostileServer();
         const runtime = runtimes.all.find((one) => one.name === name)!;
@@ -93,9 +96,9 @@ describe("before servers that are none", () => {
       120_000,
     );
 
-  for (const kind of kinds)
+  for (const kind of clientKinds)
     test.concurrent.skipIf(!python)(
-      `the Python client gives errors of its own, and gives up (${kind})`,
+      `the Python client raises its own errors, and gives up (${kind})`,
       async () => {
         using hostile = await startHostileServer();
         const environment = { RUNNEL_URL: hostile.url, CASES: JSON.stringify(cases) };

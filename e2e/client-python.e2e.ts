@@ -2,28 +2,35 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { everyCall, headersOf, misleading, odd, startRecorder, withPart } from "../scripts/clients/every-operation.ts";
 import { interpreterOf, pythonWith } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
+import {
+  escapedValues,
+  everyCall,
+  headersOf,
+  pathChangingValues,
+  startRecorder,
+  withPart,
+} from "../scripts/sdk-codegen/every-operation.ts";
 import { build } from "../server/lib/build-info.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { programOf, pythonForExamples } from "./doc-examples.ts";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
-import { type Ended, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type CommandResult, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
-import { installClient, type Kind, kinds } from "./python-programs.ts";
+import { clientKinds, installClient, type Kind } from "./python-programs.ts";
 import { type Fate, type Passed, startRoughProxy } from "./rough-proxy.ts";
 
-// The Python client as the executable serves it, against the executable: the client that awaits and the one that blocks.
+// The Python client as the executable serves it, in its async and its sync form, against the executable.
 
 type Client = Awaited<ReturnType<typeof installClient>>;
 
-const done: Ended = { code: 0, stdout: "done\n", stderr: "" };
+const done: CommandResult = { code: 0, stdout: "done\n", stderr: "" };
 const words = "word ".repeat(60).trim();
 const whole = { code: 0, stderr: "" };
 
-/** What a run of `stream.py` printed: its events, and at last what it joined. */
-function printed({ code, stdout, stderr }: Ended): { events: Json[]; run_id: string; text: string } {
+/** Parses the output of `stream.py`: its events, and finally the joined text. */
+function printed({ code, stdout, stderr }: CommandResult): { events: Json[]; run_id: string; text: string } {
   expect({ code, stderr }).toEqual(whole);
   const events = stdout
     .trim()
@@ -32,7 +39,7 @@ function printed({ code, stdout, stderr }: Ended): { events: Json[]; run_id: str
   return { ...events.pop(), events };
 }
 
-/** Each event once, in order, and one end. What a step said before it began again is void. */
+/** Expects each event once, in order, and one end. Text of a restarted step is void. */
 function expectExact(events: Json[]): void {
   const ids = events.map(({ id }) => id.split(".").map(Number));
   for (const [at, id] of ids.entries()) {
@@ -45,7 +52,7 @@ function expectExact(events: Json[]): void {
   expect(events.filter(({ event }) => event === "run.completed" || event === "run.failed")).toEqual([events.at(-1)]);
 }
 
-/** An answer in bytes has no tag with it: whatever compares with one is not there. */
+/** A response in bytes carries no ETag, so the operations that compare one are left out. */
 function comparingNothing(calls: ReturnType<typeof everyCall>) {
   for (const { python, sent } of calls)
     for (const header of ["if-none-match", "if-range"]) {
@@ -73,9 +80,9 @@ describe("the Python client", () => {
     await model[Symbol.asyncDispose]();
   });
 
-  /** A test for each of the two clients. */
+  /** Defines a test for each of the two clients. */
   const forBoth = (name: string, body: (client: Client, kind: Kind) => Promise<void>) => {
-    for (const kind of kinds) test.skipIf(!python)(`${name} (${kind})`, () => body(client, kind));
+    for (const kind of clientKinds) test.skipIf(!python)(`${name} (${kind})`, () => body(client, kind));
   };
 
   forBoth("has resources, pages, errors, files and trust", async (client, kind) => {
@@ -103,8 +110,8 @@ describe("the Python client", () => {
       calls.flatMap((call) =>
         Array.from({ length: call.parts }, (_, index) => values.map((pair) => withPart(call, index, ...pair))).flat(),
       );
-    const refused = each(misleading.map((value) => [value, value]));
-    const sent = each(Object.entries(odd));
+    const refused = each(pathChangingValues.map((value) => [value, value]));
+    const sent = each(Object.entries(escapedValues));
     using recorder = startRecorder([]);
     const environment = { RUNNEL_URL: recorder.url, CALLS: join(client.folder, `parts-${kind}.json`) };
     await Bun.write(environment.CALLS, JSON.stringify({ refused, sent }));
@@ -163,7 +170,7 @@ describe("the Python client", () => {
     expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
   });
 
-  // Bounded: a connection that is cut before its first event makes no progress.
+  // Bounded, because a connection that is cut before its first event makes no progress.
   const cut = (_: Passed, earlier: readonly Passed[]): Fate =>
     earlier.length < 12 ? { cutAfter: 1 + Math.floor(Math.random() * 1500) } : {};
   const fates: [string, (request: Passed, earlier: readonly Passed[]) => Fate, Record<string, unknown>][] = [
@@ -211,7 +218,7 @@ describe("the Python client", () => {
     const AGENT = await createScripted(server, script, { tools: [tool.id] });
     const CALLED = join(client.folder, `called-${kind}`);
     const isSubmission = ({ path }: Passed) => path.endsWith("/submit_tool_outputs");
-    // The first submission finds the server dead, the second one loses its response.
+    // The first submission meets a dead server, the second loses its response.
     using proxy = await startRoughProxy(server, (request, earlier) => {
       if (!isSubmission(request)) return {};
       const before = earlier.filter(isSubmission).length;
@@ -248,10 +255,10 @@ const others = await Promise.all(
 );
 
 describe("the wheel", () => {
-  test.skipIf(!python)("has a README that runs as it stands", async () => {
+  test.skipIf(!python)("has a README whose program runs as printed", async () => {
     await using server = await fixed();
     using client = await installClient(server, python!);
-    const readme = readFileSync(inProject("server/clients/python/README.md"), "utf8");
+    const readme = readFileSync(inProject("server/sdks/python/README.md"), "utf8");
     const { code, stdout, stderr } = await client.python("-c", programOf(readme, "python")!);
     expect({ code, stderr }).toEqual(whole);
     expect(stdout).toStartWith("Good morning!Good evening!\nrun_");
@@ -263,7 +270,7 @@ describe("the wheel", () => {
     test.skipIf(!programs)(`works with ${name}`, async () => {
       await using server = await fixed();
       using client = await installClient(server, programs!);
-      for (const kind of kinds) {
+      for (const kind of clientKinds) {
         for (const program of [["resources"], ["loop", `loop_${kind}`]])
           expect(await client.run(program, kind)).toEqual(done);
         const agent_id = await createScripted(server, [{ text: words, delta_ms: 5 }]);
@@ -275,14 +282,14 @@ describe("the wheel", () => {
       }
     });
 
-  test.skipIf(!mypy)("is whole, says what it is, and type checkers understand it", async () => {
+  test.skipIf(!mypy)("is complete, describes itself, and satisfies type checkers", async () => {
     await using server = await fixed();
     using client = await installClient(server, mypy!);
     const info = join(client.site, `runnel_sdk-${build.version}.dist-info`);
     const metadata = readFileSync(join(info, "METADATA"), "utf8");
     for (const line of [`Version: ${build.version}`, "License-Expression: Apache-2.0", "Requires-Python: >=3.10"])
       expect(metadata).toContain(`\n${line}\n`);
-    expect(metadata).toEndWith(readFileSync(inProject("server/clients/python/README.md"), "utf8"));
+    expect(metadata).toEndWith(readFileSync(inProject("server/sdks/python/README.md"), "utf8"));
     expect(readFileSync(join(info, "licenses/LICENSE"), "utf8")).toContain("Apache License");
     expect(existsSync(join(client.site, "runnel_sdk/py.typed"))).toBe(true);
 
@@ -313,7 +320,7 @@ describe("the wheel", () => {
   });
 });
 
-/** What pip does not look at: that each file is in RECORD, with its hash and its size. */
+/** Checks something that pip ignores: RECORD lists each file with its hash and size. */
 const recordCheck = `
 import base64, csv, hashlib, sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])

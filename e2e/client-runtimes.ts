@@ -7,11 +7,11 @@ import { build } from "../server/lib/build-info.ts";
 import type { Json, Runnel } from "./harness.ts";
 import config from "./playwright.config.ts";
 import { proxyCanary } from "./proxy-canary.ts";
-import { inTime } from "./until.ts";
+import { withTimeout } from "./until.ts";
 
 /**
- * A program that uses the client. It is sent to a runtime as its text: it knows only what it is given. `say` tells the
- * test something while the program runs.
+ * A program that uses the client. It is sent to a runtime as source text, so it sees only its arguments. `say` sends a
+ * message to the test while the program runs.
  */
 export type Program = (given: {
   library: Json;
@@ -28,11 +28,11 @@ interface Start {
   environment?: Record<string, string>;
 }
 
-/** A program that runs. */
+/** A running program. */
 export interface Running {
-  /** Waits until it has said something so many times; returns all of it. */
+  /** Waits for this number of messages and returns all of them. */
   heard(times: number): Promise<Json[]>;
-  /** What it returned. Throws what it threw, or said on standard error. */
+  /** Resolves to the return value. Rejects with the program's error, or with its standard error. */
   result: Promise<Json>;
 }
 
@@ -41,7 +41,7 @@ export interface Runtime {
   start(program: Program, start: Start): Running;
 }
 
-/** node, bun, a browser, and Deno where it can be had, each with the client that the executable serves. */
+/** node, bun, a browser, and Deno if available, each with the client that the executable serves. */
 export async function startRuntimes(server: Runnel) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-client-"));
   const archive = `runnel-sdk-${build.version}.tgz`;
@@ -61,7 +61,7 @@ export async function startRuntimes(server: Runnel) {
       ...(denoCommand ? [processRuntime("deno", denoCommand, folder)] : []),
       pageRuntime(browser),
     ],
-    /** Runs a program that stands in a file, and returns what it printed. Throws when it fails or complains. */
+    /** Runs a program from a file and returns its output. Throws if it fails or writes to standard error. */
     async runFile(name: "node" | "bun", text: string, environment: Record<string, string>): Promise<string> {
       writeFileSync(join(folder, "file.js"), text);
       const command = name === "node" ? "node" : process.execPath;
@@ -90,7 +90,7 @@ export async function startRuntimes(server: Runnel) {
 const callOf = (program: Program, { url, apiKey, args, options }: Start): string =>
   `(${program})({ library, runnel: new library.Runnel(${JSON.stringify({ baseUrl: url, apiKey, ...options })}), args: ${JSON.stringify(args ?? null)}, say })`;
 
-/** Runs programs in a process of their own, in a folder where the client is installed. */
+/** Runs programs in their own process, in a folder where the client is installed. */
 function processRuntime(name: "node" | "bun" | "deno", command: string[], folder: string): Runtime {
   return {
     name,
@@ -103,7 +103,7 @@ const say = (word) => tell({ word });
 tell({ result: await ${callOf(program, start)} });
 `;
       writeFileSync(join(cwd, "program.js"), text);
-      // Deno obeys the proxies of its environment by itself.
+      // Deno itself uses the proxies of its environment.
       const proxies = name === "deno" ? {} : proxyCanary.environment;
       const env = { PATH: process.env.PATH ?? "", HOME: folder, ...proxies, ...start.environment };
       const child = Bun.spawn([...command, "program.js"], {
@@ -133,7 +133,7 @@ tell({ result: await ${callOf(program, start)} });
   };
 }
 
-/** Runs programs in a page of the server's own documentation, under its content security policy. */
+/** Runs programs in a page of the server's documentation, under its content security policy. */
 function pageRuntime(browser: Browser): Runtime {
   return {
     name: "browser",
@@ -148,7 +148,7 @@ function pageRuntime(browser: Browser): Runtime {
           `(async () => { const say = (word) => void told(word); const library = await import("/docs/clients/runnel-sdk-${build.version}.js"); return await ${callOf(program, start)}; })()`,
         );
       })();
-      // Where the browser has gone before it, there is no page left to close.
+      // If the browser has exited already, there is no page to close.
       const close = async (): Promise<void> => (await context).close().catch(() => {});
       void ended.then(close, close);
       return runningOf(words, ended, close);
@@ -157,11 +157,11 @@ function pageRuntime(browser: Browser): Runtime {
 }
 
 function runningOf(words: ReturnType<typeof wordList>, ended: Promise<Json>, stop: () => unknown): Running {
-  const result = inTime(ended, "the program ends", 50_000);
+  const result = withTimeout(ended, "the program ends", 50_000);
   result.catch(stop);
   return {
     heard: (times) =>
-      inTime(Promise.race([words.count(times), result.then(() => words.all)]), `the program says ${times} words`),
+      withTimeout(Promise.race([words.count(times), result.then(() => words.all)]), `the program says ${times} words`),
     result,
   };
 }

@@ -9,10 +9,9 @@ import { createAgent, createScripted, createTool, runToEnd, stubConnection } fro
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { type Fate, type RoughProxy, startRoughProxy } from "./rough-proxy.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// The TypeScript client as the executable serves it, in node, in bun, in Deno and in a browser, with what may go wrong between
-// them and the server.
+// The TypeScript client as the executable serves it, in node, bun, Deno and a browser, with faults on the connection.
 
 const deno = await denoPath();
 let model: ModelServer;
@@ -44,7 +43,7 @@ const start = (name: string, program: Program, args: Json = null, options: objec
 const isRun = ({ method, path }: { method: string; path: string }): boolean => method === "POST" && path === "/v1/runs";
 const isEvents = ({ path }: { path: string }): boolean => /^\/v1\/runs\/run_\w+\/events/.test(path);
 
-/** Every journaled event once and in order, one end, and the text that the run has. */
+/** Expects every journaled event once and in order, one end, and the run's text. */
 async function expectWhole({ runId, events, text }: Json): Promise<void> {
   const { data } = (await server.get(`/v1/runs/${runId}/events?limit=100`)).body;
   const journaled = events.filter(({ event }: Json) => event !== "token");
@@ -55,7 +54,7 @@ async function expectWhole({ runId, events, text }: Json): Promise<void> {
   expect(text).toBe((await server.get(`/v1/runs/${runId}`)).body.output);
 }
 
-/** Reads a stream to its end and says each event. */
+/** Reads a stream to its end and reports each event. */
 const readStream: Program = async ({ runnel, args, say }) => {
   const { body, follow, options } = args;
   const stream = follow ? runnel.runs.follow(follow, options) : runnel.runs.stream(body, options);
@@ -67,14 +66,14 @@ const readStream: Program = async ({ runnel, args, say }) => {
   return { runId: stream.runId, events, text: stream.text };
 };
 
-/** An agent that says 150 words, in about four seconds. */
+/** Creates an agent that writes 150 words in about four seconds. */
 const createSpeaker = (more: object = {}): Promise<string> =>
   createScripted(server, [{ text: wordsOf(150), delta_ms: 25, ...more }]);
 
 describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => {
   const test = plainTest.skipIf(name === "deno" && !deno);
 
-  test("has resources, pages as iterators in both directions, and errors that say where to ask", async () => {
+  test("has resources, pages as iterators in both directions, and errors with a link to the documentation", async () => {
     const program: Program = async ({ library, runnel }) => {
       const label = `clients ${crypto.randomUUID()}`;
       const ids: string[] = [];
@@ -127,7 +126,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     expect(told.unknown.kinds[0]).toBe("AuthenticationError");
   });
 
-  test("retries under the same key what was lost, waits as it is told, and gives up where it should", async () => {
+  test("retries a lost request under the same key, waits as long as told, and gives up where it should", async () => {
     const create: Program = async ({ runnel }) => {
       const body = { name: "retried", instructions: "Be brief.", model: "test/echo", metadata: {} };
       const error = (await runnel.agents.create(body).catch((error: unknown) => error)) as Json;
@@ -166,7 +165,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     proxy.fateOf = () => ({});
   });
 
-  test("leaves when its signal is aborted, with the signal's reason", async () => {
+  test("aborts with its signal, with the signal's reason", async () => {
     const program: Program = async ({ runnel, args: { agent_id } }) => {
       const reasonOf = async (work: (signal: AbortSignal) => Promise<unknown>, ms: number) => {
         const abort = new AbortController();
@@ -183,13 +182,14 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         await reasonOf(() => runnel.me.retrieve({ signal: AbortSignal.abort(new Error("never")) }), 0),
       ];
     };
-    const agent_id = await createSpeaker({ delay_ms: 600_000 }); // Not before the client has left.
+    const agent_id = await createSpeaker({ delay_ms: 600_000 }); // The agent never answers before the client aborts.
     expect(await start(name, program, { agent_id }).result).toEqual(["enough", "enough", "enough", "never"]);
     const { data } = (await server.get(`/v1/runs?agent_id=${agent_id}`)).body;
-    for (const { id } of data) await server.post(`/v1/runs/${id}/cancel`, {}); // Else the kills below were theirs to answer for.
+    // Otherwise these runs would continue after the kills below.
+    for (const { id } of data) await server.post(`/v1/runs/${id}/cancel`, {});
   });
 
-  test("uploads a file and reads it again, and uploads it once though the response is lost", async () => {
+  test("uploads a file and reads it back, and uploads it once though the response is lost", async () => {
     const program: Program = async ({ runnel, args }) => {
       const content = new File(["A page about Oslo.\n", "blå"], 'pa"ge.txt', { type: "text/plain" });
       const file = await runnel.files.upload(content, { purpose: "attachment", metadata: args });
@@ -214,7 +214,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     expect((await server.get(`/v1/files?metadata[label]=${label}`)).body.data).toHaveLength(1);
   });
 
-  test("verifies webhooks: genuine ones of the old and the new secret, none that is forged or old", async () => {
+  test("verifies webhooks: genuine ones of the old and the new secret pass, forged and outdated ones fail", async () => {
     const program: Program = async ({ library, runnel, args }) => {
       const results = [];
       for (const { body, headers, secret } of args) {
@@ -230,9 +230,9 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     const webhook = (await server.post("/v1/webhooks", { url: receiver.url, events: ["run.completed"] })).body;
     const { secret: newer } = (await server.post(`/v1/webhooks/${webhook.id}/rotate_secret`, {})).body;
     const run = await runToEnd(server, await createAgent(server, "test/echo"));
-    // A run of another runtime may have ended before there was a new secret.
+    // A run of another runtime may have ended before the secret was rotated.
     const own = () => receiver.received.find(({ body }) => body.includes(run.id));
-    await until(() => own() !== undefined);
+    await waitUntil(() => own() !== undefined);
     await server.fetch(`/v1/webhooks/${webhook.id}`, { method: "DELETE" });
     const { body, headers } = own() as Json;
     const secret = webhook.secret;
@@ -276,9 +276,10 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect((await server.get(`/v1/runs/${told.runId}`)).body.output).toBe(wordsOf(150));
     });
 
-    test("over connections that are cut at any place, and starts it once", async () => {
+    test("over connections that are cut at any byte, and starts the run once", async () => {
       let cuts = 0;
-      // Each longer than the one before, since a connection that brings nothing new would be tried for ever.
+      // Each connection lasts longer than the one before, because a client retries forever only while it makes
+      // progress.
       proxy.fateOf = (request) =>
         (isRun(request) || isEvents(request)) && cuts++ < 8 ? { cutAfter: 17 + cuts * 331 } : {};
       const body = { agent_id: await createSpeaker({ delta_ms: 5 }), input: "Go" };
@@ -289,7 +290,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(runs).toHaveLength(1);
     });
 
-    test("over a connection that goes silent, and when the first response is lost", async () => {
+    test("over a connection that goes silent, and after the first response is lost", async () => {
       let fates: Fate[] = [{ silentAfter: 2000 }];
       proxy.fateOf = (request) => (isRun(request) || isEvents(request) ? (fates.shift() ?? {}) : {});
       const body = { agent_id: await createSpeaker({ delta_ms: 5 }), input: "Go" };
@@ -300,7 +301,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect((await server.get(`/v1/runs?agent_id=${body.agent_id}`)).body.data).toHaveLength(2);
     });
 
-    test("that is over, from any place; after its end there is nothing", async () => {
+    test("that is over, from any position; after its end there are no events", async () => {
       const { id } = await runToEnd(server, await createAgent(server, "test/echo"));
       const whole = await start(name, readStream, { follow: id }).result;
       await expectWhole(whole);
@@ -310,7 +311,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect((await after(whole.events.at(-1).id)).events).toEqual([]);
     });
 
-    test("and says at once that there is none, or that the server is not there", async () => {
+    test("and reports at once an unknown run or an unreachable server", async () => {
       const program: Program = async ({ library, runnel }) => {
         const nameOf = (stream: Json) => stream.done().catch((error: Error) => error.name);
         const nowhere = new library.Runnel({ baseUrl: "http://127.0.0.1:9", apiKey: "sk_test_1" });
@@ -324,12 +325,12 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     });
   });
 
-  describe("runs an agent with functions as its tools", () => {
+  describe("runs an agent whose tools are functions", () => {
     const calls = (...names: string[]) => ({
       tool_calls: names.map((name) => ({ name, arguments: { city: "Oslo" } })),
     });
     const unique = (): string => crypto.randomUUID().slice(0, 8);
-    /** An agent that asks for these calls at once, and says goodbye. */
+    /** Creates an agent that makes these calls at once, and then says goodbye. */
     async function createAsking(tools: Record<string, object>, ...turns: object[]): Promise<string> {
       const ids = await Promise.all(
         Object.entries(tools).map(async ([name, more]) => (await createTool(server, { name, ...more })).id),
@@ -343,7 +344,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
         error?.message,
       ]);
 
-    test("several at once; what one throws, the model reads", async () => {
+    test("several at once; a thrown error is read by the model", async () => {
       const [weather, broken, empty] = ["weather", "broken", "empty"].map((word) => `${word}_${unique()}`) as string[];
       const tools = { [weather!]: {}, [broken!]: {}, [empty!]: {} };
       const agent_id = await createAsking(tools, calls(weather!, broken!, empty!, weather!));
@@ -383,7 +384,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       ]);
     });
 
-    test("and says which one is missing, before it calls any", async () => {
+    test("and names a missing one before it calls any", async () => {
       const [known, missing] = [`known_${unique()}`, `missing_${unique()}`];
       const agent_id = await createAsking({ [known]: {}, [missing]: {} }, calls(known, missing));
       const program: Program = async ({ library, runnel, args: { agent_id, known } }) => {
@@ -398,7 +399,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(told.message).toContain(missing);
     });
 
-    test("decides about approvals, and answers for agents that the agent calls", async () => {
+    test("decides approvals, and answers calls of an agent's subagents", async () => {
       const [pay, look, ask] = ["pay", "look", "ask"].map((word) => `${word}_${unique()}`) as string[];
       const approval = { approval: "always" };
       const helper = await createAsking({ [pay!]: approval, [look!]: {} }, calls(pay!, look!), calls(pay!));
@@ -435,7 +436,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(told.called).toEqual([[{ city: "Bergen" }, true]]);
     });
 
-    test("calls a function once, though the server dies before it takes the output and the first answer is lost", async () => {
+    test("calls a function once, though the server dies before it takes the output and the first response is lost", async () => {
       const slow = `slow_${unique()}`;
       const agent_id = await createAsking({ [slow]: {} }, calls(slow));
       const program: Program = async ({ runnel, args: { agent_id, slow }, say }) => {
@@ -459,7 +460,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       expect(lost).toBeGreaterThan(2);
     });
 
-    test("goes on when somebody else has answered, and leaves a run that is cancelled", async () => {
+    test("continues when another client has answered, and stops when the run is cancelled", async () => {
       const slow = `slow_${unique()}`;
       const agent_id = await createAsking({ [slow]: {} }, calls(slow));
       const program: Program = async ({ runnel, args: { agent_id, slow }, say }) => {
@@ -487,7 +488,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
 });
 
 plainTest.each(["node", "bun"])("the package's readme runs in %s as it stands, twice", async (name) => {
-  const readme = await Bun.file(inProject("server/clients/typescript/README.md")).text();
+  const readme = await Bun.file(inProject("server/sdks/typescript/README.md")).text();
   const file = `${server.folder}/ca-of-readme-${name}.pem`;
   await Bun.write(file, server.ca!);
   const environment = { RUNNEL_URL: server.url, RUNNEL_API_KEY: server.keys.test, RUNNEL_CACERT: file };
@@ -509,7 +510,7 @@ describe.each(["node", "bun", "deno"])("a server that signed its own certificate
   const from = (options: object, environment: Record<string, string> = {}): Promise<Json> =>
     runtimeOf(name).start(me, { url: server.url, apiKey: server.keys.test, options, environment }).result;
 
-  test("is trusted by `ca` and by RUNNEL_CACERT, and else named as the fault", async () => {
+  test("is trusted by `ca` and by RUNNEL_CACERT, and is otherwise named as the cause", async () => {
     const file = `${server.folder}/ca-of-${name}.pem`;
     await Bun.write(file, server.ca!);
     const trusted = await from({ ca: server.ca });
@@ -520,9 +521,9 @@ describe.each(["node", "bun", "deno"])("a server that signed its own certificate
     expect(refused.message).toContain("RUNNEL_CACERT");
   });
 
-  test("is streamed from, and takes files, over TLS", async () => {
+  test("streams, and takes files, over TLS", async () => {
     const program: Program = async ({ library, args }) => {
-      const runnel = new library.Runnel(); // All from the environment.
+      const runnel = new library.Runnel(); // All settings come from the environment.
       let text = "";
       for await (const delta of runnel.runs.stream({ agent_id: args, input: "Hello over TLS" }).textDeltas())
         text += delta;

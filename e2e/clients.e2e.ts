@@ -8,12 +8,12 @@ import { inProject, root } from "../scripts/root.ts";
 import { createAgent } from "./fixtures.ts";
 import { type Runnel, runProgram, startRunnel } from "./harness.ts";
 
-// The clients that people have already, unchanged, as the pages about them show each; and that the list of clients has no
-// other than those that are run.
+// Popular third-party clients, unmodified, as their pages show them; the list of clients names only those that a test
+// runs.
 
 interface Example {
   page: string;
-  /** As a registry calls them, each with its version. */
+  /** Package names in their registry, each with its version. */
   packages: string[];
   registry: "npm" | "pip";
   language: "javascript" | "py" | "sh";
@@ -22,7 +22,7 @@ interface Example {
 
 const pageOf = (name: string): string => readFileSync(inProject("server/docs/connect", `${name}.md`), "utf8");
 
-/** The programs of a page: each stands below the command that installs what it needs. */
+/** Returns the programs of a page: each stands below the command that installs its packages. */
 const examplesOn = (page: string): Example[] =>
   [...pageOf(page).matchAll(/`(npm|pip) install ([^`]+)`:?(?:; [^\n]*)?\n\n```(javascript|py|sh)\n([\s\S]*?)```/g)].map(
     ([, registry, packages, language, program]) => ({
@@ -34,7 +34,7 @@ const examplesOn = (page: string): Example[] =>
     }),
   );
 
-// Those of a page fit together, so that they are installed at once; of `openai-more` each wants other versions.
+// Packages of one page are compatible and installed together, except on `openai-more`.
 const together = ["openai-python", "openai-javascript"];
 const examples = ["openai-python", "openai-javascript", "openai-files", "openai-more"].flatMap(examplesOn);
 
@@ -45,7 +45,7 @@ const packagesFor = (example: Example): string[] =>
     ? [...new Set(examples.filter(({ page }) => page === example.page).flatMap(({ packages }) => packages))]
     : example.packages;
 
-/** A command that runs the program, and the folder of what it may call; null where its packages are not to be had. */
+/** Returns a command that runs the program, and the folder of its helpers; null if its packages are unavailable. */
 async function commandFor(example: Example, folder: string): Promise<{ command: string[]; programs: string } | null> {
   const { registry, language, program } = example;
   mkdirSync(folder, { recursive: true });
@@ -62,7 +62,7 @@ async function commandFor(example: Example, folder: string): Promise<{ command: 
   return { programs, command: language === "py" ? [join(programs, "python"), file] : ["bash", "-eu", file] };
 }
 
-/** What would otherwise be told to, or asked of, somebody out there. */
+/** Turns off telemetry, update checks and downloads. */
 const quiet = {
   LITELLM_LOCAL_MODEL_COST_MAP: "True",
   CREWAI_DISABLE_TELEMETRY: "true",
@@ -112,7 +112,7 @@ describe("a program for OpenAI's API", () => {
       expect({ code, errors: code === 0 ? "" : stderr.slice(-3000) }).toEqual({ code: 0, errors: "" });
       const answer = example.page === "openai-files" ? "A boat needs a licence." : "Hello!";
       expect(stdout.split("\n").map((line) => line.trim())).toContain(answer);
-      // What a program makes, it deletes.
+      // A program deletes everything that it creates.
       for (const path of ["/v1/memory", "/v1/files"]) expect((await server.get(path)).body.data).toEqual([]);
     },
     900_000,
@@ -128,7 +128,7 @@ describe("the list of clients", () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBeGreaterThanOrEqual(15);
   });
 
-  test("has none that no test runs in that version", () => {
+  test("has only clients that a test runs in the listed version", () => {
     const suites = [...new Bun.Glob("e2e/*.ts").scanSync({ cwd: root })]
       .filter((path) => path !== "e2e/clients.e2e.ts")
       .map((path) => readFileSync(inProject(path), "utf8"));
@@ -145,7 +145,7 @@ describe("the list of clients", () => {
     expect(rows.filter((row) => !isRun(row))).toEqual([]);
   });
 
-  test("has each that a page shows", () => {
+  test("has each client that a page shows", () => {
     const listed = (page: string) => rows.filter((row) => row.page === page).map(({ name }) => name);
     const missing = examples.filter(
       ({ page, packages }) =>

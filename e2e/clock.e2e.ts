@@ -6,9 +6,9 @@ import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
 
 const text = "word ".repeat(80).trim();
-const stop_ms = 6000; // Longer than a beat of the threads, than a ping of the streams, and than the tool takes.
+const stop_ms = 6000; // Milliseconds; longer than a worker's heartbeat, a stream's ping, and the tool's call.
 
-test("a process that was stopped for seconds goes on: no call twice, no stream cut, no thread replaced", async () => {
+test("a process that was suspended for seconds continues: no call twice, no stream cut, no worker replaced", async () => {
   await using model = startModelServer();
   await using tools = startToolServer();
   await using server = await startRunnel({ environment: stubConnection(model.url), flags: ["--log", "json"] });
@@ -21,7 +21,7 @@ test("a process that was stopped for seconds goes on: no call twice, no stream c
   await Promise.all(streams.slice(2).map((stream) => stream.until("token")));
 
   server.signal("SIGSTOP");
-  await Bun.sleep(stop_ms); // The time is the test.
+  await Bun.sleep(stop_ms); // The elapsed time is the test.
   server.signal("SIGCONT");
 
   for (const [index, stream] of streams.entries()) {

@@ -2,9 +2,9 @@ import { expect, test } from "@playwright/test";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { type Cluster, masterKey, startCluster } from "./cluster/nodes.ts";
 import { runCommand } from "./harness.ts";
-import { expectAccessible, watch } from "./page-checks.ts";
+import { expectAccessible, recordFaults } from "./page-checks.ts";
 
-// The page of a cluster, read through a node that leads nothing.
+// The cluster page, read through a node that leads nothing.
 let cluster: Cluster;
 const isThere = startPostgres.orSkipped("the page of a cluster");
 test.beforeAll(async () => {
@@ -12,12 +12,12 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => cluster?.[Symbol.asyncDispose]());
 
-test("an owner sees who leads, who follows and how large it is, and why when that cannot be shown", async ({
+test("an owner sees the leader, the followers and the size, and the reason when they cannot be shown", async ({
   page,
 }) => {
   test.setTimeout(120_000);
   if (!isThere) return;
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const [email, password] = ["ada@example.com", "a long passphrase"];
   const env = { RUNNEL_CLUSTER: cluster.url, RUNNEL_MASTER_KEY: masterKey, RUNNEL_PASSWORD: password };
   expect(await runCommand(["admin", "create", email], { env })).toMatchObject({ code: 0 });

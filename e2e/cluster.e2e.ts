@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
-import { clusterMark } from "../server/db/cluster-mark.ts";
-import { masterKeyId } from "../server/db/key-fact.ts";
+import { masterKeyId } from "../server/storage/db/master-key-fingerprint.ts";
+import { replicaMarker } from "../server/storage/db/replica-marker.ts";
 import { sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { masterKey, startCluster } from "./cluster/nodes.ts";
 import { stormCluster } from "./cluster/storm.ts";
 import { executable, runCommand } from "./harness.ts";
 import { startToolServer } from "./tool-server.ts";
-import { inTime, until } from "./until.ts";
+import { waitUntil, withTimeout } from "./until.ts";
 
 const cleaned = (): Record<string, string> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_"))) as Record<
@@ -18,11 +18,11 @@ const cleaned = (): Record<string, string> =>
     string
   >;
 
-// What is promised of a cluster, on the executable, with a Postgres and its synchronous standby. The long form is
-// `npm run storm -- --cluster`.
+// Guarantees of a cluster, on the executable, with a Postgres and its synchronous standby. The long form is `npm run
+// storm -- --cluster`.
 
 describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", () => {
-  test("loses no run, repeats no completed step and leaves no gap when leaders and the engine die under it", async () => {
+  test("loses no run, repeats no completed step and leaves no gap when leaders and Postgres die under it", async () => {
     const { counters, figures, logs } = await stormCluster({
       cell: "main,east",
       runs: 24,
@@ -67,17 +67,17 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
         "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM runnel_pages%'";
       return (await sqlAt(cluster.engine(), query)).map(({ pid }) => pid as number);
     };
-    await until(async () => (await copying()).length > 0);
+    await waitUntil(async () => (await copying()).length > 0);
     const [first] = await copying();
     leader.child.kill("SIGKILL");
-    await until(async () => (await cluster.leader()) === warm);
-    await until(async () => (await cluster.request(cold!.url, "/v1/me").catch(() => null))?.ok === true);
-    expect(await copying()).toContain(first!); // It has not given its copy up.
+    await waitUntil(async () => (await cluster.leader()) === warm);
+    await waitUntil(async () => (await cluster.request(cold!.url, "/v1/me").catch(() => null))?.ok === true);
+    expect(await copying()).toContain(first!); // The spare still has its copy.
     released.resolve();
     await holding;
   }, 120_000);
 
-  test("a spare that is stopped takes no new requests, and returns the responses to those that it has forwarded", async () => {
+  test("a stopping spare takes no new requests, and returns the responses to the forwarded ones", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
     await using slow = startToolServer();
     slow.hold();
@@ -97,7 +97,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     const run = post("/v1/runs?wait=60", { agent_id: agent.id, input: "Go." });
     await slow.called("/held");
     child.kill("SIGTERM");
-    await until(() =>
+    await waitUntil(() =>
       cluster.request(url, "/v1/me").then(
         () => false,
         () => true,
@@ -108,7 +108,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(await child.exited).toBe(0);
   }, 60_000);
 
-  test("the leader runs commands that come with the master key, and no others", async () => {
+  test("the leader runs commands that carry the master key, and no others", async () => {
     await using cluster = await startCluster({ nodes: 2, lease_s: 20 });
     const run = (args: string[], env: Record<string, string> = {}) =>
       runCommand(args, {
@@ -181,7 +181,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect((await run(["backup", backup, "--force", "--include-key"])).stdout).toContain("The master key is in it");
     const restored = join(folder, "restored");
     expect((await run(["restore", backup, "--data-dir", restored], { RUNNEL_MASTER_KEY: "" })).code).toBe(0);
-    writeFileSync(join(restored, clusterMark), "{}");
+    writeFileSync(join(restored, replicaMarker), "{}");
     expect(await run(["restore", backup, "--data-dir", restored])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("belongs to a node of a cluster"),
@@ -209,7 +209,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     });
   }, 180_000);
 
-  test("a start that cannot take part says why in one line within 20 seconds, with code 78", async () => {
+  test("a node that cannot join exits within 20 seconds with code 78 and one line that says why", async () => {
     await using postgres = await startPostgres();
     const { url } = postgres.primary;
     const root = mkdtempSync(join(tmpdir(), "runnel-refused-"));
@@ -254,7 +254,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
       refused("--domain and --cluster exclude each other", 2),
     );
 
-    // What other nodes have left behind.
+    // Leftovers of other nodes.
     await sqlAt(url, "CREATE DATABASE taken");
     const taken = url.replace("/postgres", "/taken");
     const asked = await runCommand(["cluster", "status", "--cluster", taken], { env: cleaned() });
@@ -309,7 +309,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
       while (leaders().length < times && !isOver) await wake.promise;
     };
     try {
-      await inTime(led(1), "the guide's cluster has a leader", 150_000);
+      await withTimeout(led(1), "the guide's cluster has a leader", 150_000);
       const lines = said.split("\n").map((line) => line.trim());
       const typed = (program: string) => lines.find((line) => line.startsWith(program))!;
       const type = async (line: string) => {
@@ -317,15 +317,15 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
         return await new Response(shell.stdout).text();
       };
       const ask = typed("curl");
-      const answered = () => until(async () => (await type(ask)).includes('"project":"default"'));
+      const answered = () => waitUntil(async () => (await type(ask)).includes('"project":"default"'));
       await answered();
       const [, url] = /(postgres:\S+)/.exec(typed("export RUNNEL_CLUSTER="))!;
       const status = await runCommand(["cluster", "status"], { env: { ...cleaned(), RUNNEL_CLUSTER: url! } });
       expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("main") });
 
       const told = leaders();
-      Bun.spawnSync(["kill", "-9", String(told.at(-1))]); // On a busy machine it may have been replaced just now.
-      await inTime(led(told.length + 1), "another one leads");
+      Bun.spawnSync(["kill", "-9", String(told.at(-1))]); // On a busy machine the leader may just have been replaced.
+      await withTimeout(led(told.length + 1), "another one leads");
       expect(leaders().at(-1)).not.toBe(told.at(-1));
       await answered();
     } finally {

@@ -6,7 +6,7 @@ import { pythonForExamples } from "./doc-examples.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { installClient } from "./python-programs.ts";
 
-// The code that the dashboard shows beside what it does, run as it stands.
+// Code samples of the dashboard, run as shown.
 
 let server: Runnel;
 let caFile: string;
@@ -27,7 +27,10 @@ const agent = (name: string) => ({
   output_schema: { type: "object", properties: { class: { enum: [true, null, 1.5] } } },
 });
 
-/** All that a page may show: a body with any characters, a query, a list, a stream, names that are words of a language. */
+/**
+ * Covers the kinds of samples: a body with any characters, a query, a list, a stream, names that are keywords of a
+ * language.
+ */
 async function requestsFor(name: string): Promise<ApiRequest[]> {
   const { output_schema: _, ...plain } = agent("echo");
   const { id } = (await server.post("/v1/agents", plain)).body;
@@ -59,18 +62,15 @@ async function expectDone(name: string, printed: string): Promise<void> {
   expect(printed).toContain("run.completed");
 }
 
-test.each(["node", "bun"] as const)(
-  "the TypeScript that the dashboard shows does what it says, in %s",
-  async (name) => {
-    await using runtimes = await startRuntimes(server);
-    const code = requestsCode("typescript", server.url, await requestsFor(name), caFile);
-    await expectDone(name, await runtimes.runFile(name, code, { RUNNEL_API_KEY: server.keys.test }));
-  },
-);
+test.each(["node", "bun"] as const)("the TypeScript samples of the dashboard work in %s", async (name) => {
+  await using runtimes = await startRuntimes(server);
+  const code = requestsCode("typescript", server.url, await requestsFor(name), caFile);
+  await expectDone(name, await runtimes.runFile(name, code, { RUNNEL_API_KEY: server.keys.test }));
+});
 
 const python = await pythonForExamples();
 
-test.skipIf(!python)("the Python that the dashboard shows does what it says", async () => {
+test.skipIf(!python)("the Python samples of the dashboard work", async () => {
   using client = await installClient(server, python!);
   const code = requestsCode("python", server.url, await requestsFor("python"), caFile);
   const { code: exit, stdout, stderr } = await client.python("-c", code);

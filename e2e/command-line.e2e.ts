@@ -7,7 +7,7 @@ import { createCertificateAuthority } from "../server/testing/certificate-author
 import { createAgent, createScripted } from "./fixtures.ts";
 import { type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
 
-// The command line next to the running server, on the same data directory.
+// Commands beside a running server, on the same data directory.
 let server: Runnel;
 beforeAll(async () => {
   server = await startRunnel();
@@ -20,7 +20,7 @@ async function json(...args: string[]): Promise<Json> {
   return JSON.parse(stdout);
 }
 
-test("a key made while the server runs is good at once, and a revoked one is bad at once", async () => {
+test("a key created while the server runs is accepted at once, and a revoked one is refused at once", async () => {
   const key = await json("keys", "create", "--project", "default", "--env", "test", "--scopes", "run", "--name", "ci");
   expect(key).toMatchObject({ object: "api_key", scopes: ["run"], status: "active" });
   expect((await server.get("/v1/me", key.secret)).body).toMatchObject({ scopes: ["run"] });
@@ -33,7 +33,7 @@ test("a key made while the server runs is good at once, and a revoked one is bad
   expect(JSON.stringify(data)).not.toContain(key.secret);
 });
 
-test("revoking a key closes its open streams long before the run ends, which goes on", async () => {
+test("revoking a key closes its open streams long before the run ends, and the run continues", async () => {
   const agent_id = await createScripted(server, [{ text: "word ".repeat(4000), delta_ms: 20 }]);
   const key = await json("keys", "create", "--env", "test", "--scopes", "run");
   await using stream = await server.stream("/v1/runs", {
@@ -49,7 +49,7 @@ test("revoking a key closes its open streams long before the run ends, which goe
   await server.post(`/v1/runs/${data.run_id}/cancel`);
 });
 
-test("a project has keys of its own, which see nothing of another's", async () => {
+test("keys of a project see nothing of another project", async () => {
   await json("projects", "create", "second");
   expect((await json("projects", "list")).data.map(({ name }: Json) => name)).toEqual(["default", "second"]);
   const key = await json("keys", "create", "--project", "second", "--env", "test", "--scopes", "admin");
@@ -58,7 +58,7 @@ test("a project has keys of its own, which see nothing of another's", async () =
   expect((await server.get("/v1/agents", key.secret)).body.data).toEqual([]);
 });
 
-test("a project that does not exist gets no key", async () => {
+test("an unknown project gets no key", async () => {
   const { code, stdout, stderr } = await server.command("keys", "create", "--project", "typo");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("typo");
@@ -70,7 +70,7 @@ test("the doctor finds nothing wrong with a running server", async () => {
   expect(JSON.parse(stdout)).toBeObject();
 });
 
-test("a run can be started and its trace read from the terminal", async () => {
+test("the terminal starts a run and reads its trace", async () => {
   const agent_id = await createScripted(server, [{ text: "Hello from the script." }]);
   const run = await server.command("run", agent_id, "Hi");
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello from the script.") });
@@ -79,7 +79,7 @@ test("a run can be started and its trace read from the terminal", async () => {
   expect(trace).toMatchObject({ code: 0, stdout: expect.stringContaining("model") });
 });
 
-test("a run's journal, a sample of what the server does, and a configuration file are read", async () => {
+test("the terminal reads a run's journal, a sample of the server's work, and a configuration file", async () => {
   const agent_id = await createScripted(server, [{ text: "Hello." }]);
   const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Hi" });
   const { stdout } = await server.command("logs", "--run", run.id, "--json");
@@ -105,7 +105,7 @@ test("a run's journal, a sample of what the server does, and a configuration fil
   expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--port takes a number") });
 });
 
-test("an authority of the operator's own is trusted where NODE_EXTRA_CA_CERTS names it", async () => {
+test("an operator's certificate authority is trusted if NODE_EXTRA_CA_CERTS names it", async () => {
   const { ca, issue } = createCertificateAuthority();
   const file = join(server.folder, "authority.pem");
   writeFileSync(file, ca);
@@ -133,17 +133,17 @@ test("the version names the commit and the date, from any folder", async () => {
   expect((await runCommand(["--version"])).stdout).toContain(stdout.trim().split(" ")[1]!);
 });
 
-test("a second server on the same data directory is turned away with 75", async () => {
+test("a second server on the same data directory exits with 75", async () => {
   const { code, stderr } = await server.command("serve", "--port", "0");
   expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining(server.dataDir) });
 });
 
-test("a wrong command or flag is a usage error, 2", async () => {
+test("an unknown command or flag is a usage error, code 2", async () => {
   for (const args of [["nonsense"], ["serve", "--nonsense"], ["serve", "--port", "99999999"], ["keys"]])
     expect({ args, code: (await runCommand(args)).code }).toEqual({ args, code: 2 });
 });
 
-test("a database of a newer runnel is left alone, with 78", async () => {
+test("a database of a newer runnel is not touched, and the command exits with 78", async () => {
   await using other = await startRunnel();
   expect(await other.stop()).toBe(0);
   const db = new Database(join(other.dataDir, "runnel.db"));
@@ -153,14 +153,14 @@ test("a database of a newer runnel is left alone, with 78", async () => {
   expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("9999") });
 });
 
-test("secrets lie in folders and files that only their owner can read", () => {
+test("secrets are stored in folders and files that only their owner can read", () => {
   expect(statSync(server.dataDir).mode & 0o777).toBe(0o700);
   for (const path of new Bun.Glob("**/*").scanSync({ cwd: server.dataDir }))
     if (!path.startsWith("lib/") && !path.endsWith("cert.pem"))
       expect({ path, mode: statSync(join(server.dataDir, path)).mode & 0o077 }).toEqual({ path, mode: 0 });
 });
 
-test("files of the folder that it is started in neither configure the server nor run in it", async () => {
+test("files in the working directory neither configure the server nor run in it", async () => {
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
   try {
     await Bun.write(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');

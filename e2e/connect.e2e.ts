@@ -10,10 +10,10 @@ import { createAgent, createScripted, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 
-// The clients that people have already, unchanged, as the page about them shows each.
+// Popular third-party clients, unmodified, as their page shows them.
 
 interface Example {
-  /** As a registry calls them, each with its version. */
+  /** Package names in their registry, each with its version. */
   packages: string[];
   language: "javascript" | "py";
   program: string;
@@ -45,7 +45,7 @@ const programs: [file: string, ...packages: string[]][] = [
   ["ai-sdk.mjs", "ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.6.7"],
 ];
 
-/** The command that runs a program with these packages, from a folder of its own; null where they are not to be had. */
+/** Returns the command that runs a program with these packages in its own folder; null if they are unavailable. */
 async function commandFor({ packages, language, program }: Example, folder: string): Promise<string[] | null> {
   const name = `connect-${packages.join("-").replaceAll(/[^\w.-]/g, "-")}`;
   if (language === "py") {
@@ -96,7 +96,7 @@ describe("a program for OpenAI's API", () => {
   });
 
   test.each(programs)(
-    "that uses more of a client, %s, does all that it does",
+    "that uses more of a client, %s, works",
     async (file, ...packages) => {
       const program = readFileSync(inProject("e2e/openai", file), "utf8");
       await expectSaid({ packages, language: file.endsWith(".py") ? "py" : "javascript", program }, "done");
@@ -141,7 +141,7 @@ describe("a program for OpenAI's API", () => {
   }
 });
 
-test("a call that a chat completion ended with is answered after a kill, also twice, and done once", async () => {
+test("a call at the end of a chat completion is answered after a kill, also twice, and is executed once", async () => {
   await using server = await startRunnel({ flags: ["--port", String(freePort())] });
   const script = [{ tool_calls: [{ name: "look", arguments: { at: "Oslo" } }] }, { text: "Rain." }];
   const model = await createScripted(server, script);
@@ -165,7 +165,7 @@ test("a call that a chat completion ended with is answered after a kill, also tw
   expect(body.data.map((run: Json) => [run.status, run.usage.model_calls])).toEqual([["completed", 2]]);
 });
 
-test("a response that a kill cut off is read on behind the last event, and one that waited goes on with its result", async () => {
+test("a response cut by a kill is resumed behind the last event, and a waiting one continues with its result", async () => {
   await using stub = startModelServer();
   const flags = ["--port", String(freePort())];
   await using server = await startRunnel({ flags, environment: stubConnection(stub.url) });
@@ -198,7 +198,7 @@ test("a response that a kill cut off is read on behind the last event, and one t
   const rest = eventsOf(await (await ask(`/${id}?stream=true&starting_after=${place}`)).text());
   const numbers = [...seen, ...rest].map(({ sequence_number }) => sequence_number);
   expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
-  // The model was asked anew, and the item is told from its beginning.
+  // The model was called again, so the item starts over.
   const { item } = rest.find(({ type }) => type === "response.output_item.added")!;
   expect(item.id).toBe(seen.find(({ type }) => type === "response.output_item.added")!.item.id);
   const said = rest.filter(({ type, item_id }) => type === "response.output_text.delta" && item_id === item.id);

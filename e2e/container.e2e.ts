@@ -20,7 +20,7 @@ const instructions = text.split("\n").flatMap((line) => {
 const allOf = (name: string): string[] => instructions.filter((each) => each.name === name).map(({ rest }) => rest);
 const commandOf = (name: string): string[] => JSON.parse(/\[.*\]$/.exec(allOf(name)[0]!)![0]);
 
-test.skipIf(programs === null)("hadolint finds no fault in the Dockerfile", async () => {
+test.skipIf(programs === null)("hadolint accepts the Dockerfile", async () => {
   const folder = mkdtempSync(join(tmpdir(), "runnel-hadolint-"));
   const read = async (file: string) => {
     writeFileSync(join(folder, "Dockerfile"), file);
@@ -32,13 +32,13 @@ test.skipIf(programs === null)("hadolint finds no fault in the Dockerfile", asyn
 });
 
 describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
-  const nonroot = 65_532; // Of the distroless base.
+  const nonroot = 65_532; // User id of the distroless base image.
   const context = {
     runnel: executable,
     data: mkdtempSync(join(tmpdir(), "runnel-context-")), // Empty, as the page says.
   };
 
-  /** What the instructions that copy say. */
+  /** Performs the COPY instructions. */
   function lay(root: string) {
     for (const rest of allOf("COPY")) {
       const words = rest.split(" ");
@@ -52,13 +52,13 @@ describe.skipIf(!canEnterRoots)("the root file system of the image", () => {
     return { uid: nonroot, gid: nonroot, program: commandOf("ENTRYPOINT")[0]! };
   }
 
-  test("serves as nobody, without privileges, from a root that cannot be written to, in the full jail, is healthy, and stops in order", async () => {
+  test("serves as an unprivileged user on a read-only root in the full jail, is healthy, and stops in order", async () => {
     const env = Object.fromEntries(allOf("ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("="))));
     const dataDir = allOf("VOLUME")[0]!;
     expect(env.RUNNEL_DATA_DIR).toBe(dataDir);
     using image = makeBareRoot({ dataDir, lay, env });
     mkdirSync(context.data, { recursive: true });
-    // A container has a network of its own; here another port is taken.
+    // A container has its own network; here the default port may be taken.
     const settings = { RUNNEL_PORT: String(freePort()), RUNNEL_SANDBOX: "strict", RUNNEL_JSON: "true" };
     const server = image.enter(commandOf("CMD"), settings);
     const { address, keys }: Json = JSON.parse(await firstLine(server.stdout));

@@ -4,7 +4,7 @@ import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
 
-// Long conversations and files before the model, on the executable: a model on loopback, whose window the operator set.
+// Long conversations and files in the context of a model on loopback, whose window the operator set.
 
 const model = (name: string) => `openai_compatible/stub/${name}`;
 
@@ -28,7 +28,7 @@ const context = (strategy: string) => ({
   memory: { stores: [], context: { strategy, reserve_output_tokens: 100, tool_output_max_bytes: 40_000 } },
 });
 
-/** A run that calls a tool eleven times, one after the other, which says much each time. */
+/** Starts a run that calls a tool eleven times in a row, each time with a long output. */
 async function longLoop(server: Runnel, strategy: string): Promise<Json> {
   const source = "() => 'x'.repeat(3000)";
   const tool = await createTool(server, { type: "code", language: "javascript", source });
@@ -43,7 +43,7 @@ const compactions = async (server: Runnel, id: string): Promise<Json[]> =>
   );
 
 test.each(["compact", "truncate", "fail"])(
-  "a long tool loop in a small window, by the strategy %s",
+  "a long tool loop fits into a small window by the strategy %s",
   async (strategy) => {
     await using stub = startModelServer();
     await using server = await startRunnel({ environment: stubConnection(stub.url) });
@@ -67,7 +67,7 @@ test.each([
   ["before_effect.model_call:2", 1],
   ["after_effect.model_call:2", 1],
 ])(
-  "a thread that is too long is summarised once on record when the process dies at %s, and its model asked %d times",
+  "a thread that is too long has one recorded summary when the process dies at %s, and its model is called %d times",
   async (point, count) => {
     await using stub = startModelServer();
     await using server = await startRunnel({ environment: stubConnection(stub.url) });
@@ -79,7 +79,7 @@ test.each([
     expect((await server.post("/v1/runs?wait=60", body)).body.status).toBe("completed");
     await server.stop();
     await server.restart({ ...stubConnection(stub.url), RUNNEL_FAILPOINT: point });
-    const begun = server.post("/v1/runs", body).catch(() => {}); // It may not have been told.
+    const begun = server.post("/v1/runs", body).catch(() => {}); // The response may be lost.
     await server.died();
     await begun;
     await server.restart(stubConnection(stub.url));
@@ -97,7 +97,7 @@ test.each([
   },
 );
 
-test("a PDF that comes with a run is read in the sandbox, and the model gets its text, page after page", async () => {
+test("a PDF of a run is read in the sandbox, and the model gets its text page by page", async () => {
   await using stub = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(stub.url) });
   const agent_id = await createAgent(server, "words-3-0");
@@ -105,7 +105,7 @@ test("a PDF that comes with a run is read in the sandbox, and the model gets its
   form.append("file", new File([pdfOf(["# One\nThe first page.", "# Two\nThe second page."])], "pages.pdf"));
   form.append("purpose", "attachment");
   const file = (await (await server.fetch("/v1/files", { method: "POST", body: form })).json()) as Json;
-  // At once: the run waits until it is read.
+  // Created before the file is read: the run waits for it.
   const run = await server.post("/v1/runs?wait=60", { agent_id, input: "What is in it?", file_ids: [file.id] });
   expect(run.body).toMatchObject({ status: "completed", file_ids: [file.id] });
   const { content } = stub.requests[0]!.messages.at(-2);
@@ -115,7 +115,7 @@ test("a PDF that comes with a run is read in the sandbox, and the model gets its
   );
 });
 
-test("a run's text and image are in its prompt, the image as the provider wants it", async () => {
+test("a run's text and image are in its prompt, in the provider's image format", async () => {
   await using stub = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(stub.url) });
   const agent_id = await createAgent(server, "words-3-0");

@@ -1,8 +1,8 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { account, expectAccessible, watch } from "./page-checks.ts";
+import { account, expectAccessible, recordFaults } from "./page-checks.ts";
 
-// One person's way through the dashboard of the compiled executable, in a real browser, while a client uses the API.
+// A person's way through the dashboard of the compiled executable, in a real browser, while a client uses the API.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -12,9 +12,9 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 const text = "The stream carries every leaf that it is given, slowly, down to the sea.";
 
 test("from the one-time link to watching a run live, in both modes and both themes", async ({ page }) => {
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
 
-  await test.step("the one-time link makes the first account, also where its page is open already", async () => {
+  await test.step("the one-time link creates the first account, also where its page is open already", async () => {
     await page.goto(`${server.url}/dashboard`);
     await expect(page.getByLabel("Set-up code")).toBeVisible();
     await page.goto(server.setupUrl);
@@ -30,8 +30,8 @@ test("from the one-time link to watching a run live, in both modes and both them
     await expect(page.getByText("No runs yet")).toBeVisible();
   });
 
-  await test.step("a second use of the link makes nothing", async () => {
-    await page.goto("about:blank"); // Else only the part after # would change.
+  await test.step("a second use of the link creates nothing", async () => {
+    await page.goto("about:blank"); // Otherwise only the part after # would change.
     await page.goto(server.setupUrl);
     await expect(page.getByText("runnel is already set up")).toBeVisible();
     const following = page.waitForResponse(/\/runs\/live$/);
@@ -63,7 +63,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await expect(events).toContainText("output_json");
   });
 
-  await test.step("a run that is opened while it writes grows before the reader's eyes", async () => {
+  await test.step("an open run grows while its model writes", async () => {
     await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Again.", stream: true } });
     const { data } = await stream.until("token");
     await page.goto(`${server.url}/dashboard/runs/${data.run_id}`);
@@ -72,7 +72,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await expect(page.getByText("Completed", { exact: true }).first()).toBeVisible();
   });
 
-  await test.step("live mode shows none of the test data, and says that it is live", async () => {
+  await test.step("live mode shows no test data, and says that it is live", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(page.getByRole("row", { name: /Storyteller/ })).toHaveCount(2);
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
@@ -95,7 +95,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await expectAccessible(page, "run");
   });
 
-  await test.step("signing out ends the session on the server, not only in the browser", async () => {
+  await test.step("signing out ends the session on the server as well as in the browser", async () => {
     const cookies = await page.context().cookies();
     expect(cookies).toEqual([expect.objectContaining({ httpOnly: true, secure: true, sameSite: "Lax", path: "/" })]);
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
@@ -107,7 +107,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  await test.step("a wrong password is told so; the right one leads back to the page that was asked for", async () => {
+  await test.step("a wrong password gets a message; the right one leads back to the requested page", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run}`);
     await expectAccessible(page, "sign-in");
     await signIn(page, "not the password");
@@ -120,7 +120,7 @@ test("from the one-time link to watching a run live, in both modes and both them
   expect(complaints).toEqual([]);
 });
 
-test("the dashboard comes with headers that keep foreign code and frames out", async ({ request }) => {
+test("the dashboard's headers block foreign code and frames", async ({ request }) => {
   const { url } = server;
   const response = await request.get(`${url}/dashboard`);
   expect(response.status()).toBe(200);
@@ -134,7 +134,7 @@ test("the dashboard comes with headers that keep foreign code and frames out", a
   expect((await request.get(`${url}/`, { maxRedirects: 0 })).headers().location).toBe("/dashboard");
 });
 
-test("an API key is no session, and a foreign page cannot act for whoever is signed in", async () => {
+test("an API key is no session, and a foreign page cannot act for a signed-in person", async () => {
   const key = { authorization: `Bearer ${server.keys.test}` };
   expect((await server.fetch("/console/api/session", { headers: key })).status).toBe(401);
   const body = JSON.stringify(account);

@@ -1,17 +1,17 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, signedIn, written } from "./page-checks.ts";
+import { expectAccessible, fieldContent, signInBeforeEach } from "./page-checks.ts";
 
-// Decisions about calls that wait, in a real browser: they are made on purpose, and never by what somebody writes.
+// Decisions about waiting calls, in a real browser: made on purpose, never by typing.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
-test("in the playground, what is typed when an approval comes stays in its field, and approves nothing", async ({
+test("text typed in the playground when an approval arrives stays in its field, and approves nothing", async ({
   page,
 }) => {
   const agent = await makeAgent("Typing", { slow: true });
@@ -28,7 +28,7 @@ test("in the playground, what is typed when an approval comes stays in its field
   await expect(composer).toHaveValue("What I write goes on\n as if nothing had come");
   expect(await waitingCalls(agent)).toHaveLength(2);
 
-  await test.step("a key leads to the call, and another one to its button", async () => {
+  await test.step("one key moves the focus to the call, and another to its button", async () => {
     await page.keyboard.press("ControlOrMeta+Home");
     await page.keyboard.press("ArrowUp");
     await expect(title).toBeFocused();
@@ -39,7 +39,7 @@ test("in the playground, what is typed when an approval comes stays in its field
     await expect(page.getByRole("region", { name: "Arguments" }).or(approve(page)).first()).toBeFocused();
   });
 
-  await test.step("after a decision the next call has the focus, and its button has not", async () => {
+  await test.step("after a decision the focus is on the next call, and not on its button", async () => {
     await approve(page).first().focus();
     await page.keyboard.press("Enter");
     await expect(approve(page)).toHaveCount(1);
@@ -48,7 +48,7 @@ test("in the playground, what is typed when an approval comes stays in its field
     expect(await waitingCalls(agent)).toHaveLength(1);
   });
 
-  await test.step("the caret in a field of another call stays there, whatever is answered elsewhere", async () => {
+  await test.step("the caret in a field of one call stays while another client answers other calls", async () => {
     await composer.focus();
     await page.keyboard.press("End");
     const [call] = await waitingCalls(agent);
@@ -58,7 +58,7 @@ test("in the playground, what is typed when an approval comes stays in its field
   });
 });
 
-test("of two calls that wait, what is written to one stays when the other goes, and decides nothing when its own goes", async ({
+test("of two waiting calls, text typed for one stays when the other disappears, and decides nothing when its own call does", async ({
   page,
 }) => {
   const [first, second, third] = [await makeAgent("Alpha"), await makeAgent("Beta"), await makeAgent("Gamma")];
@@ -82,7 +82,7 @@ test("of two calls that wait, what is written to one stays when the other goes, 
     await expect(reason).toHaveValue("It is a");
   });
 
-  await test.step("a field that goes while it is written in leaves no key that decides", async () => {
+  await test.step("a field that disappears while a person types in it leaves no key that decides", async () => {
     for (const { id } of await waitingCalls(second)) await answer(second, id);
     await expect(entry("Beta").getByText("was answered elsewhere").first()).toBeVisible();
     await page.keyboard.type(" major plan, jar\n jaa");
@@ -92,7 +92,7 @@ test("of two calls that wait, what is written to one stays when the other goes, 
     expect(await waitingCalls(third)).toHaveLength(2);
   });
 
-  await test.step("after a deliberate move the keys act again", async () => {
+  await test.step("after a deliberate move of the focus the keys work again", async () => {
     await entry("Gamma").getByRole("link").focus();
     await page.keyboard.press("Tab");
     await page.keyboard.press("r");
@@ -100,7 +100,7 @@ test("of two calls that wait, what is written to one stays when the other goes, 
   });
 });
 
-test("a double click approves one call, and not the one that stands in its place by then", async ({ page }) => {
+test("a double click approves one call, and not the one that takes its place", async ({ page }) => {
   const agent = await makeAgent("Twice");
   const run = await start(agent);
   await page.goto(`${server.url}/dashboard/runs/${run}?step=run`);
@@ -121,7 +121,7 @@ test("a double click approves one call, and not the one that stands in its place
   await expect.poll(async () => (await waitingCalls(agent)).length).toBe(0);
 });
 
-test("the field of an output keeps the caret when the call before it is answered elsewhere", async ({ page }) => {
+test("the field of an output keeps the caret when another client answers the call before it", async ({ page }) => {
   const agent = await makeAgent("Outputs", { type: "client" });
   await page.goto(`${server.url}/dashboard/playground?agent=${agent}`);
   const composer = page.getByRole("textbox", { name: "Message to the agent" });
@@ -139,12 +139,12 @@ test("the field of an output keeps the caret when the call before it is answered
   await expect(output).toHaveCount(1);
   await page.keyboard.type("23");
   await expect(output).toBeFocused();
-  await expect.poll(() => written(output)).toBe("123");
+  await expect.poll(() => fieldContent(output)).toBe("123");
 });
 
 const approve = (page: Page): Locator => page.getByRole("button", { name: "Approve", exact: true });
 
-/** An agent whose first answer asks for two calls of one tool; a slow one writes a while before. */
+/** Creates an agent whose first answer calls one tool twice; a slow one writes text before. */
 async function makeAgent(name: string, { slow = false, type = "code" } = {}): Promise<string> {
   const called = type === "code" ? "wipe" : "ask";
   const made = await server.post("/v1/tools", {

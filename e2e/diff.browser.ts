@@ -1,9 +1,9 @@
 import { expect, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signInBeforeEach } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// Two runs side by side in the compiled executable, as somebody who changed one thing reads what came of it.
+// A run and its fork side by side in the compiled executable.
 let server: Runnel;
 let tools: ToolServer;
 test.beforeAll(async () => {
@@ -15,20 +15,20 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 } });
 
-signedIn(() => server);
+signInBeforeEach(() => server);
 
 const before = "Order 4711 arrived damaged. Stock could not be confirmed, so I refund the money to the card.";
 const after = "Order 4711 arrived damaged. There are 14 mugs, so I send two new ones today. Would that be well?";
 
-test("what a fork changed stands beside what was, step by step, with what it took", async ({ page }) => {
-  test.setTimeout(300_000); // Each of the many states is looked through by axe, in two themes.
+test("a fork stands beside its source, step by step, with durations and costs", async ({ page }) => {
+  test.setTimeout(300_000); // axe checks many states in two themes.
   const agent = await createDesk();
   const run = await start(agent, "My mugs came broken.");
   const fork = await forkOf(run.id, 1, { tool_output: { sku: "MUG-TEAL-2", in_stock: 14 } });
   const other = await forkOf(run.id, 2, { model_output: after });
   const row = (name: RegExp) => page.getByRole("list", { name: "Steps" }).getByRole("listitem", { name });
 
-  await test.step("an output that was edited is told by lines, after a line that says where the fork begins", async () => {
+  await test.step("an edited output is compared by lines, after a line that marks the start of the fork", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${fork.id}`);
     await expect(page.getByText("B was forked here, at step 1: a different output of check_stock")).toBeVisible();
     const edited = row(/^check_stock, changed/);
@@ -43,7 +43,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expectToFit(page, "fork");
   });
 
-  await test.step("n and p go from difference to difference, and round", async () => {
+  await test.step("n and p move from difference to difference, and wrap around", async () => {
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
     await page.keyboard.press("n");
     expect(await focused()).toBe("check_stock, changed");
@@ -55,7 +55,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     expect(await focused()).toBe("test/script, changed");
   });
 
-  await test.step("equal steps can be left out, by an address that can be kept", async () => {
+  await test.step("equal steps can be hidden, and the address can be saved", async () => {
     await page.getByLabel("Differences only").check();
     await expect(page).toHaveURL(/hide=equal/);
     await expect(row(/equal/)).toHaveCount(0);
@@ -67,7 +67,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(page).not.toHaveURL(/hide/);
   });
 
-  await test.step("the menu of a trace leads to the comparison with its source, a recent run, or any", async () => {
+  await test.step("the menu of a trace leads to the comparison with its source, a recent run, or any run", async () => {
     await page.goto(`${server.url}/dashboard/runs/${other.id}`);
     const menu = async (name: string) => {
       await page.getByRole("button", { name: "More actions" }).click();
@@ -87,7 +87,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(page).toHaveURL(new RegExp(`/runs/${run.id}/diff/${other.id}`));
   });
 
-  await test.step("what a model wrote is told by words, in its step and at the end", async () => {
+  await test.step("a model's text is compared by words, in its step and at the end", async () => {
     await expect(page.getByText("B was forked here, at step 2: a different model output")).toBeVisible();
     const output = page.getByRole("region", { name: "Final output" });
     await expect(output.locator("del").first()).toContainText("Stock could not be confirmed");
@@ -97,7 +97,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expectToFit(page, "prose");
   });
 
-  await test.step("steps that only one run has stand alone, and sides can be swapped", async () => {
+  await test.step("a step that only one run has stands alone, and the sides can be swapped", async () => {
     const bare = await start(await createBare(), "My mugs came broken.");
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${bare.id}`);
     await expect(row(/^check_stock, only in A/)).toContainText("http_error");
@@ -107,7 +107,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expectToFit(page, "only one");
   });
 
-  await test.step("two runs that did the same are said to be the same", async () => {
+  await test.step("two equal runs are reported as equal", async () => {
     const twin = await start(agent, "My mugs came broken.");
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${twin.id}`);
     await expect(page.getByText("No differences")).toBeVisible();
@@ -115,14 +115,14 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expectAccessible(page, "equal");
   });
 
-  await test.step("an id that no run has is said to have none", async () => {
+  await test.step("an unknown run id gets a message", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/run_01kahz0c3e4f5g6h7j8k9m0n1p`);
     await expect(page.getByRole("heading", { name: "No such run" })).toBeVisible();
     await expectAccessible(page, "missing");
   });
 });
 
-test("of a long comparison a page is shown, and n reads on to the next difference", async ({ page }) => {
+test("a long comparison shows one page, and n loads the next difference", async ({ page }) => {
   const run = await start(await createLong(), "Go.");
   const fork = await forkOf(run.id, 239, { tool_output: { sky: "snow" } });
   await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${fork.id}`);
@@ -157,7 +157,7 @@ async function agent(name: string, script: object[], tools: string[], more: obje
   return (await make("/v1/agents", { name, instructions: "Be kind.", ...model, tools, ...more })).id;
 }
 
-/** Looks for stock, which fails, and answers all the same. */
+/** Creates an agent that looks for stock, which fails, and that answers anyway. */
 const createDesk = async () =>
   agent(
     "Refund desk",
@@ -170,7 +170,7 @@ const createDesk = async () =>
 
 const createBare = () => agent("Bare desk", [{ text: before }], []);
 
-/** Of 241 steps. */
+/** Creates an agent whose run has 241 steps. */
 const createLong = async () =>
   agent(
     "Long",

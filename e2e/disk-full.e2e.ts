@@ -4,29 +4,29 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { EventStream } from "./event-stream.ts";
 import { createAgent, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const onDisk = test.skipIf(!canMount());
 const megabyte = 1024 * 1024;
 
-/** A server on a disk of 64 MB, of which it keeps 3.2 MB free and holds 4 MB as ballast; every answer is looked at. */
+/** Starts a server on a disk of 64 MB that keeps 3.2 MB free and holds 4 MB as ballast; every response is checked. */
 async function startOnSmallDisk(flags: string[] = []) {
   const disk = smallDisk(64);
   const model = startModelServer();
   const dataDir = join(disk.path, "data");
   const server = await startRunnel({ dataDir, flags, environment: stubConnection(model.url) });
   const ballast = join(dataDir, "ballast");
-  await until(() => sizeOf(ballast) === 4 * megabyte);
+  await waitUntil(() => sizeOf(ballast) === 4 * megabyte);
   const tool = await createTool(server);
   const agents = new Map<string, string>();
   for (const model of ["words-40-20", "half-40-10", "half-200-10"]) agents.set(model, await createAgent(server, model));
   const asker = await createAgent(server, "turns-0", { tools: [tool.id] });
 
-  /** Whatever else it says, it is an answer of the contract, and never a failure that nobody foresaw. */
-  function judged(answer: Answer): Answer {
+  /** Checks that a response follows the contract and is no unexpected failure. */
+  function judged(answer: ParsedResponse): ParsedResponse {
     if (answer.status < 400) return answer;
     const { status, body, headers } = answer;
     expect({ status, body }).toMatchObject({
@@ -50,7 +50,7 @@ async function startOnSmallDisk(flags: string[] = []) {
     start: async () => judged(await server.post("/v1/runs", { agent_id: agents.get("words-40-20"), input: "Go" })),
     stream: (model = "words-40-20"): Promise<EventStream> =>
       server.stream("/v1/runs", { body: { agent_id: agents.get(model), input: "Go", stream: true } }),
-    /** Writes something of about so many bytes that is no run. */
+    /** Writes about this number of bytes, but no run. */
     write: async (size: number) =>
       judged(await server.post("/v1/agents", { name: "Filler", instructions: "x".repeat(size), model: "test/echo" })),
     ask: (): Promise<Json> => runToEnd(server, asker),
@@ -64,7 +64,7 @@ async function startOnSmallDisk(flags: string[] = []) {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-async function read(server: Runnel, path: string): Promise<Answer> {
+async function read(server: Runnel, path: string): Promise<ParsedResponse> {
   const response = await server.fetch(path, { method: "DELETE" });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
@@ -80,28 +80,28 @@ onDisk("on a disk that is nearly full new runs are refused, and whatever ends or
   await using stream = await at.stream();
   await stream.until("token");
   at.disk.fillUpTo(3 * megabyte);
-  await until(async () => (await at.start()).status === 507);
+  await waitUntil(async () => (await at.start()).status === 507);
 
   expect((await at.get("/v1/runs")).status).toBe(200);
   expect((await at.post(`/v1/runs/${dropped.id}/cancel`)).body.status).toBe("cancelled");
   expect((await at.post(`/v1/runs/${asked.id}/submit_tool_outputs`, answerOf(asked))).status).toBe(200);
   expect((await at.remove(`/v1/runs/${over.id}`)).body.deleted).toBe(true);
   expect((await stream.rest()).at(-1)?.event).toBe("run.completed");
-  await until(async () => (await at.get(`/v1/runs/${asked.id}`)).body.status === "completed");
+  await waitUntil(async () => (await at.get(`/v1/runs/${asked.id}`)).body.status === "completed");
   expect((await at.server.get("/readyz", null)).status).toBe(200);
-  await until(async () => (await at.get("/v1/runs?status=in_progress")).body.data.length === 0);
-  expect(at.holdsBallast()).toBe(true); // Nothing has needed it yet.
+  await waitUntil(async () => (await at.get("/v1/runs?status=in_progress")).body.data.length === 0);
+  expect(at.holdsBallast()).toBe(true); // The ballast is not needed yet.
   at.disk.fillUpTo(0);
-  // Twenty in a row: the server looks at the disk now and then, and its log may find room in itself once more.
+  // Twenty in a row, because the server checks the disk at intervals, and its WAL may reuse space.
   let refused = 0;
-  await until(async () => {
+  await waitUntil(async () => {
     refused = (await at.write(100_000)).status === 507 ? refused + 1 : 0;
     return refused === 20;
   });
-  expect(at.holdsBallast()).toBe(true); // It is for what was begun, and what can wait did not get it.
+  expect(at.holdsBallast()).toBe(true); // The ballast is for runs in progress; deferrable writes did not get it.
 
   at.disk.empty();
-  await until(async () => (await at.start()).status === 201);
+  await waitUntil(async () => (await at.start()).status === 201);
   expect(at.server.log()).toContain("the disk is nearly full");
   expect(at.server.log()).toContain("the disk has room again");
 });
@@ -115,13 +115,13 @@ onDisk(
     const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
     at.disk.fillUpTo(0);
     at.model.release();
-    // What was begun ends on the room that was kept for it.
+    // Runs in progress end in the reserved space.
     for (const stream of streams) expect((await stream.rest()).at(-1)?.event).toBe("run.completed");
     expect(at.holdsBallast()).toBe(false);
 
-    // Now that room is used up as well: nothing new is taken, and everything can be read.
+    // Now that space is used up as well: new work is refused, and everything is readable.
     at.disk.fillUpTo(0);
-    await until(async () => (await at.write(50_000)).status === 507);
+    await waitUntil(async () => (await at.write(50_000)).status === 507);
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, at.start),
       ...created.map(({ data }) => at.get(`/v1/runs/${data.id}`)),
@@ -134,8 +134,8 @@ onDisk(
     expect(at.server.isAlive()).toBe(true);
 
     at.disk.empty();
-    await until(async () => (await at.start()).status === 201);
-    await until(at.holdsBallast);
+    await waitUntil(async () => (await at.start()).status === 201);
+    await waitUntil(at.holdsBallast);
     expect((await at.post(`/v1/runs/${waiting.id}/cancel`)).body.status).toBe("cancelled");
     for (const { data } of created) expect((await at.get(`/v1/runs/${data.id}`)).body.status).toBe("completed");
     expect(await at.server.stop()).toBe(0);
@@ -144,17 +144,18 @@ onDisk(
 );
 
 onDisk("runs that cannot write wait for room, also over a crash and a start on the full disk", async () => {
-  await using at = await startOnSmallDisk(["--min-free-space", "0"]); // Else nobody could fill it up like this.
+  // Otherwise the disk could not be filled up like this.
+  await using at = await startOnSmallDisk(["--min-free-space", "0"]);
   const streams = await Promise.all(Array.from({ length: 5 }, () => at.stream("half-200-10")));
   const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
-  // Down to the last page, ballast included: first by large writes, then by small ones.
+  // Fills it to the last page, ballast included: first by large writes, then by small ones.
   for (const size of [50_000, 1000])
-    await until(async () => {
+    await waitUntil(async () => {
       at.disk.fillUpTo(0);
       return (await at.write(size)).status === 507;
     });
   at.model.release();
-  await until(() => at.server.log().includes("the journal could not be written"));
+  await waitUntil(() => at.server.log().includes("the journal could not be written"));
   expect(at.holdsBallast()).toBe(false);
   for (const { data } of created) expect((await at.get(`/v1/runs/${data.id}`)).body.status).toBe("in_progress");
   await at.server.kill9();

@@ -4,7 +4,8 @@ import { delimiter, dirname, join } from "node:path";
 import { writtenPages } from "../scripts/docs/pages.ts";
 import { executable, type Runnel, runProgram, startRunnel } from "./harness.ts";
 
-// What pages tell an operator to type (blocks of `sh`): typed against a server, or there is a reason why a test cannot.
+// Commands of the operators' pages (blocks of `sh`) are run against a server, or have a reason why a test cannot run
+// them.
 
 const untyped: [RegExp, string][] = [
   [/^(useradd|systemctl|journalctl|install|mv) /m, "changes the machine; e2e/operate.e2e.ts reads the unit"],
@@ -17,7 +18,10 @@ const untyped: [RegExp, string][] = [
   [/^([A-Z]+=\d+ )?(npm |node scripts\/|sed )/m, "is typed in a clone: starts other tests, or this server's build"],
   [/^0 3 /m, "is a line of a crontab"],
   [/^ollama /m, "downloads a model"],
-  [/^runnel embedder add /m, "adds a model that the reader has; server/retrieval/embed/own-models.test.ts does so"],
+  [
+    /^runnel embedder add /m,
+    "adds a model that the reader has; server/runtime/retrieval/embeddings/own-models.test.ts does so",
+  ],
   [/s3:\/\//, "needs an object store; e2e/remote-backup.e2e.ts has one"],
   [/postgres:\/\//, "needs a Postgres; e2e/cluster.e2e.ts has one"],
   [/^runnel projects move /m, "needs a cluster; e2e/projects-move.e2e.ts has one"],
@@ -36,7 +40,7 @@ const typed = Map.groupBy(
   ({ path }) => path,
 );
 
-test("most pages for operators have something that is typed, and every reason is some block's", () => {
+test("most pages for operators have a tested command, and every reason belongs to a block", () => {
   expect(typed.size).toBeGreaterThan(10);
   const idle = untyped.filter(([pattern]) => !blocks.some(({ code }) => pattern.test(code)));
   expect(idle).toEqual([]);
@@ -53,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** The reader's own values in place of the examples'. */
+/** Replaces the values of the examples by the reader's own. */
 async function ofReader(code: string): Promise<string> {
   await server.command("projects", "create", "shop"); // The page before may have deleted it.
   const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
@@ -67,7 +71,7 @@ async function ofReader(code: string): Promise<string> {
     .replaceAll("runnel-2026-11-22.db", "runnel-$(date +%F).db")
     .replaceAll("/backups/", `${server.folder}/backups/`)
     .replaceAll("/tmp/restored", `${server.folder}/restored`)
-    .replaceAll("delete shop", "delete shop --yes") // Nobody is there to be asked.
+    .replaceAll("delete shop", "delete shop --yes") // There is no person to confirm.
     .replaceAll("sk-…", "sk-none")
     .replaceAll("key_01…", key.id)
     .replaceAll("agt_01…", agent.id)
@@ -77,7 +81,7 @@ async function ofReader(code: string): Promise<string> {
 }
 
 test.each([...typed.keys()])(
-  "what %s tells an operator to type works",
+  "the commands of %s work",
   async (path) => {
     const code = await ofReader(
       typed

@@ -4,31 +4,31 @@ import { delimiter, dirname, join } from "node:path";
 import { npmWith } from "../scripts/npm-tool.ts";
 import { installWheel, pythonWith } from "../scripts/python-tool.ts";
 import { build } from "../server/lib/build-info.ts";
-import { type Ended, executable, type Runnel, runProgram } from "./harness.ts";
+import { type CommandResult, executable, type Runnel, runProgram } from "./harness.ts";
 
-/** The languages of the examples. What a page only shows is in another one: `sh`, `text`, `json`. */
+/** Languages of the tested examples. Blocks that are only shown use others: `sh`, `text`, `json`. */
 export const languages = ["bash", "ts", "python"] as const;
 export type Language = (typeof languages)[number];
-/** What runs a program: that of its language, and node beside Bun for TypeScript. */
+/** Runtime of a program: that of its language, or node instead of Bun for TypeScript. */
 export type Runtime = Language | "node";
 
 const patience_ms = 120_000;
 
-/** All blocks of a page in one language are one program, in their order. Null: the page has none. */
+/** Joins all blocks of a page in one language into one program; null if there are none. */
 export function programOf(markdown: string, language: Language): string | null {
   const blocks = [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
   return blocks.length > 0 ? blocks.map(([, code]) => code).join("\n") : null;
 }
 
-/** What a page says that its examples for the shell print: the lines of its blocks `text`, in their order. */
-export const shownBy = (markdown: string): string[] =>
+/** Returns the documented output of the shell examples: the lines of the blocks `text`, in order. */
+export const documentedOutput = (markdown: string): string[] =>
   [...markdown.matchAll(/^```text\n([\s\S]*?)^```$/gm)]
     .flatMap(([, lines]) => lines!.trimEnd().split("\n"))
-    .map(lasting);
+    .map(withoutVariableParts);
 
-/** Of `shown` the lines that do not follow one another in what was printed. */
-export function missingIn(stdout: string, shown: readonly string[]): string[] {
-  const printed = stdout.split("\n").map(lasting);
+/** Returns the lines of `shown` that do not follow one another in the output. */
+export function missingLines(stdout: string, shown: readonly string[]): string[] {
+  const printed = stdout.split("\n").map(withoutVariableParts);
   let at = 0;
   return shown.filter((line) => {
     const found = printed.indexOf(line, at);
@@ -37,11 +37,14 @@ export function missingIn(stdout: string, shown: readonly string[]): string[] {
   });
 }
 
-/** A line without what is another one each time: ids and durations. */
-const lasting = (line: string): string =>
+/** Returns a line without its variable parts: ids and durations. */
+const withoutVariableParts = (line: string): string =>
   line.replace(/\b([a-z]+_)(?:[0-9a-z]{26}\b|…)/g, "$1…").replace(/\b\d+ ms\b/g, "… ms");
 
-/** The command for a program in TypeScript in node: its own, or `tsx` of the npm registry. Null where neither is. */
+/**
+ * Returns the command that runs TypeScript in node: node itself, or `tsx` of the npm registry; null if neither is
+ * available.
+ */
 export async function nodeForTypeScript(): Promise<string[] | null> {
   const own = Bun.spawnSync(["node", "-p", "process.features.typescript ?? false"]);
   if (own.stdout.toString().trim() !== "false") return ["node"];
@@ -49,17 +52,17 @@ export async function nodeForTypeScript(): Promise<string[] | null> {
   return modules === null ? null : ["node", join(modules, "tsx/dist/cli.mjs")];
 }
 
-/** The folder of the programs of a Python that has what the client and the examples need; null where there is none. */
+/** Returns the folder of a Python environment with the packages of the client and the examples; null if unavailable. */
 export const pythonForExamples = (): Promise<string | null> =>
   pythonWith("docs-python-3", ["httpx==0.28.1", "pip==26.3", "pynacl==1.6.2"]);
 
-/** What there is here beside bash and Bun. */
+/** Runtimes available beside bash and Bun. */
 interface Runtimes {
   python: string | null;
   node: string[] | null;
 }
 
-/** Somebody who runs the programs of pages against a server: in an empty folder, with the clients that it serves. */
+/** Creates a runner for the programs of pages: in an empty folder, with the clients that the server serves. */
 export async function createExampleRunner(server: Runnel, { python, node }: Runtimes) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-examples-"));
   const certificate = join(folder, "ca.pem");
@@ -94,7 +97,7 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
     python: python === null ? null : { file: "page.py", command: [join(python, "python"), "page.py"], before: "" },
   };
 
-  /** An empty folder but for a program and what it imports, and the command that runs it there. */
+  /** Writes a program and its imports into an empty folder, and returns the command that runs it there. */
   function place(runtime: Runtime, program: string): { command: string[]; cwd: string } {
     const { file, command, before } = commands[runtime]!;
     const cwd = mkdtempSync(join(folder, "page-"));
@@ -105,12 +108,12 @@ export async function createExampleRunner(server: Runnel, { python, node }: Runt
   }
 
   return {
-    /** Runs a program to its end. */
-    async run(runtime: Runtime, program: string): Promise<Ended> {
+    /** Runs a program and waits for its exit. */
+    async run(runtime: Runtime, program: string): Promise<CommandResult> {
       const { command, cwd } = place(runtime, program);
       return await runProgram(command, cwd, environment, patience_ms);
     },
-    /** Starts one that goes on until it is disposed of; what it complains of is read from `stderr`. */
+    /** Starts a program that runs until it is disposed of; `stderr` has its errors. */
     start(runtime: Runtime, program: string, more: Record<string, string>) {
       const { command, cwd } = place(runtime, program);
       const env = { ...environment, ...more };

@@ -1,6 +1,6 @@
 import { type BrowserContext, expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults } from "./page-checks.ts";
 
 // The documentation's site as the compiled executable serves it.
 let server: Runnel;
@@ -13,8 +13,8 @@ const open = (page: Page, path: string) => page.goto(`${server.url}/docs${path}`
 const sideBar = (page: Page) => page.getByRole("navigation", { name: "Pages" });
 const title = (page: Page) => page.getByRole("heading", { level: 1 });
 
-test("the side bar marks the page, and leads to the others", async ({ page }) => {
-  const complaints = watch(page);
+test("the side bar marks the current page, and links to the others", async ({ page }) => {
+  const complaints = recordFaults(page);
   await open(page, "");
   await sideBar(page).getByRole("link", { name: "Streaming" }).click();
   await expect(title(page)).toHaveText("Streaming");
@@ -43,7 +43,7 @@ test("a search by keyboard alone finds a page and opens it", async ({ page }) =>
   await page.keyboard.press("Enter");
   await expect(title(page)).toHaveText("Streaming");
 
-  await expect(box).toBeVisible(); // It is there once the page's script has run.
+  await expect(box).toBeVisible(); // Visible once the page's script has run.
   await page.keyboard.press("/");
   await page.keyboard.type("quetzalcoatl");
   await expect(page.getByText("No page has")).toBeVisible();
@@ -52,7 +52,7 @@ test("a search by keyboard alone finds a page and opens it", async ({ page }) =>
   await expect(page.getByText("No page has")).toBeHidden();
 });
 
-test("the language of examples is chosen once, for every page", async ({ page }) => {
+test("the language of the examples is chosen once for all pages", async ({ page }) => {
   await open(page, "/guides/streaming");
   const panels = page.getByRole("tabpanel");
   await expect(panels.first()).toContainText("curl");
@@ -66,7 +66,7 @@ test("the language of examples is chosen once, for every page", async ({ page })
   await expect(panels.first()).toContainText("from runnel_sdk import Runnel");
 });
 
-test("a button copies the code that it stands beside", async ({ page, context }) => {
+test("a button copies the code beside it", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, "/guides/streaming");
   const panel = page.getByRole("tabpanel").first();
@@ -76,7 +76,7 @@ test("a button copies the code that it stands beside", async ({ page, context })
   expect(copied.replace(/\r/g, "")).toBe(await panel.locator("code").textContent());
 });
 
-test("light and dark are the dashboard's choice, and can be switched here", async ({ page, context }) => {
+test("light and dark follow the dashboard's choice, and can be switched here", async ({ page, context }) => {
   const themeOf = (each: Page) => each.locator("html").getAttribute("data-theme");
   await page.emulateMedia({ colorScheme: "dark" });
   await open(page, "");
@@ -102,8 +102,8 @@ for (const path of [
   "/licenses/server",
   "/nothing",
 ])
-  test(`/docs${path} can be read by everybody, on every width`, async ({ page }) => {
-    const complaints = watch(page);
+  test(`/docs${path} is accessible and fits every width`, async ({ page }) => {
+    const complaints = recordFaults(page);
     await open(page, path);
     await expect(title(page)).toBeVisible();
     await expectAccessible(page, path);
@@ -115,7 +115,7 @@ for (const path of [
     expect(complaints).toEqual([]);
   });
 
-test("on a phone the pages are behind a button, and each row of a table is an entry", async ({ page }) => {
+test("on a phone the pages are behind a button, and each row of a table becomes an entry", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/reference/api/runs.list");
   await expect(sideBar(page)).toBeHidden();
@@ -138,7 +138,7 @@ test.describe("without JavaScript", () => {
   });
   test.afterAll(() => context.close());
 
-  test("pages are read, with the code of every language and links to the others", async () => {
+  test("pages are readable, with the code of every language and links to the others", async () => {
     const page = await context.newPage();
     await open(page, "/guides/streaming");
     await expect(page.getByText("from runnel_sdk import Runnel").first()).toBeVisible();

@@ -8,10 +8,10 @@ import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { connectMcp } from "../server/testing/mcp-client.ts";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Ended, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+import { type CommandResult, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 
-// The doors for clients that people have already, each tried with the client itself, unchanged, over TLS.
+// Third-party protocols, each tested over TLS with its unmodified client.
 
 const npmPackages = ["@a2a-js/sdk@1.3.0", "@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/sdk@1.32.2"];
 const pythonPackages = ["mcp==2.3.0", "a2a-sdk[http-server]==1.3.0"];
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The program of a page in a language that the page only shows. */
+/** Returns the program of a page in a language that is only shown there. */
 function shownIn(page: string, language: string): string {
   const markdown = readFileSync(inProject("server/docs/connect", `${page}.md`), "utf8");
   return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(markdown)![1]!;
@@ -49,7 +49,12 @@ const environment = (more: Record<string, string> = {}) => ({
   ...more,
 });
 
-async function run(name: string, source: string, command: string, more: Record<string, string> = {}): Promise<Ended> {
+async function run(
+  name: string,
+  source: string,
+  command: string,
+  more: Record<string, string> = {},
+): Promise<CommandResult> {
   const path = join(folder, name);
   writeFileSync(path, source);
   return runProgram([command, path], folder, environment(more));
@@ -99,7 +104,7 @@ describe("the A2A client", () => {
   test.each([
     ["TypeScript", "push.mjs", modules && "node"],
     ["Python", "push.py", python && join(python, "python")],
-  ])("in %s is told what becomes of its task, where it asked for it", async (_language, file, command) => {
+  ])("in %s gets the updates of its task at the address that it gave", async (_language, file, command) => {
     if (!command) return;
     const { id, name } = await createTool(server);
     const script = [{ tool_calls: [{ name, arguments: { city: "Oslo" } }] }, { text: "Sunny, then." }];
@@ -115,7 +120,7 @@ describe("the A2A client", () => {
 });
 
 test("a runnel calls the agents of another runnel as tools", async () => {
-  // Tools of a test environment may reach this machine without HTTPS, whose certificate nobody vouches for.
+  // Tools of a test environment may reach this machine without HTTPS; its certificate is self-signed.
   await using far = await startRunnel({ flags: ["--insecure-http"] });
   await createAgent(far, "test/echo", { name: "far_echo", doors: { mcp: true } });
   const tool = await createTool(server, {
@@ -136,7 +141,7 @@ describe("the server is killed while a client reads", () => {
   const startKilled = ({ url }: ModelServer) =>
     startRunnel({ flags: ["--port", String(freePort())], environment: stubConnection(url) });
 
-  test("of MCP: the same call has its answer, from the run that it began", async () => {
+  test("MCP: the repeated call gets its answer, from the run that it began", async () => {
     await using model = startModelServer();
     await using killed = await startKilled(model);
     await createAgent(killed, "half-60-10", { name: "speaker", doors: { mcp: true } });
@@ -164,7 +169,7 @@ describe("the server is killed while a client reads", () => {
     expect((await killed.get("/v1/runs")).body.data).toMatchObject([{ status: "completed", attempt: 2 }]);
   });
 
-  test("of A2A: the task is followed on, with all of its text", async () => {
+  test("A2A: the task's stream is resumed, with all of its text", async () => {
     await using model = startModelServer();
     await using killed = await startKilled(model);
     const id = await createAgent(killed, "half-60-10", { doors: { a2a: true } });
@@ -196,7 +201,7 @@ describe("the server is killed while a client reads", () => {
 
 const kit = "@modelcontextprotocol/conformance";
 
-test("of the scenarios of MCP's conformance kit, those pass that ask for nothing that is not there", async () => {
+test("the applicable scenarios of MCP's conformance kit pass", async () => {
   const modules = await npmWith("mcp-conformance-0.1.16", [`${kit}@0.1.16`]);
   if (!modules) return console.warn("skipped: the conformance kit of MCP (the npm registry has none)");
   await using own = await startRunnel({ flags: ["--insecure-http"] });
@@ -204,7 +209,7 @@ test("of the scenarios of MCP's conformance kit, those pass that ask for nothing
   await using proxy = withKey(own);
   const cwd = join(folder, "conformance");
   mkdirSync(cwd);
-  // The kit runs with a newer Node than others may have; Bun has all that it needs.
+  // The kit requires a newer Node than may be installed; Bun has all that it needs.
   const command = [process.execPath, join(modules, kit, "dist/index.js"), "server", "--url", `${proxy.url}/mcp`];
   const pass = async (): Promise<string[]> => {
     const { stdout } = await runProgram([...command, "--suite", "all", "-o", "said"], cwd, { PATH: "", HOME: cwd });
@@ -227,14 +232,14 @@ test("of the scenarios of MCP's conformance kit, those pass that ask for nothing
     "tools-call-with-progress",
     "tools-list",
   ];
-  // It gives each some seconds, which is not what is asked here.
+  // The kit limits each scenario to a few seconds, which are not tested here.
   const passed = new Set<string>();
   for (let time = 0; time < 3 && passed.size < expected.length; time++)
     for (const name of await pass()) passed.add(name);
   expect([...passed].sort()).toEqual(expected);
 }, 180_000);
 
-/** The agents that the kit asks for, by the names of its tools and prompts. */
+/** Creates the agents that the kit calls, with the names of its tools and prompts. */
 async function serveKit(to: Runnel): Promise<void> {
   const doors = { mcp: true };
   const input_schema = { type: "object", properties: {} };
@@ -265,7 +270,10 @@ async function serveKit(to: Runnel): Promise<void> {
     await createScripted(to, script, { name, doors, ...more });
 }
 
-/** The kit has no place for a key: this adds it, and hands on all else as it is. A page of its own address is one of ours. */
+/**
+ * Adds a key, which the kit cannot send, and forwards everything else unchanged. The proxy's own Origin is replaced by
+ * the server's.
+ */
 function withKey(to: Runnel) {
   const listening = Bun.serve({
     port: 0,
@@ -286,7 +294,7 @@ function withKey(to: Runnel) {
   return { url: listening.url.origin, [Symbol.asyncDispose]: () => listening.stop(true) };
 }
 
-/** The messages of a stream that arrived whole. */
+/** Returns the complete messages of a stream. */
 const updatesOf = (text: string): Json[] =>
   text
     .split("\n\n")
@@ -294,7 +302,7 @@ const updatesOf = (text: string): Json[] =>
     .flatMap((block) => /^data: (.*)$/m.exec(block)?.[1] ?? [])
     .map((data) => JSON.parse(data));
 
-test("without HTTPS a door is open to this machine, as the API is", async () => {
+test("without HTTPS a protocol is open to this machine, like the API", async () => {
   await using plain = await startRunnel({ flags: ["--insecure-http"] });
   await createAgent(plain, "test/echo", { name: "echo", doors: { mcp: true } });
   const fetched = (url: string | URL, init: RequestInit = {}) =>

@@ -7,14 +7,14 @@ import { freePort } from "../server/testing/free-port.ts";
 import { serveWriter } from "./durable-writer.ts";
 import { createScripted } from "./fixtures.ts";
 import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
-import { inTime } from "./until.ts";
+import { withTimeout } from "./until.ts";
 
-// The official client of Durable Streams, unchanged, on runs of the compiled executable.
+// The official client of Durable Streams, unmodified, on runs of the compiled executable.
 
 const version = "0.2.7";
 const folder = mkdtempSync(join(tmpdir(), "runnel-durable-"));
 
-/** Reads a stream from an offset; says what it was told as JSON lines. */
+/** Reads a stream from an offset and prints its items as JSON lines. */
 const program = `
 import { stream } from "@durable-streams/client";
 const [url, key, offset, live] = process.argv.slice(2);
@@ -49,7 +49,7 @@ interface Message {
   data: { delta?: string };
 }
 
-/** What the client tells: each line as it comes. */
+/** Yields the lines that the client prints. */
 function read(run: string, offset: string, live: string) {
   const url = `${server.url}/streams/v1/runs/${run}`;
   const child = Bun.spawn(["node", "read.mjs", url, server.keys.test, offset, live], {
@@ -81,12 +81,12 @@ function read(run: string, offset: string, live: string) {
     items,
     offset: () => last,
     isClosed: () => isClosed,
-    ended: () => inTime(done, "the client ends"),
+    ended: () => withTimeout(done, "the client ends"),
     async until(holds: () => boolean) {
       while (!holds()) {
         const { promise, resolve } = Promise.withResolvers<void>();
         heard = resolve;
-        await inTime(Promise.race([promise, done]), "the client hears of it");
+        await withTimeout(Promise.race([promise, done]), "the client hears of it");
       }
     },
     leave: () => child.kill("SIGKILL"),
@@ -103,7 +103,7 @@ const start = async (delta_ms: number): Promise<string> => {
 };
 
 describe("the client of Durable Streams", () => {
-  test("reads a run that is over, whole and from every place, and its end", async () => {
+  test("reads a finished run, whole and from any offset, and its end", async () => {
     if (!hasClient) return;
     await Bun.write(join(folder, "ca.pem"), server.ca!);
     const run = await start(0);
@@ -117,7 +117,7 @@ describe("the client of Durable Streams", () => {
     }
   });
 
-  test.each(["sse", "long-poll"])("follows a run by %s over kill -9, and goes on from its offset", async (live) => {
+  test.each(["sse", "long-poll"])("follows a run by %s over kill -9, and continues from its offset", async (live) => {
     if (!hasClient) return;
     await Bun.write(join(folder, "ca.pem"), server.ca!);
     const run = await start(60);
@@ -127,7 +127,7 @@ describe("the client of Durable Streams", () => {
     await server.restart();
     const end = await first.ended();
     const items = [...first.items];
-    // Where the cut meets this version of the client between two reads, nothing takes its error, and the process ends.
+    // If the cut falls between two reads of this client version, its error is unhandled, and the process exits.
     if (end.code !== 0) {
       expect(end.stderr).toContain("TypeError: terminated");
       const second = read(run, first.offset(), live);
@@ -135,13 +135,13 @@ describe("the client of Durable Streams", () => {
       items.push(...second.items);
     }
     expect(namesOf(items).slice(-1)).toEqual(["run.completed"]);
-    // What was said by the call that died is void from the new start on.
+    // Text of the call that died is void from the restart on.
     const restart = items.findLastIndex(({ event }) => event === "step.restarted");
     expect(textOf(items.slice(restart + 1))).toBe(words);
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
   });
 
-  test("another reader goes on exactly where one stood that left", async () => {
+  test("another reader continues exactly where the first one left", async () => {
     if (!hasClient) return;
     await Bun.write(join(folder, "ca.pem"), server.ca!);
     const run = await start(60);
@@ -157,7 +157,7 @@ describe("the client of Durable Streams", () => {
 });
 
 const suite = "@durable-streams/server-conformance-tests";
-/** What is about reading: not about writing, forks, streams that end by their age, and other types than JSON and text. */
+/** Tests of reading; not of writing, forks, expiring streams, and types other than JSON and text. */
 const reading = [
   "Read Operations",
   "Long-Poll",
@@ -186,7 +186,7 @@ const others = [
   "Idempotent",
 ].join("|");
 
-test("the reading part of the official conformance suite passes, all of it", async () => {
+test("the reading part of the official conformance suite passes completely", async () => {
   const modules = await npmWith("durable-conformance-0.3.6", [`${suite}@0.3.6`, "vitest@4.1.12"]);
   if (!modules) return console.warn("skipped: the conformance suite of Durable Streams (the npm registry has none)");
   await using own = await startRunnel();
@@ -198,7 +198,7 @@ test("the reading part of the official conformance suite passes, all of it", asy
   const program = `import { runConformanceTests } from "${suite}"; runConformanceTests({ baseUrl: "${writer.url}" });`;
   await Bun.write(join(cwd, "suite.test.mjs"), program);
   const flags = ["--reporter=json", "--outputFile=said.json", "--testTimeout=60000", "--sequence.concurrent"];
-  const patience = ["--maxConcurrency=5", "--retry=2"]; // Some of its tests give an answer two seconds.
+  const patience = ["--maxConcurrency=5", "--retry=2"]; // Some of its tests allow two seconds for a response.
   const chosen = `^(?!.*(${others})).*(${reading}).*$`;
   const command = ["node", "node_modules/vitest/vitest.mjs", "run", ...flags, ...patience, "-t", chosen];
   const { stderr } = await runProgram(command, cwd, { PATH: process.env.PATH!, HOME: cwd }, 120_000);

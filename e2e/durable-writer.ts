@@ -2,18 +2,18 @@ import { expect } from "bun:test";
 import { createScripted } from "./fixtures.ts";
 import type { Json, Runnel } from "./harness.ts";
 
-// Durable Streams' conformance suite writes what it reads, and runs are written by agents alone. This is a writing side for
-// it: each stream that it makes is a run whose model calls a tool again and again, and what it appends is the next output.
-// What it reads comes from `/streams/v1` with the status and headers as they are; of the messages, those outputs are left.
+// Write side for Durable Streams' conformance suite, which writes its own test data, while only agents write runs: each
+// stream is a run whose model calls a tool repeatedly, and each append is the next output. Reads come from
+// `/streams/v1` with status and headers unchanged; of the messages only those outputs are kept.
 
-/** Appends that one stream takes. */
-const places = 199;
+/** Number of appends that one stream takes. */
+const maxAppends = 199;
 
 interface Stream {
   run: string;
-  /** The call that waits. */
+  /** Id of the waiting call. */
   call: string;
-  /** Up to where the run is known. */
+  /** Last known seq of the run. */
   seen: number;
   type: string;
 }
@@ -34,10 +34,12 @@ const toText = (type: string, messages: readonly Message[]): string => {
 
 const isJson = (type: string): boolean => /^application\/json\b/i.test(type);
 
-/** Serves a writing side of this server on a port of its own, until it is disposed of. */
+/** Serves a write side of this server on its own port, until it is disposed of. */
 export async function serveWriter(server: Runnel) {
   const turn = { tool_calls: [{ name: "take", arguments: {} }] };
-  const agent_id = await createScripted(server, [...Array(places).fill(turn), { text: "" }], { max_turns: places + 1 });
+  const agent_id = await createScripted(server, [...Array(maxAppends).fill(turn), { text: "" }], {
+    max_turns: maxAppends + 1,
+  });
   const tools = [{ type: "client", name: "take", description: "Takes.", parameters: { type: "object" } }];
   const streams = new Map<string, Stream>();
   const waiting = ({ required_action }: Json): string => required_action.submit_tool_outputs.tool_calls[0].id;
@@ -116,7 +118,7 @@ export async function serveWriter(server: Runnel) {
   };
 }
 
-/** The events of a stream, each message as a stream of this type has it; data of nothing is left out. */
+/** Returns the events of a stream, each message in the stream's type; empty data is left out. */
 function eventsAs(type: string): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   let rest = "";

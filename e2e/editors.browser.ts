@@ -1,20 +1,21 @@
 import { type Locator, type Page, expect as plain, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { asJson, expectAccessible, expectToFit, signedIn, written } from "./page-checks.ts";
+import { expectAccessible, expectToFit, fieldContent, signInBeforeEach, switchToJson } from "./page-checks.ts";
 
-/** The editor is loaded, and code runs, in a time of their own on a busy machine. */
+/** The editor loads slowly, and code runs slowly, on a busy machine. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// Code, JSON and what is built of fields in the compiled executable, whose policy lets in no style but the editor's own.
+// Editors of code and JSON and forms of fields in the compiled executable, whose policy allows only the editor's own
+// styles.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
-// Each of the many states is looked through by axe, in two themes.
+// axe checks many states in two themes.
 test.describe.configure({ timeout: 240_000 });
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
 const read = async (path: string): Promise<Json> => await (await server.fetch(path)).json();
 const newest = async (kind: "tools" | "agents"): Promise<Json> => {
@@ -22,18 +23,18 @@ const newest = async (kind: "tools" | "agents"): Promise<Json> => {
   return await read(`/v1/${kind}/${data[0].id}`);
 };
 
-/** The editor itself, not the plain text that stands in its place until it is there. */
+/** Returns the editor, not the plain text field shown until it is loaded. */
 const editor = (within: Page | Locator, name: string) =>
   within.locator(".cm-content").and(within.getByRole("textbox", { name, exact: true }));
 
-test("JSON is typed with what its schema knows, and code with Tab, undo and search, by keyboard alone", async ({
+test("JSON is typed with completion from its schema, and code with Tab, undo and search, by keyboard alone", async ({
   page,
 }) => {
   await page.goto(`${server.url}/dashboard/tools/new?type=client`);
   await page.getByLabel("Name", { exact: true }).fill("ask_customer");
 
-  await test.step("names and values are offered while one types", async () => {
-    await asJson(page, "Arguments (JSON Schema)");
+  await test.step("names and values are offered while a person types", async () => {
+    await switchToJson(page, "Arguments (JSON Schema)");
     const schema = editor(page, "Arguments (JSON Schema)");
     await schema.fill("");
     await page.keyboard.type('{"ty');
@@ -44,12 +45,12 @@ test("JSON is typed with what its schema knows, and code with Tab, undo and sear
     await page.keyboard.press("Enter");
     await page.keyboard.type('"obj');
     await expect(offered.getByRole("option", { name: '"object"' })).toHaveAttribute("aria-selected", "true");
-    await expectAccessible(page, "values"); // An Enter that follows at once is taken for one that was meant for the text.
+    await expectAccessible(page, "values"); // An Enter right afterwards would count as text.
     await page.keyboard.press("Enter");
-    await expect.poll(() => written(schema)).toBe('{"type": "object"}');
+    await expect.poll(() => fieldContent(schema)).toBe('{"type": "object"}');
   });
 
-  await test.step("what is wrong is marked where it is, and said", async () => {
+  await test.step("a fault is marked at its place, and explained", async () => {
     const schema = editor(page, "Arguments (JSON Schema)");
     await schema.fill('{"type": "object", "required": "a"}');
     const mark = page.locator(".cm-lintRange");
@@ -79,12 +80,12 @@ test("JSON is typed with what its schema knows, and code with Tab, undo and sear
     await expect(source).toHaveAccessibleDescription(/Press Escape, then Tab, to leave the editor/);
     await source.fill("");
     await page.keyboard.type("def main(args):\nreturn args['n'] * 2");
-    await expect.poll(() => written(source)).toBe("def main(args):\n    return args['n'] * 2");
+    await expect.poll(() => fieldContent(source)).toBe("def main(args):\n    return args['n'] * 2");
     await page.keyboard.press("Control+a");
     await page.keyboard.type("x");
-    await expect.poll(() => written(source)).toBe("x");
+    await expect.poll(() => fieldContent(source)).toBe("x");
     await page.keyboard.press("Control+z");
-    await expect.poll(() => written(source)).toMatch(/\* 2$/);
+    await expect.poll(() => fieldContent(source)).toMatch(/\* 2$/);
     await page.keyboard.press("Control+f");
     await page.getByRole("textbox", { name: "Find" }).fill("args");
     await expect(page.locator(".cm-searchMatch")).toHaveCount(2);
@@ -103,7 +104,7 @@ test("JSON is typed with what its schema knows, and code with Tab, undo and sear
   });
 });
 
-test("where the editor does not come, the plain text stays, and works", async ({ page }) => {
+test("where the editor cannot load, the plain text field stays, and works", async ({ page }) => {
   await page.route(/\/assets\/surface-[\w-]+\.js$/, (route) => route.abort("internetdisconnected"));
   await page.goto(`${server.url}/dashboard/agents/new`);
   await page.getByLabel("Name", { exact: true }).fill("Plain");
@@ -117,12 +118,12 @@ test("where the editor does not come, the plain text stays, and works", async ({
   expect(await newest("agents")).toMatchObject({ name: "Plain", instructions: "Be kind." });
 });
 
-test("arguments and conditions of a tool are built of fields, and are JSON and fields again", async ({ page }) => {
+test("arguments and conditions of a tool are edited as fields, and switch to JSON and back", async ({ page }) => {
   await page.goto(`${server.url}/dashboard/tools/new?type=client`);
   await page.getByLabel("Name", { exact: true }).fill("pay_back");
   const schema = page.getByRole("group", { name: "Arguments (JSON Schema)" });
 
-  await test.step("fields of each kind, and what is within them", async () => {
+  await test.step("fields of each kind, and their nested fields", async () => {
     await schema.getByRole("button", { name: "Add field", exact: true }).click();
     await schema.getByLabel("Field name").fill("usd");
     const usd = page.getByRole("region", { name: "usd", exact: true });
@@ -159,16 +160,16 @@ test("arguments and conditions of a tool are built of fields, and are JSON and f
     required: ["usd"],
   };
 
-  await test.step("as JSON it is the same, and what fields do not show is kept and named", async () => {
-    await asJson(page, "Arguments (JSON Schema)");
+  await test.step("the JSON is the same, and parts without a field are kept and named", async () => {
+    await switchToJson(page, "Arguments (JSON Schema)");
     const text = editor(page, "Arguments (JSON Schema)");
-    expect(JSON.parse(await written(text))).toEqual(parameters);
+    expect(JSON.parse(await fieldContent(text))).toEqual(parameters);
     await text.fill(JSON.stringify({ ...parameters, additionalProperties: false }, null, 2));
     const switches = page.getByRole("radiogroup", { name: "Arguments (JSON Schema) as" });
     await switches.getByText("Fields").click();
     await expect(schema).toContainText("Kept, editable as JSON only: additionalProperties");
     await page.getByRole("region", { name: "usd", exact: true }).getByLabel("Field description").fill("In dollars.");
-    await asJson(page, "Arguments (JSON Schema)");
+    await switchToJson(page, "Arguments (JSON Schema)");
     await text.fill('{"anyOf": [{"type": "object"}]}');
     await expect(switches.getByRole("radio", { name: "Fields" })).toBeDisabled();
     await expect(page.getByText("can only be edited as JSON")).toBeVisible();
@@ -207,14 +208,14 @@ test("arguments and conditions of a tool are built of fields, and are JSON and f
   });
 });
 
-test("guardrails, a script and a response format are built of fields", async ({ page }) => {
+test("guardrails, a script and a response format are edited as fields", async ({ page }) => {
   await page.goto(`${server.url}/dashboard/agents/new`);
   await page.getByLabel("Name", { exact: true }).fill("Desk");
   await editor(page, "Instructions").fill("# Be kind\n\nAnd **short**.");
   await page.getByRole("combobox", { name: "Model", exact: true }).fill("test/script");
   await page.keyboard.press("Escape");
 
-  await test.step("a script says something and calls a tool", async () => {
+  await test.step("a script writes a text and calls a tool", async () => {
     await page.getByRole("button", { name: "Add model call" }).click();
     const first = page.getByRole("region", { name: "Model call 1" });
     await first.getByLabel("Text").fill("One moment.");
@@ -282,7 +283,7 @@ test("variables of a prompt are filled in the playground, and saved as variables
   const answer = page.getByRole("article", { name: "Run", exact: true }).last();
   await expect(answer).toContainText("It is sunny, say Ada.");
   const runs = async (): Promise<Json[]> => (await read("/v1/runs?limit=1")).data;
-  await expect.poll(runs).toHaveLength(1); // The message stands there before its run is made.
+  await expect.poll(runs).toHaveLength(1); // The message appears before its run is created.
   const data = await runs();
   const sent: Json = await read(`/v1/runs/${data[0].id}`);
   expect(JSON.stringify(sent.input)).toContain("It is sunny, say Ada.");

@@ -8,12 +8,12 @@ import { type Canaries, openCanaries } from "../server/testing/egress-canaries.t
 import { createHostileUrls } from "../server/testing/hostile-urls.ts";
 import { createRandom } from "../server/testing/random.ts";
 import { createAgent, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, read, runCommand, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, parseResponse, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// Every place that takes an address is given addresses of this machine and of networks like ours, in every spelling.
-// `SEED=1234` asks with the same ones again.
+// Gives every setting that takes an address the addresses of this machine and of private networks, in every spelling.
+// `SEED=1234` repeats a run with the same ones.
 
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
 const addresses = 170;
@@ -22,7 +22,7 @@ let canaries: Canaries;
 let tools: ToolServer;
 let model: ModelServer;
 let hostile: string[];
-/** Answers with a redirect to the hostile address whose number is its path. */
+/** Redirects to the hostile address at the index in its path. */
 let mover: ReturnType<typeof startMover>;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   await canaries[Symbol.asyncDispose]();
 });
 
-/** Those that the system's own lookup knows, by https and in clear text, and then what chance makes of the rest. */
+/** Returns spellings that the system resolves, by https and http, and a random choice of the rest. */
 function hostileAddresses(port: number): string[] {
   const names = ["localhost", "LOCALHOST", "localhost.", "ip6-localhost", "localhost6", hostname(), "0x7f.1.."];
   const fixed = [
@@ -72,16 +72,16 @@ const startMover = () =>
 
 const refusals = ["url_invalid", "scheme_forbidden", "credentials_in_url", "port_forbidden", "address_forbidden"];
 
-/** A name without an address is no way in either; the call is judged again when it has one. */
-const noWay = [...refusals, "dns_failed"];
+/** A name without an address is refused too; the call is checked again once it has one. */
+const expectedRefusals = [...refusals, "dns_failed"];
 
-/** What a message says beyond the host that it was given: no address may be left in it. */
+/** Expects a message to contain no address beyond the given host. */
 function expectNoAddress(url: string, message: string): void {
   const given = (URL.parse(url)?.hostname ?? "").replace(/^\[|\]$|\.+$/g, "") || "-";
   expect(message.replaceAll(given, "")).not.toMatch(/\d+\.\d+\.\d+\.\d+|::|hush/);
 }
 
-/** The same for many at once: the server is busy, and the test is soon over. */
+/** Works on many items concurrently, so that the test is short. */
 async function each<T>(list: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   const left = [...list.entries()];
   const lane = async () => {
@@ -100,7 +100,7 @@ describe.each([
   ["open to the network, with live keys", "0.0.0.0", "live"],
   ["on loopback alone, with live keys", "127.0.0.1", "live"],
 ] as const)(`a server that is %s (seed ${seed})`, (_, host, environment) => {
-  test("refuses tools at hostile addresses, new ones and changed ones, and connects to none", async () => {
+  test("refuses new and changed tools at hostile addresses, and connects to none", async () => {
     canaries.forget();
     await using server = await startRunnel({ flags: ["--host", host] });
     const key = server.keys[environment];
@@ -117,7 +117,7 @@ describe.each([
     expect(server.log()).not.toContain("hush");
   }, 180_000);
 
-  test("refuses webhooks at hostile addresses, new ones and changed ones, and connects to none", async () => {
+  test("refuses new and changed webhooks at hostile addresses, and connects to none", async () => {
     canaries.forget();
     await using server = await startRunnel({ flags: ["--host", host] });
     const key = server.keys[environment];
@@ -131,10 +131,10 @@ describe.each([
   }, 180_000);
 });
 
-function expectRefusal({ status, body }: Answer, url: string, param: string): void {
-  // What has no address today is taken: every call will be judged by what the name leads to then.
+function expectRefusal({ status, body }: ParsedResponse, url: string, param: string): void {
+  // A name that does not resolve today is accepted: every call checks its address.
   if (status < 300) {
-    expect(url).toMatch(nameless);
+    expect(url).toMatch(unresolvableNames);
     return;
   }
   const code = body.error?.code;
@@ -147,10 +147,10 @@ function expectRefusal({ status, body }: Answer, url: string, param: string): vo
   expectNoAddress(url, body.error.message);
 }
 
-/** Names that some machines know and others do not. */
-const nameless = /^https:\/\/(ip6-localhost|localhost6|localhost\.|0x7f\.1\.\.)/;
+/** Matches names that only some machines resolve. */
+const unresolvableNames = /^https:\/\/(ip6-localhost|localhost6|localhost\.|0x7f\.1\.\.)/;
 
-/** One tool of each type, at an address that is fine. */
+/** Creates one tool of each type at an allowed address. */
 async function makeTools(server: Runnel, environment: "test" | "live", url: string, kinds: readonly Type[] = types) {
   const made = await Promise.all(
     kinds.map(async (type) => {
@@ -169,12 +169,18 @@ async function makeWebhook(server: Runnel, environment: "test" | "live", url: st
   return body.id;
 }
 
-const patch = async (server: Runnel, id: string, body: object, key: string, among = "tools"): Promise<Answer> => {
+const patch = async (
+  server: Runnel,
+  id: string,
+  body: object,
+  key: string,
+  among = "tools",
+): Promise<ParsedResponse> => {
   const response = await server.fetch(`/v1/${among}/${id}`, { method: "PATCH", body: JSON.stringify(body), key });
   return { status: response.status, headers: response.headers, body: await response.json() };
 };
 
-describe("an address that leads elsewhere than when its tool was made", () => {
+describe("an address that now leads elsewhere than when its tool was created", () => {
   let server: Runnel;
   let db: Database;
   const made = {} as Record<"test" | "live", Record<Type, string>>;
@@ -194,7 +200,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  /** As if the name in the tool's address had been pointed somewhere else. */
+  /** Changes the tools' addresses in the database, as if their names resolved elsewhere. */
   function lead({ http, webhook, mcp }: Record<Type, string>, url: string, method = "POST"): void {
     const offers = { tools: [{ name: "ask", description: "", parameters: { type: "object" }, idempotent: false }] };
     const listing = JSON.stringify({ ...offers, skipped: [], listed_at_ms: 1, last_error: null });
@@ -209,16 +215,19 @@ describe("an address that leads elsewhere than when its tool was made", () => {
     }).immediate();
   }
 
-  /** What a tool can have been made with: its text was read once. */
+  /** Returns the addresses that a tool could be created with: those that parse. */
   const readable = () => hostile.filter((url) => URL.canParse(url));
 
   function expectFailed(url: string, error: Json): void {
-    expect({ url, code: error?.code, known: noWay.includes(error?.code) }).toMatchObject({ url, known: true });
+    expect({ url, code: error?.code, known: expectedRefusals.includes(error?.code) }).toMatchObject({
+      url,
+      known: true,
+    });
     expectNoAddress(url, error.message);
   }
 
   test.each(environments)(
-    "is refused when it is tried, and when its list is asked for, with a %s key",
+    "is refused when the tool is tried, and when its list is requested, with a %s key",
     async (environment) => {
       const key = server.keys[environment];
       const own = made[environment];
@@ -293,7 +302,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
         });
         expect(tested.body.attempts[0].response).toBeNull();
         expectFailed(url, tested.body.attempts[0].error);
-        if (runs.length >= 4) continue; // One that keeps failing is asked less and less often.
+        if (runs.length >= 4) continue; // A failing webhook is retried less and less often.
         const { body: run } = await server.post("/v1/runs?wait=60", { agent_id: answer.body.id, input: "Go" }, key);
         runs.push(run.id);
         const sent = await attemptOf(id, run.id, key);
@@ -306,7 +315,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
     180_000,
   );
 
-  /** The first attempt to tell a webhook of a run. */
+  /** Returns the first delivery attempt of a run's webhook. */
   async function attemptOf(id: string, runId: string, key: string): Promise<Json> {
     for (;;) {
       const { body } = await server.get(`/v1/webhooks/${id}/deliveries?run_id=${runId}`, key);
@@ -318,7 +327,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
   }
 
   test.each(environments)(
-    "is refused as the end of a redirect from an allowed host, with a %s key",
+    "is refused as the target of a redirect from an allowed host, with a %s key",
     async (environment) => {
       const key = server.keys[environment];
       const own = made[environment];
@@ -327,7 +336,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
         lead(own, `http://127.0.0.1:${mover.port}/${index}`, "GET");
         const { body } = await server.post(`/v1/tools/${own.http}/test`, { arguments: {} }, key);
         expectFailed(url, body.error);
-        // A POST is not sent on: its redirect is an answer that is no result.
+        // A POST is not redirected: the redirect is an unusable response.
         const webhook = await server.post(`/v1/tools/${own.webhook}/test`, { arguments: {} }, key);
         expect(webhook.body.error).toMatchObject({ code: "http_error", message: "The tool returned status 302." });
         const mcp = await server.post(`/v1/tools/${own.mcp}/test`, { arguments: {}, tool: "ask" }, key);
@@ -338,7 +347,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
     180_000,
   );
 
-  test("an open port of this machine and a closed one look the same", async () => {
+  test("an open port of this machine looks like a closed one", async () => {
     const own = made.test;
     const said = async (port: number) => {
       lead(own, `https://localhost:${port}/`);
@@ -350,7 +359,7 @@ describe("an address that leads elsewhere than when its tool was made", () => {
   });
 });
 
-/** The errors of all tool calls in a trace. */
+/** Returns the errors of all tool calls in a trace. */
 function errorsOf(trace: Json): Json[] {
   const found: Json[] = [];
   JSON.stringify(trace, (key, value) => {
@@ -361,7 +370,7 @@ function errorsOf(trace: Json): Json[] {
 }
 
 describe("on loopback, with a test key,", () => {
-  test("this machine may be called, and nothing else is opened by that", async () => {
+  test("this machine may be called, and nothing else becomes reachable", async () => {
     canaries.forget();
     await using server = await startRunnel();
     for (const url of hostile) {
@@ -373,15 +382,15 @@ describe("on loopback, with a test key,", () => {
     const { id } = await createTool(server, { url: `http://localhost:${canaries.port}/`, retries: 0 });
     const { body } = await server.post(`/v1/tools/${id}/test`, { arguments: { city: "Oslo" } });
     expect(body.error.code).toBe("connection_lost");
-    expect(await canaries.strangers()).toHaveLength(1); // So they would have heard of the others too.
+    expect(await canaries.strangers()).toHaveLength(1); // So the canaries would have noticed the others too.
     canaries.forget();
   });
 
-  test("a user name and a password in an address are written nowhere", async () => {
+  test("a user name and a password in an address are never logged or stored", async () => {
     await using server = await startRunnel();
     const { id } = await createTool(server, { url: tools.url });
     const secret = `hush-${crypto.randomUUID()}`;
-    const answers: Answer[] = [];
+    const answers: ParsedResponse[] = [];
     for (const url of [`http://${secret}@localhost/`, `http://u:${secret}@127.0.0.1:${canaries.port}/`])
       for (const type of types) {
         answers.push(await server.post("/v1/tools", { name: "t", type, ...addressOf(type, url) }));
@@ -420,7 +429,7 @@ describe("on loopback, with a test key,", () => {
 describe("the server itself", () => {
   const headers = { "x-forwarded-proto": "https" };
 
-  test("is the target of no tool, webhook or server of tools, however it is spelled and whatever is open", async () => {
+  test("is not reachable by a tool, webhook or MCP server, in any spelling and with any setting", async () => {
     const open = "127.0.0.0/8,::1/128,localhost,*.localhost";
     await using server = await startRunnel({ flags: ["--egress-allow", open] });
     await using plain = await startRunnel({ flags: ["--insecure-http", "--egress-allow", open] });
@@ -440,12 +449,12 @@ describe("the server itself", () => {
     }
   });
 
-  test("believes no tool that it sends that it is the proxy that is trusted", async () => {
+  test("does not accept its own tools as the trusted proxy", async () => {
     await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
     const send = async (method: string, path: string, body: unknown) =>
-      read(await server.fetch(path, { method, headers, body: JSON.stringify(body) }));
+      parseResponse(await server.fetch(path, { method, headers, body: JSON.stringify(body) }));
     const tool = (more: object) => send("POST", "/v1/tools", { name: `t_${crypto.randomUUID()}`, ...more });
-    // Loopback is trusted, so nothing on it may be asked: neither this server nor what may stand in front of it.
+    // Loopback is a trusted proxy, so no tool may call it: neither this server nor a proxy in front of it.
     for (const url of [`${server.url}/v1/me`, `${tools.url}/fine`, `http://localhost:${new URL(tools.url).port}/`])
       expect([url, (await tool({ url })).body.error?.code]).toEqual([url, "url_not_allowed"]);
     for (const name of ["X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "Via"])
@@ -457,7 +466,7 @@ describe("the server itself", () => {
         });
         expect([name, status, body.error?.code]).toEqual([name, 400, "validation_failed"]);
       }
-    // A tool from before this was refused.
+    // A tool from before this rule is refused as well.
     const made = await tool({ url: "https://1.1.1.1/" });
     expect(made.status).toBe(201);
     const db = new Database(join(server.dataDir, "runnel.db"));
@@ -473,7 +482,7 @@ describe("the server itself", () => {
 
 describe("the operator's rules", () => {
   test.each(["0.0.0.0/0", "::/0", "::ffff:0:0/96", "10.0.0.0/33", "*", "https://erp.test", "erp.test:0", "u@erp.test"])(
-    "a server does not start with %s among them",
+    "prevent the server's start with %s among them",
     async (rule) => {
       const { code, stderr } = await runCommand(["serve", "--port", "0", "--egress-allow", `good.test,${rule}`]);
       expect(code).toBe(2);
@@ -493,7 +502,7 @@ describe("the operator's rules", () => {
     ["127.0.0.1", ["127.0.0.1", "2130706433"], ["[::ffff:127.0.0.1]", "localhost", "127.0.0.2"]],
     ["localhost:9443", ["localhost:9443", "LOCALHOST.:9443"], ["localhost", "a.localhost:9", "127.0.0.1:9443"]],
     ["169.254.169.254", [], ["169.254.169.254", "[::ffff:a9fe:a9fe]"]],
-  ])("%s opens what it says and nothing else", async (rule, opened, closed) => {
+  ])("%s opens the listed addresses and nothing else", async (rule, opened, closed) => {
     await using server = await startRunnel({
       flags: ["--host", "0.0.0.0"],
       environment: { RUNNEL_EGRESS_ALLOW: rule },
@@ -509,7 +518,7 @@ describe("the operator's rules", () => {
       };
       for (const host of opened) expect(await codeFor(host)).toEqual([host, "tool"]);
       for (const host of closed) {
-        // A name that has no address is no refusal, and opens nothing.
+        // A name that does not resolve is no refusal, and opens nothing.
         if (host.startsWith("a.")) continue;
         expect(await codeFor(host)).toEqual([host, "url_not_allowed"]);
       }

@@ -8,11 +8,11 @@ import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { setUpAccount, violations } from "./page-checks.ts";
 
-// The chat that other sites embed, on a page of another site, as somebody uses it in a real browser.
+// The embedded chat on a page of another site, used in a real browser.
 let model: ModelServer;
 let server: Runnel;
 let site: Server;
-/** The page that the site shows, and the token that its server gives out next. */
+/** The page that the site shows, and the token that its server issues next. */
 let shown = "";
 let given: () => Promise<string> = async () => "";
 test.beforeAll(async () => {
@@ -42,7 +42,7 @@ async function makeToken(agent_id: string, more: Record<string, unknown> = {}): 
   return made.body.token;
 }
 
-/** Opens a page of the site with the chat in it. */
+/** Opens a page of the site with the embedded chat. */
 async function open(page: Page, agent_id: string, attributes: string, more = ""): Promise<void> {
   shown = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
     <title>Shop</title><style>body { margin: 0; padding: 12px; font-family: serif } runnel-chat { height: 520px }</style>
@@ -81,7 +81,7 @@ const long = [
   `${"A word ".repeat(120)}and ${"x".repeat(200)}.`,
 ].join("\n\n");
 
-test("a conversation: empty, answered, formatted, narrow and wide, light and dark, and there again after a reload", async ({
+test("a conversation: empty, answered, formatted, narrow and wide, light and dark, and restored after a reload", async ({
   page,
 }) => {
   test.setTimeout(180_000);
@@ -109,7 +109,7 @@ test("a conversation: empty, answered, formatted, narrow and wide, light and dar
   await expect(chat(page).getByText("What do you have?")).toHaveCount(1);
 });
 
-test("feedback is kept with its run, changed, taken back and there again after a reload; without the scope the page alone hears of it", async ({
+test("feedback is stored with its run, changed, withdrawn and restored after a reload; without the scope only the page gets it", async ({
   page,
 }) => {
   const agent_id = await createScripted(server, [{ text: "It costs 7." }]);
@@ -161,7 +161,7 @@ test("feedback is kept with its run, changed, taken back and there again after a
   expect(await given()).toEqual([]);
 });
 
-test("an answer goes on where it was when the server is killed in the middle of it", async ({ page }) => {
+test("an answer continues where it was when the server is killed in the middle of it", async ({ page }) => {
   const flags = ["--port", String(freePort())];
   await using own = await startRunnel({ flags, environment: stubConnection(model.url) });
   await own.command("projects", "origins", "default", "--origins", origin());
@@ -197,7 +197,7 @@ test("a person approves a call, the page answers another, and both are shown", a
   await expect(status(page)).toHaveText("Waiting for your decision.");
   await expect(chat(page).getByText("Oslo is near")).toBeAttached();
   await looksWell(page, "approval");
-  // As the end of a double click, whose first click has decided about another call in this place.
+  // The end of a double click, whose first click decided another call in this place.
   await chat(page).getByRole("button", { name: "Approve" }).dispatchEvent("click", { detail: 2 });
   await expect(chat(page).getByRole("button", { name: "Approve" })).toBeEnabled();
   await chat(page).getByRole("button", { name: "Approve" }).click();
@@ -205,14 +205,14 @@ test("a person approves a call, the page answers another, and both are shown", a
   await expect(status(page)).toHaveText("");
 });
 
-test("a tool of the page is called once, also for an agent below, however often the page is loaded; a person decides for that too", async ({
+test("a tool of the page is called once, also for a subagent and after reloads; a person decides its approval too", async ({
   page,
 }) => {
   const [near, risky] = [
     await createTool(server, { type: "client" }),
     await createTool(server, { type: "code", source: "(args) => 'booked'", approval: "always" }),
   ];
-  // Every object has such a property, and no page has such a tool.
+  // Every object inherits such a property, and no page defines such a tool.
   const inherited = await createTool(server, { type: "client", name: "valueOf" });
   const args = { city: "Oslo" };
   const below = await createScripted(
@@ -255,7 +255,7 @@ test("a tool of the page is called once, also for an agent below, however often 
   expect(await calls()).toBe("2");
 });
 
-test("a conversation is there again after a load whose token was refused", async ({ page }) => {
+test("a conversation is restored after a load whose token was refused", async ({ page }) => {
   const agent_id = await createScripted(server, [{ text: "Here I am." }]);
   const token = await makeToken(agent_id);
   await open(page, agent_id, `token="${token}"`);
@@ -270,14 +270,14 @@ test("a conversation is there again after a load whose token was refused", async
   await expect(chat(page).getByText("Here I am.")).toHaveCount(1);
 });
 
-test("a chat that is taken from its page reads no more, and goes on when it is back", async ({ page }) => {
+test("a chat that is removed from its page stops reading, and continues when it is back", async ({ page }) => {
   const words = wordsOf(40);
   const agent_id = await createAgent(server, "half-40-100");
   model.hold();
   await open(page, agent_id, `token="${await makeToken(agent_id)}"`);
   await say(page, "Count.");
   await expect(chat(page).getByText(wordsOf(5))).toBeVisible();
-  // Moved, it reads on as if nothing had happened; taken away, it does not.
+  // A moved chat reads on without a cut; a removed one stops.
   const isCut = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/runs"));
   await page.evaluate(() => {
     const chat = document.querySelector("runnel-chat")!;
@@ -295,9 +295,7 @@ test("a chat that is taken from its page reads no more, and goes on when it is b
   await expect(chat(page)).toHaveAttribute("data-dark");
 });
 
-test("what goes wrong is said in plain words, and a token that is over is renewed where the page can", async ({
-  page,
-}) => {
+test("a failure is explained in plain words, and an expired token is renewed where the page can", async ({ page }) => {
   const failing = await createScripted(server, [{ error: "It broke." }]);
   await open(page, failing, `token="${await makeToken(failing)}" theme="light"`);
   await say(page, "Go.");
@@ -324,7 +322,7 @@ test("what goes wrong is said in plain words, and a token that is over is renewe
   await expect(chat(page).getByText("Here I am.")).toBeVisible();
 });
 
-test("images are chosen, dropped and taken back, made small, and go with the message; what is none is refused", async ({
+test("images are chosen, dropped and removed, scaled down, and sent with the message; other files are refused", async ({
   page,
 }) => {
   const agent_id = await createScripted(server, [{ text: "A red square." }]);
@@ -342,7 +340,7 @@ test("images are chosen, dropped and taken back, made small, and go with the mes
   await expect(status(page)).toContainText("Only images can be sent");
   await chat(page).getByRole("button", { name: "Remove small.png" }).click();
   await expect(chat(page).getByRole("button", { name: "Send" })).toBeDisabled();
-  // Noise, which no format makes small: several megabytes.
+  // Noise, which no format compresses: several megabytes.
   await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(1600, 1600);
     const context = canvas.getContext("2d")!;
@@ -368,7 +366,7 @@ test("images are chosen, dropped and taken back, made small, and go with the mes
     { type: "text", text: "What is it?" },
     { type: "image", file_id: expect.stringMatching(/^file_/) },
   ]);
-  // Another visitor has no way to it, and this one sees it again after a reload.
+  // Another visitor cannot open the image, and this one sees it again after a reload.
   const grace = await makeToken(agent_id, { user_id: "grace" });
   expect((await server.fetch(`/v1/files/${image.file_id}/content`, { key: grace })).status).toBe(404);
   await page.reload();
@@ -379,7 +377,7 @@ test("images are chosen, dropped and taken back, made small, and go with the mes
   expect(width).toBeGreaterThan(100);
 });
 
-test("documents are chosen, dropped, pasted and taken back, given to the run, shown after a reload, and given to the next run too", async ({
+test("documents are chosen, dropped, pasted and removed, given to the run, shown after a reload, and given to the next run too", async ({
   page,
 }) => {
   const agent_id = await createAgent(server, "test/echo");
@@ -432,7 +430,7 @@ test("documents are chosen, dropped, pasted and taken back, given to the run, sh
   await expect(chat(page).locator(".text").last()).toHaveText("And again?");
   await expect(chat(page).locator(".turn .document")).toHaveCount(3);
   expect((await runs())[0].file_ids).toEqual(first.file_ids);
-  // One of them is gone: the conversation goes on.
+  // One of them is deleted: the conversation continues.
   await server.fetch(`/v1/files/${first.file_ids[0]}`, { method: "DELETE" });
   await say(page, "Without it?");
   await expect(chat(page).locator(".text").last()).toHaveText("Without it?");
@@ -472,7 +470,7 @@ test("stopping ends the run", async ({ page }) => {
   await expect(chat(page).getByText("Stopped.")).toBeVisible();
 });
 
-test("a token that ends in the middle of an answer is replaced by the page, and no character is lost or doubled", async ({
+test("a token that expires in the middle of an answer is replaced by the page, and no character is lost or doubled", async ({
   page,
 }) => {
   const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
@@ -491,7 +489,7 @@ test("a token that ends in the middle of an answer is replaced by the page, and 
 });
 
 test.describe("the chat's own page", () => {
-  /** A page of an agent, and its address. */
+  /** Creates a chat page of an agent and returns its address. */
   async function makePage(script: object[], body: object = {}, more: Record<string, unknown> = {}): Promise<string> {
     const agent_id = await createScripted(server, script, more);
     const made = await server.put(`/v1/agents/${agent_id}/chat_page`, {
@@ -552,10 +550,10 @@ test.describe("the chat's own page", () => {
     await expect(chat(page).getByText("Ask something to begin.")).toBeVisible();
     await say(page, "And now?");
     await expect(chat(page).getByRole("cell", { name: "7.00" })).toBeVisible();
-    expect(wrong).toEqual([]); // Of what the policy of the page forbids, too.
+    expect(wrong).toEqual([]); // Includes violations of the page's policy.
   });
 
-  test("a page that takes files gives each visitor room for their own", async ({ page, browser }) => {
+  test("a page that takes files gives each visitor their own quota", async ({ page, browser }) => {
     const url = await makePage([{ text: "Read." }], { files: true });
     await page.goto(url);
     const picker = chat(page).locator("input[type=file]");
@@ -586,7 +584,7 @@ test.describe("the chat's own page", () => {
     await other.context().close();
   });
 
-  test("what is not there, is replaced or goes wrong is said in plain words", async ({ page }) => {
+  test("missing pages, replaced links and failures are explained in plain words", async ({ page }) => {
     const url = await makePage([{ error: "It broke." }]);
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme });
@@ -605,7 +603,7 @@ test.describe("the chat's own page", () => {
     await expect(chat(page).getByRole("alert").last()).toContainText("This chat is closed.", { timeout: 20_000 });
   });
 
-  test("a page for members asks to sign in, and lets in whoever has", async ({ page }) => {
+  test("a page for members requires signing in, and admits members", async ({ page }) => {
     const url = await makePage([{ text: "Hi, member." }], { access: "members" });
     await page.goto(url);
     await expect(page.getByRole("alert")).toContainText("people who are signed in");

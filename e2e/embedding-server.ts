@@ -1,6 +1,6 @@
 import type { Json } from "./harness.ts";
 
-/** An OpenAI-compatible embedding model on loopback: texts are near that share words. It can be held up. */
+/** An OpenAI-compatible embedding model on loopback: texts that share words are near. It can be paused. */
 export function startEmbeddingServer(dimensions: number) {
   let gate = Promise.resolve();
   let requests = 0;
@@ -27,7 +27,7 @@ export function startEmbeddingServer(dimensions: number) {
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     requests: () => requests,
-    /** From now on nobody is answered, until what it gives is called. */
+    /** Holds all responses until the returned function is called. */
     hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

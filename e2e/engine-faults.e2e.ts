@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { type Postgres, sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-/** Lets every row that a leader ships, and each renewal of its lease, do this first. */
+/** Returns SQL that makes each shipped row, and each lease renewal, first run this action. */
 const first = (action: string): string[] => [
   `CREATE OR REPLACE FUNCTION runnel_fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${action}; RETURN NEW; END $$`,
   "CREATE OR REPLACE TRIGGER runnel_fault BEFORE UPDATE ON runnel_cells FOR EACH ROW EXECUTE FUNCTION runnel_fault()",
 ];
 const noMore = ["DROP TRIGGER runnel_fault ON runnel_cells"];
-/** As Postgres says it: https://www.postgresql.org/docs/15/errcodes-appendix.html */
+/** SQLSTATE of Postgres: https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const diskFull = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'";
 
 interface Fault {
@@ -17,7 +17,7 @@ interface Fault {
   end(postgres: Postgres): Promise<void> | void;
 }
 
-/** On a connection that may write while the engine is read-only for all others. */
+/** Runs statements on a connection that may write while Postgres is read-only for all others. */
 async function tell(postgres: Postgres, statements: string[]): Promise<void> {
   const connection = { default_transaction_read_only: "off" };
   const sql = new Bun.SQL({ url: postgres.primary.url, max: 1, connection });
@@ -25,10 +25,10 @@ async function tell(postgres: Postgres, statements: string[]): Promise<void> {
   await sql.close();
 }
 
-/** Returns once every connection follows: the engine signals those that it has before it accepts a new one. */
+/** Resolves once every connection follows: Postgres signals the open ones before it accepts a new one. */
 async function setReadOnly(postgres: Postgres, is: "on" | "off"): Promise<void> {
   await tell(postgres, [`ALTER SYSTEM SET default_transaction_read_only = ${is}`, "SELECT pg_reload_conf()"]);
-  await until(async () => {
+  await waitUntil(async () => {
     const [{ default_transaction_read_only }] = await sqlAt(postgres.primary.url, "SHOW default_transaction_read_only");
     return default_transaction_read_only === is;
   });
@@ -49,7 +49,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-/** Makes agents by name, and knows which of them were acknowledged. */
+/** Creates agents by name, and records the acknowledged ones. */
 function createAgents(cluster: Cluster) {
   const acknowledged: string[] = [];
   const { url } = cluster.nodes[0]!;
@@ -68,14 +68,14 @@ function createAgents(cluster: Cluster) {
   };
 }
 
-describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("an engine of a cluster", () => {
-  // Each of them waits ten seconds for its engine, and does nothing else.
+describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("the Postgres of a cluster", () => {
+  // Concurrent, because each waits ten seconds for its Postgres and does nothing else.
   for (const [which, fault] of Object.entries(faults))
-    test.concurrent(`${which} has writes refused with a time to retry, and all that was acknowledged is there afterwards`, async () => {
+    test.concurrent(`${which} leads to refused writes with a Retry-After, and no acknowledged write is lost`, async () => {
       await using postgres = await startPostgres();
       await using cluster = await startCluster({ nodes: 1, postgres });
       const agents = createAgents(cluster);
-      await until(async () => (await agents.make("before")).ok);
+      await waitUntil(async () => (await agents.make("before")).ok);
       await fault.begin(postgres);
       const refused = await Promise.all(["during 1", "during 2"].map(agents.make));
       for (const answer of refused) {
@@ -88,12 +88,12 @@ describe.if(startPostgres.orSkipped("faults of a cluster's engine"))("an engine 
         });
       }
       await fault.end(postgres);
-      await until(async () => (await agents.make("after").catch(() => null))?.ok === true);
+      await waitUntil(async () => (await agents.make("after").catch(() => null))?.ok === true);
       expect(await agents.lost()).toEqual([]);
-      expect(cluster.nodes[0]!.codes).toEqual([]); // It went on: it was not started again.
+      expect(cluster.nodes[0]!.codes).toEqual([]); // The node did not restart.
     }, 90_000);
 
-  test("that is slow keeps everybody waiting, and refuses nothing", async () => {
+  test("that is slow delays all requests, and refuses none", async () => {
     await using postgres = await startPostgres();
     await using cluster = await startCluster({ nodes: 1, postgres, lease_s: 20 });
     await tell(postgres, first("PERFORM pg_sleep(0.2)"));

@@ -2,7 +2,7 @@ import { patience_ms } from "./until.ts";
 
 /** One server-sent event. */
 export interface Frame {
-  /** Empty where a stream says why it ends. */
+  /** Empty if the event says why a stream ends. */
   id: string;
   event: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
@@ -12,8 +12,8 @@ export interface Frame {
 export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
 /**
- * Opens a stream and reads it by itself, so that what was sent before the server died is not lost; `onFrame` hears each
- * event as it comes.
+ * Opens a stream and reads it in the background, so that bytes sent before the server's death are not lost; `onFrame`
+ * is called for each event.
  */
 export async function openStream(open: (signal: AbortSignal) => Promise<Response>, onFrame?: (frame: Frame) => void) {
   const abort = new AbortController();
@@ -38,12 +38,12 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
       }
       end = "ended";
     } catch {
-      end = "cut"; // The server died, or we left.
+      end = "cut"; // The server died, or the client left.
     }
     took();
   })();
 
-  /** The first event, also among those read already, for which `wanted` holds; throws when the stream ends before. */
+  /** Returns the first event that matches `wanted`, also among those read already; throws if the stream ends before. */
   async function until(wanted: string | ((frame: Frame) => boolean)): Promise<Frame> {
     const holds = typeof wanted === "string" ? (frame: Frame) => frame.event === wanted : wanted;
     const patience = timeout();
@@ -60,7 +60,7 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
     }
   }
 
-  /** Waits for the end and answers everything that was read. */
+  /** Waits for the end and returns all events. */
   async function rest(): Promise<Frame[]> {
     const patience = timeout();
     await Promise.race([reading, patience.promise]).finally(patience.clear);
@@ -73,10 +73,10 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
     comments,
     until,
     rest,
-    /** How it ended: by the server's will, or cut off. */
+    /** Returns how it ended: by the server, or cut off. */
     ending: () => end,
     lastId: (): string | null => frames.findLast(({ id }) => id !== "")?.id ?? null,
-    /** Leaves, as a client does that closes the connection. */
+    /** Closes the connection, as a client does that leaves. */
     async close(): Promise<void> {
       abort.abort();
       await reading;
@@ -89,8 +89,8 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
 }
 
 /**
- * What a reader that follows the rules has been told of each model call, by the `seq` of its `step.started`: deltas
- * joined, and thrown away where a restart says that they are void. Throws at the first character doubled or missing.
+ * Returns the text of each model call, by the `seq` of its `step.started`, as a conforming reader sees it: deltas
+ * joined, and discarded after a restart. Throws at the first doubled or missing character.
  */
 export function textsOf(frames: readonly Frame[]): string[] {
   const texts = new Map<number, string>();
@@ -105,7 +105,7 @@ export function textsOf(frames: readonly Frame[]): string[] {
   return [...texts.values()];
 }
 
-/** The `seq` of the journaled events among them, in the order in which they came. */
+/** Returns the `seq` of the journaled events, in the order of their arrival. */
 export const seqsOf = (frames: readonly Frame[]): number[] =>
   frames.filter(({ event }) => event !== "token").map(({ data }) => data.seq);
 
@@ -129,6 +129,6 @@ function parseBlock(block: string): Frame | null {
 function timeout() {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`Nothing for ${patience_ms} ms.`)), patience_ms);
-  promise.catch(() => {}); // It may lose every race.
+  promise.catch(() => {}); // The promise may lose every race.
   return { promise, clear: () => clearTimeout(timer) };
 }

@@ -1,13 +1,13 @@
 import { type Browser, expect, type Locator, type Page, test } from "@playwright/test";
-import { lists, pagesOf, waysIn } from "../scripts/shots/pages.ts";
-import { type Seeded, seed } from "../scripts/shots/seed.ts";
-import { statesOf } from "../scripts/shots/states.ts";
+import { lists, pagesOf, signedOutPages } from "../scripts/screenshots/pages.ts";
+import { type Seeded, seed } from "../scripts/screenshots/seed.ts";
+import { statesOf } from "../scripts/screenshots/states.ts";
 import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { inBothThemes, joinAs, setUpAccount, violations, watch } from "./page-checks.ts";
-import { cutOff, moving, offered, unbounded } from "./page-probes.ts";
+import { inBothThemes, joinAs, recordFaults, setUpAccount, violations } from "./page-checks.ts";
+import { findActions, findCutOffElements, findElementsWithoutOutline, findMovingElements } from "./page-probes.ts";
 
-// Every page of the compiled executable's dashboard, with data of all kinds, as each kind of visitor meets it.
+// Every page of the compiled executable's dashboard, with data of all kinds, for each kind of visitor.
 let server: Runnel;
 let owner: Visitor;
 let seeded: Seeded;
@@ -26,7 +26,7 @@ test.afterAll(async () => {
 });
 const wide = { width: 1440, height: 900 };
 
-test("no page asks of its visitor more sight, motion, colours or width than there is", async () => {
+test("every page works without motion, colours, good sight or a wide window", async () => {
   test.setTimeout(480_000);
   const { page, open } = owner;
   const faults = watchClosely(page);
@@ -42,7 +42,7 @@ test("no page asks of its visitor more sight, motion, colours or width than ther
   expect(faults).toEqual([]);
 });
 
-test("nor does a dialog, nor a page whose data cannot be loaded, which says so and offers to try again", async () => {
+test("so does every dialog, and every page whose data cannot be loaded, which says so and offers to retry", async () => {
   test.setTimeout(480_000);
   const { page, open, atRest } = owner;
   const faults: string[] = [];
@@ -53,7 +53,7 @@ test("nor does a dialog, nor a page whose data cannot be loaded, which says so a
       await open(path);
       await act?.(page);
       await atRest();
-      // The dialogs are judged by the stories of their pages.
+      // The dialogs are checked by the tests of their pages.
       if (name.startsWith("fails")) faults.push(...at(name, await violations(page, "light")));
       faults.push(...at(name, await demands(page)));
       await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -78,7 +78,7 @@ test("in a small window and on a phone, actions are visible and nothing overflow
     const [find, fold] = [page.getByLabel("Find in steps"), page.getByText("Fold waiting")];
     expect(Math.abs((await middleOf(find)) - (await middleOf(fold))), `Fold waiting at ${width}`).toBeLessThan(4);
   }
-  // The last column that is left ends where the head of the page does.
+  // The last visible column ends where the page's header does.
   const endOf = (part: Locator) =>
     part.evaluate(
       (element) => element.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(element).paddingRight),
@@ -97,7 +97,7 @@ const middleOf = async (part: Locator): Promise<number> => {
   return y + height / 2;
 };
 
-test("every list of named things is searched by name, and says when nothing has it", async () => {
+test("every list of named items is searched by name, and says when nothing matches", async () => {
   const { page, open } = owner;
   const rows = page.getByRole("main").locator("tbody tr");
   const search = page.getByRole("main").getByRole("searchbox");
@@ -116,7 +116,7 @@ test("every list of named things is searched by name, and says when nothing has 
       await expect(rows).not.toHaveCount(0);
       await expect(page).not.toHaveURL(/[?&]q=/);
     });
-  await test.step("secrets, where there are many", async () => {
+  await test.step("secrets, if there are many", async () => {
     for (const name of "abcdefgh")
       await server.fetch(`/v1/secrets/KEY_${name}`, { method: "PUT", body: JSON.stringify({ value: "1" }) });
     await open("/tools");
@@ -124,15 +124,15 @@ test("every list of named things is searched by name, and says when nothing has 
     const dialog = page.getByRole("dialog", { name: "Secrets" });
     await dialog.getByRole("searchbox", { name: "Search secrets by name" }).fill("key_c");
     await expect(dialog.getByRole("listitem")).toHaveText(/^KEY_c/);
-    await page.keyboard.press("Enter"); // It sets no secret.
-    await page.keyboard.press("Escape"); // And this closes nothing yet.
+    await page.keyboard.press("Enter"); // Enter sets no secret.
+    await page.keyboard.press("Escape"); // Escape closes nothing here.
     await expect(dialog.getByRole("listitem")).not.toHaveCount(1);
     await page.keyboard.press("Escape");
     await expect(dialog).toBeHidden();
   });
 });
 
-/** A part of a name that one of each kind has. */
+/** Part of a name that one item of each kind has. */
 const named = {
   agents: "invoice",
   tools: "PAY refund",
@@ -144,7 +144,7 @@ const named = {
   "settings?tab=people": "owner@",
 };
 
-test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({
+test("a viewer sees every page, reads why nothing can be changed, and is offered no action that would be refused", async ({
   browser,
 }) => {
   test.setTimeout(240_000);
@@ -154,8 +154,8 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
   for (const [name, path] of pages)
     await test.step(name, async () => {
       await open(path);
-      // One's own account is changed by whoever has it.
-      if (name !== "account") faults.push(...(await offered(page)).map((act) => `${name} offers “${act}”`));
+      // Every person may change their own account.
+      if (name !== "account") faults.push(...(await findActions(page)).map((act) => `${name} offers “${act}”`));
       const why = page.getByRole("main").getByText(/^View only$|Your role is viewer|\b[Oo]wners\b/);
       if (!nothingToChange.test(name) && (await why.count()) === 0) faults.push(`${name} does not say why`);
       if (await begins("c")) faults.push(`${name}: c creates`);
@@ -164,7 +164,7 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
   await leave();
 });
 
-test("a member begins by one key what a viewer is not offered", async ({ browser }) => {
+test("a member starts creating by one key, which a viewer lacks", async ({ browser }) => {
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("member", { owner: owner.page, guest: page });
@@ -177,10 +177,10 @@ test("a member begins by one key what a viewer is not offered", async ({ browser
   await leave();
 });
 
-/** Pages that are looked at alone, whoever looks, and one's own account. */
+/** Read-only pages, and the person's own account. */
 const nothingToChange = /^(overview|diff|settings-audit|account|reference|no-such)/;
 
-test("live data is another place: it is named, has a colour of its own, and shows nothing of the test data", async () => {
+test("live data is another place: it is named, has its own colour, and shows no test data", async () => {
   test.setTimeout(240_000);
   const { page, open } = owner;
   const faults = watchClosely(page);
@@ -196,7 +196,7 @@ test("live data is another place: it is named, has a colour of its own, and show
       await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
       await expect(page.getByText("Live data", { exact: true }).first(), list).toBeVisible();
       const main = page.getByRole("main");
-      // The key of the first start is the only thing that is there.
+      // Only the key of the first start exists.
       if (list === "keys") await expect(main.locator("tbody tr")).toHaveCount(1);
       else await expect(main.getByRole("heading", { name: emptyLists[list], exact: true }), list).toBeVisible();
       faults.push(...at(`${list}, live`, await violations(page, "light")));
@@ -212,7 +212,7 @@ test("live data is another place: it is named, has a colour of its own, and show
   await expect(page.locator("html")).toHaveAttribute("data-mode", "test");
 });
 
-/** What each list says where it has nothing to show. */
+/** Text of each list that has no items. */
 const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   overview: "No runs yet",
   playground: "Create an agent to try",
@@ -239,11 +239,11 @@ const objects = (ids: Seeded): Record<string, string> => ({
   suite: `/suites/${ids.suite}`,
 });
 
-test("whoever is not signed in finds each way in whole, and behind it nothing", async ({ browser }) => {
+test("a visitor who is not signed in sees each sign-in page whole, and nothing behind it", async ({ browser }) => {
   const { page, open, leave } = await newVisitor(browser);
-  const faults = watch(page);
+  const faults = recordFaults(page);
   await page.emulateMedia({ reducedMotion: "reduce" });
-  for (const path of waysIn) {
+  for (const path of signedOutPages) {
     await open(path);
     await inBothThemes(page, async (theme) => {
       faults.push(...at(`${path}, ${theme}`, await violations(page, theme)));
@@ -259,7 +259,7 @@ test("whoever is not signed in finds each way in whole, and behind it nothing", 
 
 type Visitor = Awaited<ReturnType<typeof newVisitor>>;
 
-/** Somebody with a browser of their own, who goes to pages, and waits until they are there. */
+/** Opens a new browser context whose pages are loaded before they are returned. */
 async function newVisitor(browser: Browser) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide });
   const page = await context.newPage();
@@ -278,9 +278,9 @@ async function newVisitor(browser: Browser) {
   return { page, open, begins, atRest, leave: () => context.close() };
 }
 
-/** What no page should do, and each answer that refuses, but for what is not there: what nobody made, and an agent that was deleted. */
+/** Records page errors and error responses, except 404 of made-up ids and of a deleted agent. */
 function watchClosely(page: Page): string[] {
-  const faults = watch(page);
+  const faults = recordFaults(page);
   page.on("response", (response) => {
     const { pathname } = new URL(page.url());
     const isForeseen = response.status() === 404 && /_0{26}|\/agents\/agt_\w+$/.test(response.url());
@@ -289,18 +289,18 @@ function watchClosely(page: Page): string[] {
   return faults;
 }
 
-/** What a page asks of its visitor that not everybody has: motion, colours, a large window. */
+/** Returns the demands of a page on its visitor: motion, colours, a large window. */
 async function demands(page: Page): Promise<string[]> {
-  const faults = at("less motion", await moving(page));
+  const faults = at("less motion", await findMovingElements(page));
   await page.emulateMedia({ forcedColors: "active" });
-  faults.push(...at("forced colours", await unbounded(page)));
+  faults.push(...at("forced colours", await findElementsWithoutOutline(page)));
   await page.emulateMedia({ forcedColors: "none" });
   await page.setViewportSize({ width: wide.width / 2, height: wide.height / 2 });
-  faults.push(...at("twice as large", await cutOff(page)));
+  faults.push(...at("twice as large", await findCutOffElements(page)));
   await page.setViewportSize({ width: 320, height: 640 });
-  faults.push(...at("320 px wide", await cutOff(page)));
+  faults.push(...at("320 px wide", await findCutOffElements(page)));
   return faults;
 }
 
-/** The first faults of a place; the others are mostly the same once more. */
+/** Returns the first faults of a place; the others are mostly the same. */
 const at = (place: string, faults: string[]): string[] => faults.slice(0, 5).map((fault) => `${place}: ${fault}`);

@@ -5,7 +5,7 @@ import { inProject } from "../scripts/root.ts";
 import { startMcpServer } from "../server/testing/mcp-server.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 
-// A program of the documentation, as a reader would run it: one run that uses a tool of every type.
+// A program of the documentation, run as a reader would: one run that uses a tool of every type.
 
 let server: Runnel;
 let mcp: ReturnType<typeof startMcpServer>;
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const program = readFileSync(inProject("server/docs/files/every-tool.mjs"), "utf8");
 
-/** What a reader's shell would do. */
+/** Runs the program as a reader's shell would. */
 async function runProgram() {
   const [file, ca] = [join(server.folder, "every-tool.mjs"), join(server.folder, "ca.pem")];
   writeFileSync(file, program);
@@ -40,7 +40,7 @@ async function runProgram() {
   return { code: await child.exited, stdout, stderr };
 }
 
-test("the program has one agent use a tool of every type, within its budget", async () => {
+test("the program lets one agent use a tool of every type, within its budget", async () => {
   const { code, stdout, stderr } = await runProgram();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [analyse, ...lines] = stdout.trim().split("\n");
@@ -79,7 +79,7 @@ test("the program has one agent use a tool of every type, within its budget", as
     "model_call",
   ]);
 
-  // The same once more, with one tool call less than it needs: that turn's calls are not made.
+  // The same with one tool call too few: that turn's calls are not made.
   const again = { agent_id: run.agent_id, input: "Again.", budget: { max_tool_calls: 2 } };
   const { body: short } = await server.post("/v1/runs?wait=60", again);
   expect(short).toMatchObject({ status: "failed", error: { code: "budget_exceeded" }, output: "Counting. " });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 
-// The executable with its threads, its jail and a model of its own protocol: nothing on the way may parse a number.
+// The executable with its threads, its jail and its own model protocol: no step may parse a number.
 
 const given = '{"order_id":2512292042121000001,"of":[-9007199254740993,0.5]}';
 const result = '{"order_id":1199783456789012345,"total":1e400}';
@@ -72,7 +72,7 @@ test("a tool gets the model's digits, the model gets the tool's, and every reade
   expect(sent.tool).toHaveLength(1);
 });
 
-test("a JavaScript program in the jail gets all digits, and gives them back", async () => {
+test("a JavaScript program in the jail gets all digits, and returns them", async () => {
   name = "compute";
   const source = "({ order_id, of }) => ({ next: order_id + 1n, of })";
   const tool = await createTool(server, { name, parameters, type: "code", language: "javascript", source });

@@ -2,18 +2,18 @@ import { expect, test } from "@playwright/test";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { createScripted, runToEnd } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, signedIn } from "./page-checks.ts";
+import { expectAccessible, signInBeforeEach } from "./page-checks.ts";
 
-// A webhook whose endpoint takes nothing, while its events are still retried: no page lets it look idle.
+// A webhook whose endpoint refuses everything, while its events are still retried: no page shows it as idle.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
-test("a webhook that fails is told as failing on the overview, in its list and in its filter, long before it is given up", async ({
+test("a failing webhook is shown as failing on the overview, in its list and in its filter, long before it is disabled", async ({
   page,
 }) => {
   await using receiver = startWebhookReceiver(() => new Response("No.", { status: 500 }));
@@ -27,7 +27,7 @@ test("a webhook that fails is told as failing on the overview, in its list and i
   await expect.poll(async () => (await server.get(`${deliveries}?status=retrying`)).body.data.length).toBe(2);
   expect((await server.get(`${deliveries}?status=failed`)).body.data).toEqual([]);
 
-  await test.step("the overview names it, and its chart shows what was not taken", async () => {
+  await test.step("the overview names it, and its chart shows the undelivered events", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByText(`Webhook ${host} fails`)).toBeVisible();
     const chart = page.locator("section", { has: page.getByRole("heading", { name: "Webhook deliveries" }) }).last();
@@ -48,7 +48,7 @@ test("a webhook that fails is told as failing on the overview, in its list and i
     await expectAccessible(page, "failing webhook");
   });
 
-  await test.step("its filter finds what is retried, and what has failed for good says where that is", async () => {
+  await test.step("its filter finds retried deliveries, and links to the permanently failed ones", async () => {
     await page.goto(`${server.url}/dashboard/webhooks/${webhook.id}?status=failed`);
     await expect(page.getByText("Each is retried for three days before it has failed.")).toBeVisible();
     await expectAccessible(page, "nothing has failed for good");

@@ -4,7 +4,7 @@ import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// Whatever models and tools do, a run ends, and says why.
+// Whatever models and tools do, a run ends, and reports why.
 let model: ModelServer;
 let tools: ToolServer;
 let server: Runnel;
@@ -39,7 +39,7 @@ describe("a model that", () => {
     expect(run.usage.model_calls).toBeGreaterThan(0);
   });
 
-  test("never answers is left when the run's time is up, and its request ends", async () => {
+  test("never answers is abandoned when the run's time is up, and its request ends", async () => {
     const agent_id = await createAgent(server, "never-answers");
     const run = await runToEnd(server, agent_id, { timeout_ms: 8000 });
     expect(run).toMatchObject({ status: "failed", error: { code: "run_timeout" } });
@@ -72,8 +72,8 @@ describe("a tool that", () => {
 
   const redirects = new Set(["/metadata", "/plain", "/loop"]);
 
-  test.concurrent.each(cases)("%s is an error that the model reads (%s)", async (path, code) => {
-    const method = redirects.has(path) ? "GET" : "POST"; // A redirected POST is an error whatever it points to.
+  test.concurrent.each(cases)("%s results in an error that the model reads (%s)", async (path, code) => {
+    const method = redirects.has(path) ? "GET" : "POST"; // A redirected POST is an error wherever it points.
     const tool = await createTool(server, { url: `${tools.url}${path}`, method });
     const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
     expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
@@ -82,7 +82,7 @@ describe("a tool that", () => {
   });
 
   test.concurrent.each(unheard)(
-    "%s may have happened: it fails (%s) only where it does no harm again",
+    "%s may have executed: it fails (%s) only if it is idempotent",
     async (path, code, timeout_ms) => {
       const call = async (more: object) => {
         const tool = await createTool(server, { url: `${tools.url}${path}`, timeout_ms, ...more });
@@ -97,7 +97,7 @@ describe("a tool that", () => {
     },
   );
 
-  test("nobody listens for is an error that the model reads", async () => {
+  test("has no listener results in an error that the model reads", async () => {
     await using gone = startToolServer();
     const tool = await createTool(server, { url: `${gone.url}/weather` });
     await gone[Symbol.asyncDispose]();
@@ -105,14 +105,14 @@ describe("a tool that", () => {
     expect(run.tool_calls[0]).toMatchObject({ status: "failed", error: { code: "connect_failed" } });
   });
 
-  test("writes far too much as text is cut, and the run goes on", async () => {
+  test("writes far too much text is cut, and the run continues", async () => {
     const tool = await createTool(server, { url: `${tools.url}/huge`, response: "text", max_output_bytes: 1000 });
     const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
     expect(run.status).toBe("completed");
     expect(run.tool_calls[0].output.length).toBeLessThan(1100);
   });
 
-  test("points to a private or metadata address is refused when it is made", async () => {
+  test("points to a private or metadata address is refused on creation", async () => {
     const addresses = [
       "https://169.254.169.254/",
       "https://10.0.0.1/",

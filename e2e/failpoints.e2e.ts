@@ -2,40 +2,40 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { throughNode } from "./cluster/through-a-spare.ts";
+import { usesSpare } from "./cluster/through-a-spare.ts";
 import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// The process dies at every boundary of a run, once each, by RUNNEL_FAILPOINT. `intent`, `effect` and `result` of a step
-// have a point before and one after. Where a commit is the boundary, `before` lies in the open transaction, and `after`
-// behind the commit, when nobody has been told yet.
+// Kills the process by RUNNEL_FAILPOINT at every boundary of a run, once each. `intent`, `effect` and `result` of a
+// step have a failpoint before and one after. At a commit, `before` lies in the open transaction, and `after` behind
+// the commit, before any client is told.
 
 const tools = {
-  /** May be repeated. */
+  /** Idempotent. */
   safe: { idempotent: true },
-  /** May not, and asks. */
+  /** Not idempotent: asks a person about an unknown outcome. */
   once: { idempotent: false },
-  /** May not, and the model is told so. */
+  /** Not idempotent: reports the unknown outcome to the model. */
   report: { idempotent: false, on_unknown: "report" },
-  /** May, since its owner says so. */
+  /** Not idempotent, and retried because its owner says so. */
   retry: { idempotent: false, on_unknown: "retry" },
-  /** The client's. */
+  /** Executed by the client. */
   client: {},
 };
 type Kind = keyof typeof tools;
 
 interface Outcome {
-  /** How often the model was asked for its first turn and for its second one. */
+  /** Number of model requests for the first turn and for the second one. */
   asked: [number, number];
-  /** How often the tool was called. */
+  /** Number of tool calls. */
   calls?: number;
-  /** The turn whose model call may have left before the process died, since it goes ahead of the commit. */
+  /** The turn whose model call may start before the process dies, because it precedes the commit. */
   ahead?: 0 | 1;
-  /** Whether the client was asked what came of the call. */
+  /** True if the client was asked for the call's outcome. */
   reconciled?: boolean;
 }
 
@@ -114,7 +114,7 @@ describe("a run ends as promised when the process dies", () => {
 });
 
 test.each(["before_run.created", "before_intent.model_call"])(
-  "P1: a run that did not commit was not acknowledged, and does not exist by half – %s",
+  "P1: a run that did not commit was not acknowledged, and left nothing behind – %s",
   async (point) => {
     await using stage = await startStage(point, "safe");
     await stage.die();
@@ -123,16 +123,16 @@ test.each(["before_run.created", "before_intent.model_call"])(
   },
 );
 
-// A node of a cluster sends nothing ahead: its commits are durable elsewhere.
-describe.skipIf(throughNode)("a model that is asked while the commit of its step is under way", () => {
-  test("P5: is asked for nobody when the process dies there: there is no run, and nobody was told of one", async () => {
+// A cluster node sends nothing before the commit, because its commits are durable elsewhere.
+describe.skipIf(usesSpare)("a model that is called during the commit of its step", () => {
+  test("P5: is called for no run when the process dies there, and no client was told of one", async () => {
     await using stage = await startStage("mid_commit:1:hold", "safe");
     await stage.dieHeld(() => stage.asked(0) === 1);
     expect((await stage.server.get("/v1/runs")).body.data).toEqual([]);
     expect([stage.acknowledged(), stage.calls()]).toEqual([false, 0]);
   });
 
-  test("P5: is asked once more when the process dies there, and nothing of the first answer is shown", async () => {
+  test("P5: is called again when the process dies there, and nothing of the first answer is shown", async () => {
     await using stage = await startStage("mid_commit:2:hold", "safe");
     await stage.dieHeld(() => stage.asked(1) === 1);
     const run = await stage.finish();
@@ -158,7 +158,7 @@ test("P8: an output that was taken and not acknowledged may be sent again, and n
   await using stage = await startStage("after_result.tool_call", "client");
   const { id } = await stage.dieAndFinish();
   const { call } = stage;
-  const again = (output: unknown): Promise<Answer> =>
+  const again = (output: unknown): Promise<ParsedResponse> =>
     stage.server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call(), output }] });
   expect(await again("It happened.")).toMatchObject({ status: 200, body: { id, status: "completed" } });
   expect(await again("It did not.")).toMatchObject({ status: 409 });
@@ -177,7 +177,7 @@ test("P7: a cancel counts from its commit on, told or not, and not before", asyn
   }
 });
 
-test("P9: a run that kills the process three times is given up, and the others live", async () => {
+test("P9: a run that kills the process three times is failed, and the others continue", async () => {
   await using stage = await startStage("after_effect.model_call", "safe");
   await stage.die({ RUNNEL_FAILPOINT: "after_effect.model_call" }, { RUNNEL_FAILPOINT: "after_effect.model_call" });
   const run = await stage.finish();
@@ -188,9 +188,9 @@ test("P9: a run that kills the process three times is given up, and the others l
   expect(other.body.status).toBe("completed");
 });
 
-// A node checkpoints as soon as it leads, and would die before it is asked.
-test.skipIf(throughNode)(
-  "P1: what was committed is there when the process dies at the checkpoint of an ordinary stop",
+// A node checkpoints when it becomes leader, and would die before its first request.
+test.skipIf(usesSpare)(
+  "P1: committed data is there when the process dies at the checkpoint of a regular stop",
   async () => {
     for (const point of ["before_checkpoint", "after_checkpoint"]) {
       await using stage = await startStage(point, "client");
@@ -203,7 +203,7 @@ test.skipIf(throughNode)(
   },
 );
 
-test("P1: of a long record that a process dies over nothing is seen, and the next start deletes what was there", async () => {
+test("P1: of a long record that a process dies over nothing is visible, and the next start deletes its rest", async () => {
   await using server = await startRunnel();
   const calls = Array(20).fill({ name: "nobody", arguments: {} });
   const script = [...Array(20).fill({ tool_calls: calls }), { text: "Done." }];
@@ -222,7 +222,7 @@ test("P1: of a long record that a process dies over nothing is seen, and the nex
     return { runs: count("runs"), entries: count("run_events"), partial: count("partial_records") };
   };
   const before = stored();
-  expect(before.entries).toBeGreaterThan(600); // More than one piece.
+  expect(before.entries).toBeGreaterThan(600); // More than one batch.
 
   await server.stop();
   await server.restart({ RUNNEL_FAILPOINT: "mid_record:2" });
@@ -232,7 +232,7 @@ test("P1: of a long record that a process dies over nothing is seen, and the nex
   expect(stored()).toMatchObject({ runs: 2, partial: 1 });
   await server.restart();
   expect((await server.get("/v1/runs")).body.data).toHaveLength(1);
-  await until(() => isDeepStrictEqual(stored(), before));
+  await waitUntil(() => isDeepStrictEqual(stored(), before));
 
   await server.stop();
   await server.restart({ RUNNEL_FAILPOINT: "mid_erasure" });
@@ -241,14 +241,14 @@ test("P1: of a long record that a process dies over nothing is seen, and the nex
   await removing;
   await server.restart();
   expect((await server.get(`/v1/runs/${run.id}`)).status).toBe(404);
-  await until(() => isDeepStrictEqual(stored(), { runs: 0, entries: 0, partial: 0 }));
+  await waitUntil(() => isDeepStrictEqual(stored(), { runs: 0, entries: 0, partial: 0 }));
   expect((await server.post("/v1/traces", trace)).status).toBe(201);
   expect(stored()).toMatchObject({ runs: 1, partial: 0 });
 });
 
 type Environment = Record<string, string>;
 
-/** A server with a failpoint, a model that calls one tool and then says so, and a client that follows the rules. */
+/** Starts a server with a failpoint, a model that calls one tool and then says so, and a conforming client. */
 async function startStage(point: string, kind: Kind) {
   const model = startModelServer();
   const toolServer = startToolServer();
@@ -270,7 +270,7 @@ async function startStage(point: string, kind: Kind) {
     return stream;
   };
 
-  /** Begins the run and answers what it asks, as long as the connection holds. */
+  /** Creates the run and answers its calls until the connection breaks. */
   async function begin(): Promise<void> {
     const stream = await open("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
     const run = (await stream.until("run.created")).data.id;
@@ -295,7 +295,7 @@ async function startStage(point: string, kind: Kind) {
 
   async function restart(...deaths: Environment[]): Promise<void> {
     for (const death of deaths) {
-      // It may die before it has said that it serves.
+      // The server may die before it reports that it is ready.
       await server.restart({ ...connection, ...death }).then(killed, () => {});
     }
     await server.restart(connection);
@@ -303,7 +303,7 @@ async function startStage(point: string, kind: Kind) {
 
   const lastId = (): string | null => streams.at(-1)?.lastId() ?? null;
 
-  /** Comes back after the death and follows the run to its end. */
+  /** Reconnects after the death and follows the run to its end. */
   async function finish(): Promise<Json> {
     const [{ id }] = (await server.get("/v1/runs")).body.data;
     if (!isOver(await server.get(`/v1/runs/${id}`))) await follow(id);
@@ -326,17 +326,17 @@ async function startStage(point: string, kind: Kind) {
     server,
     needs,
     call: () => call,
-    /** Begins the run, dies at the point, dies again with each further environment, and starts for good. */
+    /** Creates the run, dies at the failpoint, dies again with each further environment, and finally starts. */
     async die(...again: Environment[]): Promise<void> {
       const begun = begin().catch(() => {}); // The connection breaks.
       await killed();
       await begun;
       await restart(...again);
     },
-    /** Begins the run, and is killed once this is so: the main thread stays at the point until then. */
+    /** Creates the run, and is killed once the condition holds: the main thread stays at the failpoint until then. */
     async dieHeld(isSo: () => boolean): Promise<void> {
       const begun = begin().catch(() => {});
-      await until(isSo);
+      await waitUntil(isSo);
       server.signal("SIGKILL");
       await killed();
       await begun;
@@ -346,7 +346,7 @@ async function startStage(point: string, kind: Kind) {
       await this.die();
       return finish();
     },
-    /** Lets the run wait, and dies of what is done then. */
+    /** Lets the run wait, and dies during the given act. */
     async dieAt(act: (server: Runnel, run: string) => Promise<unknown>): Promise<{ id: string }> {
       const stream = await open("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
       const { data } = await stream.until("run.requires_action");
@@ -357,9 +357,9 @@ async function startStage(point: string, kind: Kind) {
       return { id: data.run_id };
     },
     finish,
-    /** Whether the client was told that there is a run. */
+    /** True if the client was told of the run. */
     acknowledged: () => streams.length > 0,
-    /** Everything that the client read over all its connections. */
+    /** Returns all events that the client read over all its connections. */
     frames: (): Frame[] => streams.flatMap(({ frames }) => frames),
     asked: (turn: number): number =>
       model.requests.filter(({ messages }) => messages.filter(({ role }) => role === "tool").length === turn).length,
@@ -374,7 +374,7 @@ async function startStage(point: string, kind: Kind) {
   };
 }
 
-const isOver = ({ body }: Answer): boolean => ["completed", "failed", "cancelled"].includes(body.status);
+const isOver = ({ body }: ParsedResponse): boolean => ["completed", "failed", "cancelled"].includes(body.status);
 const isLast = (event: string): boolean => event === "run.completed" || event === "run.failed";
 
 /** P6: over all connections every event once, in order, and one end. */

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-/** Documents are read and embedded by processes of their own, which a busy machine starts late. */
+/** Documents are read and embedded by their own processes, which start late on a busy machine. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// Files in the compiled executable, uploaded, followed, fetched and deleted by somebody in a real browser.
+// Files in the compiled executable: uploaded, followed, downloaded and deleted in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -16,13 +16,13 @@ test.use({ viewport: { width: 1440, height: 900 } });
 
 const manual = "# Descaling\n\nPour vinegar into the tank once a month.\n";
 
-test("files are uploaded by picker and by drop, read, tried again, downloaded and deleted", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("files are uploaded by picker and by drop, read, retried, downloaded and deleted", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
 
-  await test.step("without files the page says what they are for, and c asks for the first", async () => {
+  await test.step("without files the page explains them, and c opens the upload", async () => {
     await page.goto(`${server.url}/dashboard/files`);
     await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();
     await expectAccessible(page, "no files");
@@ -32,7 +32,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(dialog.getByRole("alert")).toHaveText("Choose at least one file.");
   });
 
-  await test.step("several files are chosen, given to a store, and each is ready once it can be found there", async () => {
+  await test.step("several files are chosen, added to a store, and each is ready once a search finds it", async () => {
     const dialog = page.getByRole("dialog", { name: "Upload files" });
     await dialog.getByLabel("Files", { exact: true }).setInputFiles([
       { name: "manual.md", mimeType: "text/markdown", buffer: Buffer.from(manual) },
@@ -51,7 +51,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(row(page, "a very long name")).toContainText("Ready");
   });
 
-  await test.step("a document is shown beside its chunks, and a chosen one in its place", async () => {
+  await test.step("a document is shown beside its chunks, and a chosen chunk in its place", async () => {
     await page.getByRole("link", { name: "manual.md" }).click();
     await expect(page).toHaveURL(/\/files\/file_\w+$/);
     await expect(page.getByRole("region", { name: "Document" })).toContainText("Pour vinegar into the tank");
@@ -64,7 +64,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.getByRole("link", { name: "Files", exact: true }).first().click();
   });
 
-  await test.step("the chunks of a PDF are outlined on its page, where one is chosen too", async () => {
+  await test.step("the chunks of a PDF are outlined on its page, where they can be chosen too", async () => {
     const { id } = (
       await server.post("/v1/files", {
         filename: "paper.pdf",
@@ -84,7 +84,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.goto(`${server.url}/dashboard/files`);
   });
 
-  await test.step("a file that is no document fails with a reason in words, and can be tried again", async () => {
+  await test.step("a file that is no document fails with a reason in words, and can be retried", async () => {
     await drop(page, "broken.pdf", "%PDF-1.7 and nothing of a PDF", "application/pdf");
     const dialog = page.getByRole("dialog", { name: "Upload files" });
     await expect(dialog.getByRole("list", { name: "Chosen files" })).toContainText("broken.pdf");
@@ -99,7 +99,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(row(page, "broken.pdf")).toContainText("Failed");
   });
 
-  await test.step("what the server refuses is told beside its file, with the way to try again", async () => {
+  await test.step("an upload that the server refuses shows its reason beside the file, with a retry", async () => {
     await drop(page, "picture.bin", "\u0000\u0001\u0002 no text", "application/octet-stream");
     const dialog = page.getByRole("dialog", { name: "Upload files" });
     await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
@@ -111,14 +111,14 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(uploads).toBeHidden();
   });
 
-  await test.step("whoever leaves chosen files, or one on its way, is asked first", async () => {
+  await test.step("leaving chosen files or an unfinished upload requires a confirmation", async () => {
     const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
     await drop(page, "late.md", manual, "text/markdown");
     const dialog = page.getByRole("dialog", { name: "Upload files" });
     await expect(dialog.getByRole("list", { name: "Chosen files" })).toContainText("late.md");
     await page.keyboard.press("Escape");
     await question.getByRole("button", { name: "Keep editing" }).click();
-    await page.route("**/files", () => {}); // It stays on its way.
+    await page.route("**/files", () => {}); // The upload never finishes.
     await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
     const uploads = page.getByRole("list", { name: "Uploads" });
     await expect(uploads).toContainText("late.md");
@@ -133,7 +133,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await page.goBack();
   });
 
-  await test.step("filters lie in the address, and an empty list offers to clear them", async () => {
+  await test.step("filters stand in the address, and an empty list offers to clear them", async () => {
     await page.getByRole("button", { name: "Status" }).click();
     await page.getByRole("menuitemradio", { name: "Failed" }).click();
     await expect(page).toHaveURL(/status=failed/);
@@ -144,7 +144,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(page.getByRole("row")).toHaveCount(4);
   });
 
-  await test.step("a download is what was uploaded", async () => {
+  await test.step("a download has the uploaded content", async () => {
     const started = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download manual.md" }).click();
     const download = await started;
@@ -152,7 +152,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     expect(readFileSync(await download.path(), "utf8")).toBe(manual);
   });
 
-  await test.step("deleting names the stores that lose it", async () => {
+  await test.step("the delete dialog names the stores that lose the file", async () => {
     await page.getByRole("button", { name: "More for manual.md" }).click();
     await page.getByRole("menuitem", { name: "Delete file" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete manual.md" });

@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type Answer, type Json, type Runnel, read, runCommand, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, parseResponse, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const megabyte = 1024 * 1024;
 const sha256 = (data: Uint8Array): string => new Bun.CryptoHasher("sha256").update(data).digest("hex");
@@ -17,15 +17,15 @@ const noise = (bytes: number): Uint8Array<ArrayBuffer> => {
   return data;
 };
 
-/** Uploads in parts, as a client with a file on its disk does. */
-async function upload(server: Runnel, content: Uint8Array<ArrayBuffer>, key?: string): Promise<Answer> {
+/** Uploads as multipart, as a client does with a file on its disk. */
+async function upload(server: Runnel, content: Uint8Array<ArrayBuffer>, key?: string): Promise<ParsedResponse> {
   const form = new FormData();
   form.append("purpose", "attachment");
   form.append("file", new Blob([content]), "data.bin");
-  return read(await server.fetch("/v1/files", { method: "POST", body: form, key }));
+  return parseResponse(await server.fetch("/v1/files", { method: "POST", body: form, key }));
 }
 
-/** The same by a process of its own, so that this one can see how the server answers meanwhile. */
+/** Uploads from another process, so that this one can measure the server's other responses. */
 async function uploadFile(server: Runnel, path: string): Promise<{ status: number; body: Json }> {
   const program = `
     const [path, url, key, ca] = process.argv.slice(-4);
@@ -39,7 +39,10 @@ async function uploadFile(server: Runnel, path: string): Promise<{ status: numbe
   return new Response(Bun.spawn(command, { stdout: "pipe", stderr: "inherit" }).stdout).json();
 }
 
-/** A body in parts that sends so many megabytes of its file and then nothing; `sent` settles when they are taken. */
+/**
+ * Returns a multipart body that sends this many megabytes of its file and then stalls; `sent` resolves when they are
+ * sent.
+ */
 function unfinished(megabytes: number) {
   const { promise: sent, resolve } = Promise.withResolvers<void>();
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -60,8 +63,8 @@ function unfinished(megabytes: number) {
 }
 const fileHead = 'Content-Disposition: form-data; name="file"; filename="a"';
 
-/** What lies in the database, as another process sees it. */
-function stored({ dataDir }: Runnel): { files: number; blobs: number; chunks: number } {
+/** Returns row counts of the database, as another process sees it. */
+function countRows({ dataDir }: Runnel): { files: number; blobs: number; chunks: number } {
   const sqlite = new Database(join(dataDir, "runnel.db"), { readonly: true });
   try {
     const count = (table: string) => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
@@ -71,12 +74,12 @@ function stored({ dataDir }: Runnel): { files: number; blobs: number; chunks: nu
   }
 }
 
-test("a file of 100 MB goes in, out and away, never lies in memory, and nobody waits for it", async () => {
+test("a file of 100 MB is uploaded, downloaded and deleted without lying in memory or delaying others", async () => {
   await using server = await startRunnel();
   const content = noise(100 * megabyte);
   const hash = sha256(content);
   await Bun.write(join(server.folder, "content"), content);
-  await upload(server, noise(2 * megabyte)); // What a first upload loads is there for good.
+  await upload(server, noise(2 * megabyte)); // The first upload loads code that stays in memory.
   await server.get("/v1/files");
   const memory = () => (figuresAvailable ? residentBytes(serverPid(server.dataDir)) : 0);
   const before = memory();
@@ -98,22 +101,22 @@ test("a file of 100 MB goes in, out and away, never lies in memory, and nobody w
   const part = await server.fetch(path, { headers: { range: `bytes=${50 * megabyte}-${50 * megabyte + 99}` } });
   expect([part.status, (await part.bytes()).length]).toEqual([206, 100]);
   await beside("deletion", async () => {
-    expect((await read(await server.fetch(`/v1/files/${body.id}`, { method: "DELETE" }))).status).toBe(200);
-    await until(() => stored(server).chunks === 8);
+    expect((await parseResponse(await server.fetch(`/v1/files/${body.id}`, { method: "DELETE" }))).status).toBe(200);
+    await waitUntil(() => countRows(server).chunks === 8);
   });
   console.info(`a file of 100 MB takes ${Math.round((most - before) / 1e6)} MB of memory`);
   expect(most - before).toBeLessThan(60e6);
 });
 
-test("a file over 100 MB is refused by its announced length, and when it only turns out to be", async () => {
+test("a file over 100 MB is refused by its announced length, or when it exceeds the limit", async () => {
   await using server = await startRunnel();
   const announced = await upload(server, new Uint8Array(200 * megabyte));
   expect([announced.status, announced.body.error?.code]).toEqual([413, "file_too_large"]);
   const { body, headers, end } = unfinished(110);
-  const grown = await read(await server.fetch("/v1/files", { method: "POST", body, headers }));
+  const grown = await parseResponse(await server.fetch("/v1/files", { method: "POST", body, headers }));
   end();
   expect([grown.status, grown.body.error?.code]).toEqual([413, "file_too_large"]);
-  await until(() => stored(server).blobs === 0);
+  await waitUntil(() => countRows(server).blobs === 0);
 });
 
 test("a process that is killed in the middle of an upload leaves nothing after its next start", async () => {
@@ -122,17 +125,17 @@ test("a process that is killed in the middle of an upload leaves nothing after i
   const { body, sent, end, headers } = unfinished(20);
   const answer = server.fetch("/v1/files", { method: "POST", body, headers }).catch(() => null);
   await sent;
-  await until(() => stored(server).chunks > 40);
+  await waitUntil(() => countRows(server).chunks > 40);
   await server.kill9();
   end();
   await answer;
-  expect(stored(server).blobs).toBe(2);
+  expect(countRows(server).blobs).toBe(2);
   await server.restart();
-  await until(() => isDeepStrictEqual(stored(server), { files: 1, blobs: 1, chunks: 4 }));
+  await waitUntil(() => isDeepStrictEqual(countRows(server), { files: 1, blobs: 1, chunks: 4 }));
   expect((await server.fetch(`/v1/files/${kept.body.id}/content`)).status).toBe(200);
 });
 
-test("a client that goes away in the middle of a download is no bug, and others read the file as it is", async () => {
+test("a client that disconnects in the middle of a download logs no bug, and others read the whole file", async () => {
   await using server = await startRunnel();
   const content = noise(20 * megabyte);
   const path = `/v1/files/${(await upload(server, content)).body.id}/content`;
@@ -145,38 +148,38 @@ test("a client that goes away in the middle of a download is no bug, and others 
   expect(server.log()).not.toContain("met a bug");
 });
 
-test("a client that goes away in the middle of an upload leaves nothing", async () => {
+test("a client that disconnects in the middle of an upload leaves nothing", async () => {
   await using server = await startRunnel();
   const { body, sent, end, headers } = unfinished(5);
   const gone = new AbortController();
   const answer = server.fetch("/v1/files", { method: "POST", body, headers, signal: gone.signal }).catch(() => null);
   await sent;
-  await until(() => stored(server).chunks > 4);
+  await waitUntil(() => countRows(server).chunks > 4);
   gone.abort();
   end();
   await answer;
-  await until(() => stored(server).blobs === 0);
+  await waitUntil(() => countRows(server).blobs === 0);
   expect(server.log()).not.toContain("met a bug");
 });
 
-test("the same content is stored once, in each project and environment for itself", async () => {
+test("the same content is stored once per project and environment", async () => {
   await using server = await startRunnel();
   const content = noise(megabyte);
   const [one, two] = await Promise.all([upload(server, content), upload(server, content)]);
-  await until(() => isDeepStrictEqual(stored(server), { files: 2, blobs: 1, chunks: 4 }));
+  await waitUntil(() => isDeepStrictEqual(countRows(server), { files: 2, blobs: 1, chunks: 4 }));
   const live = await upload(server, content, server.keys.live);
-  expect(stored(server)).toEqual({ files: 3, blobs: 2, chunks: 8 });
+  expect(countRows(server)).toEqual({ files: 3, blobs: 2, chunks: 8 });
   const paths = (id: string) => [`/v1/files/${id}`, `/v1/files/${id}/content`];
   for (const path of [...paths(live.body.id)]) expect((await server.get(path)).status).toBe(404);
   for (const path of [...paths(one.body.id)]) expect((await server.get(path, server.keys.live)).status).toBe(404);
   const remove = (id: string) => server.fetch(`/v1/files/${id}`, { method: "DELETE" });
   for (const { body } of [one, two]) expect((await remove(body.id)).status).toBe(200);
-  await until(() => stored(server).chunks === 4);
+  await waitUntil(() => countRows(server).chunks === 4);
   const left = await server.fetch(`/v1/files/${live.body.id}/content`, { key: server.keys.live });
   expect(sha256(await left.bytes())).toBe(sha256(content));
 });
 
-test("a person at the dashboard uploads, downloads and deletes too, and no page of another site does", async () => {
+test("a person at the dashboard uploads, downloads and deletes too, and a page of another site cannot", async () => {
   await using server = await startRunnel();
   const project = (await server.get("/v1/me")).body.project_id;
   const own = { "x-runnel-console": "1", origin: server.url };
@@ -196,7 +199,7 @@ test("a person at the dashboard uploads, downloads and deletes too, and no page 
   const foreign = { cookie: session, origin: "https://elsewhere.example" };
   expect((await ask("POST", files, form(), foreign)).status).toBe(403);
   const mine = { ...own, cookie: session };
-  const made = await read(await ask("POST", files, form(), mine));
+  const made = await parseResponse(await ask("POST", files, form(), mine));
   expect([made.status, made.body.sha256]).toEqual([201, sha256(content)]);
   const got = await ask("GET", `${files}/${made.body.id}/content`, null, { cookie: session });
   expect(sha256(await got.bytes())).toBe(sha256(content));
@@ -205,7 +208,7 @@ test("a person at the dashboard uploads, downloads and deletes too, and no page 
   expect((await server.get(`/v1/files/${made.body.id}`)).status).toBe(404);
 });
 
-test("a backup holds files, and what is restored from it gives them back", async () => {
+test("a backup holds files, and a restore brings them back", async () => {
   await using server = await startRunnel();
   const content = noise(megabyte);
   const { body } = await upload(server, content);
@@ -220,16 +223,19 @@ test("a backup holds files, and what is restored from it gives them back", async
   expect(sha256(await got.bytes())).toBe(sha256(content));
 });
 
-test.skipIf(!canMount())("a disk that an upload would fill refuses it with 507, and nothing of it stays", async () => {
-  using disk = smallDisk(64);
-  await using server = await startRunnel({ dataDir: join(disk.path, "data") });
-  const kept = (await upload(server, noise(megabyte))).body.id;
-  const refused = await upload(server, noise(90 * megabyte)).catch((): Json => null);
-  // A client that is still sending may find its connection closed before it has read why.
-  if (refused) expect([refused.status, refused.body.error?.code]).toEqual([507, "storage_full"]);
-  await until(() => stored(server).blobs === 1);
-  expect((await server.fetch(`/v1/files/${kept}/content`)).status).toBe(200);
-  // What was deleted left room inside of the database.
-  await until(async () => (await upload(server, noise(megabyte))).status === 201);
-  expect(server.log()).not.toContain("met a bug");
-});
+test.skipIf(!canMount())(
+  "an upload that would fill the disk is refused with 507, and nothing of it stays",
+  async () => {
+    using disk = smallDisk(64);
+    await using server = await startRunnel({ dataDir: join(disk.path, "data") });
+    const kept = (await upload(server, noise(megabyte))).body.id;
+    const refused = await upload(server, noise(90 * megabyte)).catch((): Json => null);
+    // A client that is still sending may find its connection closed before it has read the response.
+    if (refused) expect([refused.status, refused.body.error?.code]).toEqual([507, "storage_full"]);
+    await waitUntil(() => countRows(server).blobs === 1);
+    expect((await server.fetch(`/v1/files/${kept}/content`)).status).toBe(200);
+    // Deleted rows left free pages inside the database.
+    await waitUntil(async () => (await upload(server, noise(megabyte))).status === 201);
+    expect(server.log()).not.toContain("met a bug");
+  },
+);

@@ -1,11 +1,11 @@
 import { type Cookie, type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, watch, written } from "./page-checks.ts";
+import { expectAccessible, fieldContent, recordFaults, setUpAccount } from "./page-checks.ts";
 
-/** A busy machine answers late. */
+/** A busy machine responds late. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// What forms and lists of all pages have in common, in the compiled executable and a real browser.
+// Behaviour that forms and lists of all pages share, in the compiled executable and a real browser.
 let server: Runnel;
 let cookies: Cookie[];
 test.beforeAll(async ({ browser }) => {
@@ -20,8 +20,8 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 test.setTimeout(300_000);
 
-test("nobody loses what was written without being asked", async ({ page }) => {
-  const complaints = watch(page);
+test("unsaved changes are never lost without a confirmation", async ({ page }) => {
+  const complaints = recordFaults(page);
   await server.command("projects", "create", "other");
   await page.goto(`${server.url}/dashboard`);
   await server.post("/v1/agents", { name: "Refund desk", instructions: "Be kind.", model: "test/echo" });
@@ -31,7 +31,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
   const leave = () => question.getByRole("button", { name: "Leave", exact: true }).click();
   const go = (name: string) => page.getByRole("link", { name, exact: true }).click();
 
-  await test.step("a link asks, and keeping leads back to the field; another tab of the page asks, too", async () => {
+  await test.step("a link asks for confirmation, and staying returns to the field; another tab of the page asks, too", async () => {
     await go("Agents");
     await page.getByRole("link", { name: "Refund desk", exact: true }).click();
     const instructions = page.getByLabel("Instructions");
@@ -42,21 +42,21 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await keep();
     await expect(question).toBeHidden();
     await expect(page).toHaveURL(/\/agents\/agt_/);
-    await expect.poll(() => written(instructions)).toBe("Be kind and short.");
+    await expect.poll(() => fieldContent(instructions)).toBe("Be kind and short.");
     await page.getByRole("tab", { name: "Versions" }).click();
     await page.keyboard.press("Escape");
     await expect(question).toBeHidden();
-    await expect.poll(() => written(instructions)).toBe("Be kind and short.");
+    await expect.poll(() => fieldContent(instructions)).toBe("Be kind and short.");
   });
 
-  await test.step("Back and the other mode ask; who leaves, leaves", async () => {
+  await test.step("Back and the other mode ask for confirmation; leaving leaves", async () => {
     await page.goBack();
     await keep();
     await expect(page).toHaveURL(/\/agents\/agt_/);
     await page.getByRole("button", { name: "Live", exact: true }).click();
     await keep();
     await expect(page.getByRole("button", { name: "Test", exact: true })).toHaveAttribute("aria-pressed", "true");
-    await expect.poll(() => written(page.getByLabel("Instructions"))).toBe("Be kind and short.");
+    await expect.poll(() => fieldContent(page.getByLabel("Instructions"))).toBe("Be kind and short.");
     await page.getByRole("button", { name: "Live", exact: true }).click();
     await leave();
     await expect(page).toHaveURL(/\/agents$/);
@@ -64,7 +64,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await page.getByRole("button", { name: "Test", exact: true }).click();
   });
 
-  await test.step("who leaves a new thing for another mode or project, leaves it", async () => {
+  await test.step("a new item can be left for another mode or project", async () => {
     const name = page.getByLabel("Name", { exact: true });
     await page.keyboard.press("c");
     await name.fill("Night desk");
@@ -89,17 +89,18 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await page.getByRole("link", { name: "Discard" }).click();
   });
 
-  await test.step("what is saved, discarded or not written asks nothing; a closing tab asks the browser's way", async () => {
+  await test.step("a saved, discarded or unchanged form asks nothing; closing the tab asks the browser's way", async () => {
     await page.getByRole("link", { name: "Refund desk", exact: true }).click();
     await page.getByLabel("Instructions").fill("Be brief.");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("Refund desk is at version 2")).toBeVisible();
     await go("Tools");
-    await expect(page.getByRole("heading", { name: "Tools", level: 1 })).toBeVisible(); // The agent has a part of that name.
+    // The agent has a tab of that name, too.
+    await expect(page.getByRole("heading", { name: "Tools", level: 1 })).toBeVisible();
     await page.keyboard.press("c");
     await page.getByLabel("Name", { exact: true }).fill("lookup_order");
     const asked = page.waitForEvent("dialog");
-    void page.reload().catch(() => {}); // It is not to be.
+    void page.reload().catch(() => {}); // The dialog prevents the reload.
     const dialog = await asked;
     expect(dialog.type()).toBe("beforeunload");
     await dialog.dismiss();
@@ -109,7 +110,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await expect(question).toBeHidden();
   });
 
-  await test.step("what somebody else wrote into a tool meanwhile is told before it is written over", async () => {
+  await test.step("a tool's change by another person is shown before it is overwritten", async () => {
     await page.getByRole("link", { name: "ask_customer" }).click();
     await page.getByLabel("Name", { exact: true }).fill("ask_buyer");
     const path = `/v1/tools/${tool.body.id}`;
@@ -124,7 +125,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Asks the buyer.");
   });
 
-  await test.step("Escape in a dialog with something in it asks above it; its own button does not", async () => {
+  await test.step("Escape in a dialog with input asks for confirmation above it; the dialog's own button does not", async () => {
     await go("Webhooks");
     await page.getByRole("heading", { name: "Webhooks", exact: true }).waitFor();
     await page.keyboard.press("c");
@@ -139,7 +140,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await expect(form).toBeHidden();
     await expect(page).toHaveURL(/\/webhooks$/);
     await page.keyboard.press("c");
-    await page.keyboard.press("Escape"); // Nothing is in it yet.
+    await page.keyboard.press("Escape"); // The form is still empty.
     await expect(form).toBeHidden();
     await page.keyboard.press("c");
     await form.getByLabel("URL").fill("https://example.com/hooks");
@@ -148,7 +149,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await expect(question).toBeHidden();
   });
 
-  await test.step("what is chosen for a suite is as good as written", async () => {
+  await test.step("runs chosen for a suite count as unsaved changes", async () => {
     await go("Suites");
     await page.getByRole("heading", { name: "No test suites yet" }).waitFor();
     await page.keyboard.press("c");
@@ -172,7 +173,7 @@ test("nobody loses what was written without being asked", async ({ page }) => {
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await leave();
     await expect(page.getByText("Not signed out. Try again.")).toBeVisible();
-    await go("Runs"); // Who could not leave still has what was written.
+    await go("Runs"); // After staying, the changes are still there.
     await keep();
     await expect(page.getByLabel("Name", { exact: true })).toHaveValue("shop");
     await page.getByRole("button", { name: "Discard" }).click();
@@ -182,10 +183,10 @@ test("nobody loses what was written without being asked", async ({ page }) => {
   expect(complaints).toEqual([]);
 });
 
-test("j and k go through rows that nothing opens, and after a deletion the next one has the focus", async ({
+test("j and k move through rows without opening them, and after a deletion the next row has the focus", async ({
   page,
 }) => {
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const memory = await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
   for (const text of ["First text", "Second text", "Third text"])
     await server.post(`/v1/memory/${memory.body.id}/entries`, { text });
@@ -193,7 +194,7 @@ test("j and k go through rows that nothing opens, and after a deletion the next 
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
   await expect(row("First text")).toBeVisible();
   await page.keyboard.press("j");
-  await expect(row("Third text")).toBeFocused(); // The newest stands first.
+  await expect(row("Third text")).toBeFocused(); // The newest is first.
   await page.keyboard.press("j");
   await expect(row("Second text")).toBeFocused();
   for (const button of [/Edit/, /Delete/]) {
@@ -214,8 +215,8 @@ test("j and k go through rows that nothing opens, and after a deletion the next 
   expect(complaints).toEqual([]);
 });
 
-test("where the browser lets no page copy, the text is shown, selected", async ({ page }) => {
-  const complaints = watch(page);
+test("where the browser forbids copying, the text is shown, selected", async ({ page }) => {
+  const complaints = recordFaults(page);
   await page.addInitScript(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined }); // As over http from another machine.
     document.execCommand = () => false;
@@ -235,7 +236,7 @@ test("where the browser lets no page copy, the text is shown, selected", async (
   expect(complaints).toEqual([]);
 });
 
-test("without the newer way to copy, the older one does it", async ({ page, context }) => {
+test("without the newer clipboard API, the older one copies", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(`${server.url}/dashboard/settings`);
   await page.evaluate(() => {
@@ -247,7 +248,7 @@ test("without the newer way to copy, the older one does it", async ({ page, cont
   expect(await page.evaluate(() => (window as unknown as { read: () => Promise<string> }).read())).toMatch(/^proj_/);
 });
 
-test("what is told covers nothing that acts, at any width, also when the page changes below it", async ({ page }) => {
+test("a toast covers no control, at any width, also when the page changes below it", async ({ page }) => {
   const agent = await server.post("/v1/agents", { name: "Echo", instructions: "Echo.", model: "test/echo" });
   const run = await server.post("/v1/runs?wait=20", { agent_id: agent.body.id, input: "Hello." });
   for (const width of [1440, 1240, 390])
@@ -257,9 +258,9 @@ test("what is told covers nothing that acts, at any width, also when the page ch
       await expect(page.getByRole("slider", { name: "Position of the replay" })).toBeVisible();
       await page.getByRole("button", { name: "Copy run id" }).click();
       await expect(page.getByText("Run id copied")).toBeVisible();
-      expect(await covered(page)).toEqual([]);
+      expect(await findCoveredControls(page)).toEqual([]);
     });
-  await test.step("the page of what was created", async () => {
+  await test.step("the page of the created item", async () => {
     await page.goto(`${server.url}/dashboard/memory`);
     await page.getByRole("button", { name: "Create store" }).click();
     const dialog = page.getByRole("dialog", { name: "Create store" });
@@ -267,12 +268,12 @@ test("what is told covers nothing that acts, at any width, also when the page ch
     await dialog.getByRole("button", { name: "Create store" }).click();
     await expect(page.getByRole("heading", { name: "Policies", level: 1 })).toBeVisible();
     await expect(page.getByText("Store created")).toBeVisible();
-    await expect.poll(() => covered(page)).toEqual([]);
+    await expect.poll(() => findCoveredControls(page)).toEqual([]);
   });
 });
 
-/** What could be pressed, were it not below what is told. A row of a list is one of many, and can be scrolled. */
-const covered = (page: Page): Promise<string[]> =>
+/** Returns the controls that a toast covers. A list's rows do not count, because they can be scrolled. */
+const findCoveredControls = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const told = document.querySelector("[aria-label=Notifications]");
     const isBelow = (x: number, y: number) => Boolean(told?.contains(document.elementFromPoint(x, y)));

@@ -1,20 +1,20 @@
 import { expect, type Page, test } from "@playwright/test";
 import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// What is round every page of the compiled executable's dashboard: keys, palette, mode, lost connection.
+// The frame of every page of the compiled executable's dashboard: keys, palette, mode, lost connection.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-test("by keyboard alone one goes everywhere, finds and opens anything, and switches what one looks at", async ({
+test("by keyboard alone a person navigates, finds and opens anything, and switches project and mode", async ({
   page,
 }) => {
   test.setTimeout(300_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const atRest = followRequests(page);
   const palette = page.getByRole("dialog", { name: "Search or jump to" });
   const agent = await makeAgent("Refund desk");
@@ -22,7 +22,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   await setUpAccount(page, server);
   await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
 
-  await test.step("g and a letter go to a page, and the focus goes along", async () => {
+  await test.step("g and a letter open a page, and the focus moves along", async () => {
     for (const [key, title] of [
       ["o", "Overview"],
       ["r", "Runs"],
@@ -31,7 +31,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
       ["a", "Approvals"],
     ]) {
       const heading = page.getByRole("heading", { name: title!, level: 1 });
-      // Both keys count as one within a second, which a busy machine may miss.
+      // The two keys count as one within a second, which a busy machine may miss.
       await expect(async () => {
         await page.keyboard.press("g");
         await page.keyboard.press(key!);
@@ -42,7 +42,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     }
   });
 
-  await test.step("? shows the keys, and Escape gives the focus back", async () => {
+  await test.step("? shows the keys, and Escape returns the focus", async () => {
     await page.keyboard.press("?");
     const map = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await expect(map.getByText("Fork from the selected step")).toBeVisible();
@@ -51,7 +51,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(map).toBeHidden();
   });
 
-  await test.step("what of the frame cannot be loaded is told, and the page stays", async () => {
+  await test.step("a failed load in the frame is reported, and the page stays", async () => {
     await page.route(/key-map/, (route) => route.abort("internetdisconnected"));
     await page.reload();
     const heading = page.getByRole("heading", { level: 1 });
@@ -60,7 +60,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.press("?");
     await expect(page.getByText("A part of the page could not be loaded").first()).toBeVisible();
     await expect(heading).toHaveText(title);
-    // A toast holds nothing back, though its role is that of a dialog.
+    // A toast blocks nothing, though its role is that of a dialog.
     await page.keyboard.press("Control+k");
     await expect(palette).toBeVisible();
     await page.keyboard.press("Escape");
@@ -71,7 +71,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     for (const complaint of complaints.splice(0)) expect(complaint).toMatch(/key-map/);
   });
 
-  await test.step("whoever types writes letters: no single key does anything then", async () => {
+  await test.step("typing in a field writes letters: no single key acts then", async () => {
     await page.goto(`${server.url}/dashboard/keys`);
     const search = page.getByRole("searchbox", { name: "Search keys" });
     await expect(search).toBeVisible();
@@ -84,7 +84,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await blur(page);
   });
 
-  await test.step("the palette goes, does, and remembers", async () => {
+  await test.step("the palette navigates, acts, and remembers", async () => {
     await page.keyboard.press("Control+k");
     await expect(palette.getByRole("combobox")).toBeFocused();
     await expectAccessible(page, "palette");
@@ -108,7 +108,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(palette).toBeHidden();
   });
 
-  await test.step("a pasted id opens what it names, and nonsense is told so", async () => {
+  await test.step("a pasted id opens its item, and an invalid one gets a message", async () => {
     await page.getByRole("button", { name: "Search or jump to" }).first().click();
     await page.keyboard.type("zzzz");
     await expect(palette.getByText("No results")).toBeVisible();
@@ -117,12 +117,13 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
   });
 
-  await test.step("words find runs and all else on the server, by their kind and by keyboard", async () => {
+  await test.step("words find runs and everything else on the server, by their kind and by keyboard", async () => {
     await server.post("/v1/tools", { name: "find_umbrella", type: "client", description: "Looks it up." });
     await server.post("/v1/runs?wait=60", { agent_id: agent, input: "Where is my green umbrella?" });
     await page.getByRole("button", { name: "Search or jump to" }).first().click();
     const found = palette.getByRole("option", { name: /umbrella/i });
-    // Both are found within four seconds of being made, on a busy machine later. A text that stays is not asked for again.
+    // Both are indexed within four seconds, later on a busy machine. An unchanged text is not searched again, so two
+    // alternate.
     const texts = ["umbrel", "umbrell"];
     let tries = 0;
     await expect(async () => {
@@ -160,7 +161,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(page.getByRole("row", { name: /other\.txt/ })).toBeVisible();
   });
 
-  await test.step("a request that began no run leads to what it changed", async () => {
+  await test.step("the id of a request that created no run leads to its change", async () => {
     const answer = await server.fetch("/v1/tools", {
       method: "POST",
       body: JSON.stringify({ name: "lookup_order", type: "client", description: "Looks up." }),
@@ -188,7 +189,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(page).toHaveURL(/\/test\/runs\?status=failed$/);
   });
 
-  await test.step("of many projects one is searched for", async () => {
+  await test.step("one of many projects is found by search", async () => {
     for (let n = 1; n <= 7; n++) expect((await server.command("projects", "create", `shop-${n}`)).code).toBe(0);
     await page.goto(`${server.url}/dashboard/keys`);
     await page.getByRole("button", { name: /^Project default/ }).click();
@@ -217,10 +218,10 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.press("Escape");
   });
 
-  await test.step("a lost connection is announced, and goes by itself when the server answers again", async () => {
+  await test.step("a lost connection is announced, and the message disappears when the server responds again", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
-    await atRest(); // What is loaded apart is there.
+    await atRest(); // Lazily loaded parts are there.
     await page.context().setOffline(true);
     const banner = page.getByRole("alert").filter({ hasText: "What you see may be out of date." });
     await expect(banner).toBeVisible({ timeout: 40_000 });
@@ -232,7 +233,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   expect(complaints).toEqual([]);
 });
 
-/** Opens the palette and puts an id into it. */
+/** Opens the palette and enters an id. */
 async function paste(page: Page, id: string): Promise<void> {
   await page.getByRole("button", { name: "Search or jump to" }).first().click();
   await page.getByRole("dialog", { name: "Search or jump to" }).getByRole("combobox").fill(id);
@@ -250,7 +251,7 @@ async function makeRun(agent_id: string): Promise<string> {
   return body.id;
 }
 
-/** A run that waits for its client, the request that began it, and the call that it waits for. */
+/** Creates a run that waits for its client, and returns its id, its request's id and its call's id. */
 async function makeWaitingRun(): Promise<{ waiting: string; request: string; call: string }> {
   const { body: tool } = await server.post("/v1/tools", { name: "ask_owner", type: "client", description: "Asks." });
   const script = [{ tool_calls: [{ name: "ask_owner", arguments: {} }] }, { text: "Done." }];

@@ -5,7 +5,8 @@ import { npmWith } from "../scripts/npm-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { runProgram } from "./harness.ts";
 
-// Grafana publishes the schema of its dashboards as types, made of the CUE that Grafana itself is made of.
+// Grafana publishes the schema of its dashboards as types, generated from the CUE that Grafana itself is generated
+// from.
 
 const panels = "@grafana/schema/dist/esm/raw/composable";
 const program = `
@@ -14,7 +15,7 @@ import type { Options as Stat } from "${panels}/stat/panelcfg/x/StatPanelCfg_typ
 import type { Options as TimeSeries } from "${panels}/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen";
 import type { Dataquery } from "@grafana/grafana-foundation-sdk/prometheus";
 
-/** What JSON has of a type: an enum is the text of its values. */
+/** A type as JSON carries it: an enum is the text of its values. */
 type Json<T> = T extends string ? \`\${T}\` : T extends (infer E)[] ? Json<E>[] : T extends object ? { [K in keyof T]: Json<T[K]> } : T;
 /** Grafana fills in the options that are not there. */
 type Some<T> = T extends unknown[] ? T : T extends object ? { [K in keyof T]?: Some<T[K]> } : T;
@@ -28,7 +29,7 @@ type Row = Omit<Json<RowPanel>, "panels"> & { panels: [] };
 type Checked = Omit<Json<Dashboard>, "panels"> & { panels: (Row | Shows<"stat", Stat> | Shows<"timeseries", TimeSeries>)[] };
 `;
 
-/** What a dashboard has that Grafana's schema has not, or lacks; null where npm has no schema. */
+/** Returns the deviations of a dashboard from Grafana's schema; null if npm has no schema. */
 export async function faultsOfDashboard(json: string): Promise<string | null> {
   const packages = ["@grafana/schema@13.2.3", "@grafana/grafana-foundation-sdk@0.0.21"];
   const modules = await npmWith("grafana-schema-13.2.3", packages);

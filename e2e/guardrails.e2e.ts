@@ -6,9 +6,9 @@ import { createAgent, createScripted, createTool, runToEnd, stubConnection } fro
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
 
-// Guardrails on the executable: what they keep back is in no stream, no answer and no file, whatever the process dies of.
+// Guardrails on the executable: blocked text is in no stream, no response and no file, also after a crash.
 
-// The model says it in three pieces; the pattern, which the database holds, does not have it.
+// The model writes the secret in three pieces; the pattern, which is stored, does not contain it.
 const secret = "holds the word";
 const guardrail = (action: string, ...on: string[]) => ({
   type: "regex",
@@ -25,14 +25,14 @@ const judge = (on: string) => ({
 const textOf = (frames: readonly Frame[]): string => textsOf(frames).join("");
 const without = (text: string): string => text.replaceAll(secret, "[removed]");
 
-/** Where the text stands among all that the server has written, its log included. */
+/** Returns the places that hold the text among everything that the server wrote, its log included. */
 function findIn(server: Runnel, text: string): string[] {
   const files = readdirSync(server.dataDir, { recursive: true }).map((name) => join(server.dataDir, String(name)));
   const found = files.filter((file) => statSync(file).isFile() && readFileSync(file).includes(text));
   return server.log().includes(text) ? [...found, "log"] : found;
 }
 
-test("what is redacted is nowhere, also when the process dies in the middle of the answer", async () => {
+test("redacted text is stored nowhere, also when the process dies in the middle of the answer", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "words-100-10", { guardrails: [guardrail("redact", "input", "output")] });
@@ -61,7 +61,7 @@ test("what is redacted is nowhere, also when the process dies in the middle of t
   expect(findIn(server, "[removed]")).not.toEqual([]);
 });
 
-test("what blocks ends the run: the input before the model is asked, the answer before anybody hears it", async () => {
+test("a block ends the run: of the input before the model is called, of the answer before it is sent", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "words-2000-5", { guardrails: [guardrail("block", "input", "output")] });
@@ -83,7 +83,7 @@ test("what blocks ends the run: the input before the model is asked, the answer 
   expect(await runToEnd(server, judged)).toMatchObject({ status: "completed", usage: { model_calls: 3 } });
 });
 
-test("what is asked of a client and what it answers is read on the way", async () => {
+test("calls to the client and its outputs are checked on the way", async () => {
   await using server = await startRunnel();
   const { id, name } = await createTool(server, { type: "client" });
   const script = [{ tool_calls: [{ name, arguments: { city: "Oslo" } }] }, { text: "So." }];

@@ -5,11 +5,11 @@ import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts
 import { createScripted } from "./fixtures.ts";
 import { executable, type Runnel, startRunnel } from "./harness.ts";
 import { startLoad } from "./steady-load.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const text = "word ".repeat(400).trim();
 
-/** Follows a run to its end over every restart, as a client's library does. */
+/** Follows a run to its end over every restart, as a client library does. */
 async function follow(server: Runnel, first: EventStream): Promise<Frame[]> {
   const frames: Frame[] = [];
   for (let stream = first; ; ) {
@@ -22,7 +22,7 @@ async function follow(server: Runnel, first: EventStream): Promise<Frame[]> {
   }
 }
 
-test("three restarts under load refuse no request, lose no run that was acknowledged, and every stream goes on where it ended", async () => {
+test("three restarts under load refuse no request, lose no acknowledged run, and every stream continues where it ended", async () => {
   await using server = await startRunnel();
   const agent_id = await createScripted(server, [{ text: "Done." }]);
   const slow = await createScripted(server, [{ text, delta_ms: 20 }]);
@@ -35,7 +35,7 @@ test("three restarts under load refuse no request, lose no run that was acknowle
   const load = startLoad(server, { agent_id, keeping: 2, connecting: 2, seldom: 1 });
   const more = async () => {
     const before = load.runs.length;
-    await until(() => load.runs.length > before + 20);
+    await waitUntil(() => load.runs.length > before + 20);
   };
   for (let restart = 0; restart < 3; restart++) {
     await more();
@@ -55,7 +55,7 @@ test("three restarts under load refuse no request, lose no run that was acknowle
     expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Done." });
 }, 120_000);
 
-test("a server whose successor does not start keeps serving, and the restart command says why", async () => {
+test("a server whose successor does not start keeps serving, and the restart command reports why", async () => {
   const folder = mkdtempSync(join(dirname(executable), "handover-"));
   const program = join(folder, "runnel");
   try {

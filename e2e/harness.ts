@@ -6,20 +6,20 @@ import { inProject } from "../scripts/root.ts";
 import { createCell } from "./cluster/through-a-spare.ts";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import { proxyCanary } from "./proxy-canary.ts";
-import { inTime, patience_ms } from "./until.ts";
+import { patience_ms, withTimeout } from "./until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
 export type Json = any;
 
-/** A response as a test looks at it: JSON is parsed, anything else is text. */
-export interface Answer {
+/** A response as tests use it: JSON is parsed, anything else is text. */
+export interface ParsedResponse {
   status: number;
   body: Json;
   headers: Headers;
 }
 
-/** What one command came to. */
-export interface Ended {
+/** Result of a command. */
+export interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -31,17 +31,17 @@ interface Keys {
 }
 
 interface ServerOptions {
-  /** Another executable than the one under test: one that was broken on purpose. */
+  /** Path of another executable than the one under test: one with an injected fault. */
   program?: string;
   environment?: Record<string, string>;
   flags?: string[];
-  /** A data directory that the test has made, or made room for, itself. */
+  /** A data directory that the test created, or whose place it prepared. */
   dataDir?: string;
-  /** Of a data directory on which a server ran before: it tells its keys at its first start alone. */
+  /** Keys of a data directory that a server has used: they are shown at its first start only. */
   keys?: Keys;
-  /** Leaves the limits of section 13 as they are; otherwise they are off, or the suites would wait for them. */
+  /** Keeps the default rate limits; otherwise they are off, because suites would wait for them. */
   keepLimits?: boolean;
-  /** Verifies the server's certificate, PEM, where it is not the one that the server made itself. */
+  /** Verifies the server's certificate, PEM, if the server did not create it itself. */
   ca?: string;
 }
 
@@ -50,7 +50,7 @@ export type Runnel = Awaited<ReturnType<typeof startRunnel>>;
 /** The executable under test. */
 export const executable = process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel");
 
-/** Starts the compiled executable as a stranger would: in an empty folder, over TLS, with a data directory of its own. */
+/** Starts the compiled executable as a new user would: in an empty folder, over TLS, with its own data directory. */
 export async function startRunnel({
   program = executable,
   environment = {},
@@ -83,7 +83,7 @@ export async function startRunnel({
   const setupPath = String(running.line.setup_link).replace(/^\w+:\/\/[^/]+/, "");
   if (!keepLimits && !cell) liftLimits(join(dataDir, "runnel.db"));
 
-  /** A cell begins with what one machine had. */
+  /** Seeds a cell with the data of a single machine. */
   async function startFirst() {
     if (!cell) return await serve();
     const { RUNNEL_CLUSTER: _, RUNNEL_CELL: __, ...alone } = cell.environment;
@@ -110,9 +110,9 @@ export async function startRunnel({
     if (spare && answer.status === 503) await expectLeader(answer.clone(), child);
     return answer;
   };
-  const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
-    read(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
-  /** The process that serves in place of the one that was started here. */
+  const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<ParsedResponse> =>
+    parseResponse(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
+  /** Id of the process that replaced the first one. */
   let successor: number | null = null;
   const kill9 = async (): Promise<void> => {
     if (successor !== null) process.kill(successor, "SIGKILL");
@@ -120,7 +120,7 @@ export async function startRunnel({
     running.child.kill("SIGKILL");
     await running.child.exited;
   };
-  const command = (...args: string[]): Promise<Ended> =>
+  const command = (...args: string[]): Promise<CommandResult> =>
     runCommand([...args, "--data-dir", dataDir], { cwd, env: { ...env, RUNNEL_API_KEY: keys.test } });
 
   return {
@@ -128,7 +128,7 @@ export async function startRunnel({
     cwd,
     dataDir,
     keys,
-    /** The one-time link to the dashboard that the first start printed, at the address of the last. */
+    /** The one-time link to the dashboard that the first start printed, at the current address. */
     get setupUrl() {
       return running.url + setupPath;
     },
@@ -138,18 +138,18 @@ export async function startRunnel({
     get ca() {
       return givenCa ?? running.ca;
     },
-    /** What the last start told. */
+    /** Output of the last start. */
     get greeting() {
       return running.line;
     },
-    /** A request with the test key, unless `key` names another one, or null for none. */
+    /** Sends a request with the test key, unless `key` names another one, or null for none. */
     fetch: request,
     get: (path: string, key?: string | null) => send("GET", path, undefined, key),
     post: (path: string, body?: unknown, key?: string | null) => send("POST", path, body, key),
     put: (path: string, body?: unknown, key?: string | null) => send("PUT", path, body, key),
     patch: (path: string, body: unknown) => send("PATCH", path, body),
     delete: (path: string) => send("DELETE", path),
-    /** Opens a stream of events; with a body by POST, else by GET. */
+    /** Opens an event stream; by POST if there is a body, otherwise by GET. */
     async stream(
       path: string,
       init: { body?: unknown; after?: string | null; key?: string; onFrame?: (frame: Frame) => void } = {},
@@ -163,31 +163,31 @@ export async function startRunnel({
     },
     /** Runs another command of the executable on the same data directory, with the test key. */
     command,
-    /** Has another process take over while this one serves. */
+    /** Lets another process take over while this one serves. */
     async replace(): Promise<void> {
       const { code, stdout, stderr } = await command("restart", "--json");
       if (code !== 0) throw new Error(`It was not replaced: ${stderr}\n${readFileSync(log, "utf8")}`);
       successor = JSON.parse(stdout).pid;
     },
-    /** Ends the process at once, as a power cut would. */
+    /** Kills the process at once, as a power cut would. */
     kill9,
-    /** Whether the process is there: nobody has ended it, nor has it ended by itself. */
+    /** True if the process has neither exited nor been killed. */
     isAlive: (): boolean => running.child.exitCode === null && running.child.signalCode === null,
-    /** SIGTERM unless another signal is named; returns the exit code. Throws where the process does not end by that. */
+    /** Sends SIGTERM or the given signal and returns the exit code. Throws if the process does not exit. */
     async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
       const { child, spare } = running;
       child.kill(signal);
-      const code = await inTime(child.exited, `the server ends by ${signal}`);
-      spare?.kill("SIGKILL"); // Before it leads: what is stopped here is started again here.
+      const code = await withTimeout(child.exited, `the server ends by ${signal}`);
+      spare?.kill("SIGKILL"); // Before the spare takes the lead, because the leader stopped here is restarted here.
       return code;
     },
     signal: (name: NodeJS.Signals): void => running.child.kill(name),
     /** Waits for the process to die by itself, and returns the signal that ended it. */
     async died(): Promise<string | number | null> {
-      await inTime(running.child.exited, "the server dies by itself");
+      await withTimeout(running.child.exited, "the server dies by itself");
       return running.child.signalCode;
     },
-    /** Starts again on the same data directory, after `kill9` or `stop`; with another environment if one is given. */
+    /** Starts again on the same data directory, after `kill9` or `stop`; with another environment if given. */
     async restart(environment?: Record<string, string>): Promise<void> {
       running.spare?.kill("SIGKILL");
       running = await serve(environment);
@@ -202,19 +202,19 @@ export async function startRunnel({
   };
 }
 
-/** Runs one command of the executable to its end. */
+/** Runs one command of the executable and waits for its exit. */
 export const runCommand = (
   args: string[],
   { cwd = tmpdir(), env = cleanEnvironment({}) }: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<Ended> => runProgram([executable, ...args], cwd, env);
+): Promise<CommandResult> => runProgram([executable, ...args], cwd, env);
 
-/** Runs any program to its end; one that takes too long is killed. */
+/** Runs any program and waits for its exit; kills one that takes too long. */
 export async function runProgram(
   command: string[],
   cwd: string,
   env: Record<string, string>,
   patience = patience_ms,
-): Promise<Ended> {
+): Promise<CommandResult> {
   const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const timer = setTimeout(() => child.kill("SIGKILL"), patience);
   const [stdout, stderr, code] = await Promise.all([
@@ -227,13 +227,13 @@ export async function runProgram(
 }
 
 /** Parses a response for a test. */
-export async function read(response: Response): Promise<Answer> {
+export async function parseResponse(response: Response): Promise<ParsedResponse> {
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
 }
 
-/** Where a client of one machine meets a connection that breaks, a node answers for a leader that has died. */
+/** Expects the leader to live: where a single machine breaks the connection, a node responds for its dead leader. */
 async function expectLeader(answer: Response, leader: Bun.Subprocess): Promise<void> {
   if (!(await answer.text()).includes('"cluster_unavailable"')) return;
   if (await Promise.race([leader.exited.then(() => true), Bun.sleep(5000).then(() => false)]))
@@ -265,7 +265,7 @@ async function startProcess({ program, cwd, env, log, dataDir, flags }: Start) {
   }
 }
 
-/** A leader on the data directory, and a spare that whoever asks meets. */
+/** Starts a leader on the data directory, and a spare that receives the test's requests. */
 async function startNodes(cell: NonNullable<ReturnType<typeof createCell>>, start: Start) {
   await cell.free();
   const port = cell.portOf(start.flags);
@@ -279,7 +279,7 @@ async function startNodes(cell: NonNullable<ReturnType<typeof createCell>>, star
   return { ...leader, url: spare.url, spare: spare.child };
 }
 
-/** The first line that a program prints. The rest of the output is read too, or a full pipe would stop the server. */
+/** Returns the first line that a program prints. The rest is read too, or a full pipe would block the server. */
 export function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   void (async () => {
@@ -299,7 +299,7 @@ function readKeys(line: Json): Keys {
   return line.keys;
 }
 
-/** Without the caller's settings, and with proxies that nobody may ask. */
+/** Returns an environment without the caller's settings, and with proxies that must never be used. */
 function cleanEnvironment(more: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^RUNNEL_|^OTEL_|_API_KEY$|_proxy$|^BUN_/i.test(name) && name !== "OLLAMA_BASE_URL",

@@ -2,9 +2,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signInBeforeEach } from "./page-checks.ts";
 
-// Characters that show nothing, in whatever others name or write: a page names them, and nothing beside them turns round.
+// Invisible and bidirectional characters in the data of other people: a page names them, and they reorder no other
+// text.
 let server: Runnel;
 let site: Server;
 let shown = "";
@@ -19,22 +20,22 @@ test.afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
 const origin = (): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
-/** Read from right to left from the mark on, it would end in another way. */
-const turned = (name: string) => `${name} \u202egnp.exe`;
+/** Ends otherwise when read from right to left after the mark. */
+const withBidiOverride = (name: string) => `${name} \u202egnp.exe`;
 const named = (name: string) => `${name} ‹U+202E›gnp.exe`;
 const answer = [
-  `The file is ${turned("invoice")} and **${turned("bold")}**, \`${turned("code")}\`.`,
+  `The file is ${withBidiOverride("invoice")} and **${withBidiOverride("bold")}**, \`${withBidiOverride("code")}\`.`,
   "pass\u200bword, \u2066isolated\u2069, end\u200f. 👩‍👩‍👧 می‌خواهم",
   "```js\nif (isAdmin\u202e) { // \u2066allowed\n```",
-  `| ${turned("cell")} |\n|---|\n| ${turned("row")} |`,
+  `| ${withBidiOverride("cell")} |\n|---|\n| ${withBidiOverride("row")} |`,
   "[https://bank.example](https://evil.example/login) [your bank](https://evil.example) https://plain.example/",
 ].join("\n\n");
 
-test("no page of the dashboard shows a character that turns its text round or hides in it", async ({ page }) => {
+test("no page of the dashboard shows a character that reorders its text or is invisible", async ({ page }) => {
   test.setTimeout(240_000);
   const ids = await fill();
   const pages = [
@@ -82,7 +83,7 @@ test("no page of the dashboard shows a character that turns its text round or hi
   expect(faults).toEqual([]);
   expect(seen).toBeGreaterThan(pages.length);
 
-  await test.step("nor does the palette", async () => {
+  await test.step("neither does the palette", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.locator("h1").first()).toBeVisible();
     await page.keyboard.press("ControlOrMeta+k");
@@ -92,7 +93,7 @@ test("no page of the dashboard shows a character that turns its text round or hi
   });
 });
 
-test("an answer shows where its links lead, and its characters by their names; what they are for stays", async ({
+test("an answer shows the targets of its links, and hidden characters by their names; legitimate ones stay", async ({
   page,
 }) => {
   const { thread, agent } = await fill();
@@ -119,7 +120,7 @@ test("an answer shows where its links lead, and its characters by their names; w
   await expectToFit(page, "hidden characters");
 });
 
-test("a field says what it holds and does not show, and an editor names it in its place", async ({ page }) => {
+test("a field lists its hidden characters, and an editor names them in place", async ({ page }) => {
   const { agent } = await fill();
   await page.goto(`${server.url}/dashboard/agents/${agent}`);
   await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription(/not visible: ‹U\+202E›/);
@@ -128,17 +129,17 @@ test("a field says what it holds and does not show, and an editor names it in it
   await expectAccessible(page, "fields with hidden characters");
 });
 
-test("the chat on a page names them too, and shows where a link leads", async ({ browser }) => {
-  const page = await browser.newPage({ ignoreHTTPSErrors: true }); // Of another site, which asks this server.
+test("the embedded chat names them too, and shows a link's target", async ({ browser }) => {
+  const page = await browser.newPage({ ignoreHTTPSErrors: true }); // A page of another site, which calls this server.
   const { agent: agent_id } = await fill();
   const scopes = ["run", "read", "submit"];
   const { body } = await server.post("/v1/client_tokens", { agent_id, scopes, user_id: "ada", expires_in: 600 });
   shown = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title>
-    <main><h1>Shop</h1><runnel-chat agent="${agent_id}" token="${body.token}" heading="${turned("Shop")}"></runnel-chat></main>
+    <main><h1>Shop</h1><runnel-chat agent="${agent_id}" token="${body.token}" heading="${withBidiOverride("Shop")}"></runnel-chat></main>
     <script src="${server.url}/embed.js"></script>`;
   await page.goto(origin());
   const chat = page.locator("runnel-chat");
-  await chat.getByLabel("Your message").fill(turned("What I say"));
+  await chat.getByLabel("Your message").fill(withBidiOverride("What I say"));
   await chat.getByLabel("Your message").press("Enter");
   await chat.getByRole("button", { name: "Approve" }).first().click();
   await expect(chat.getByText("The file is")).toHaveText(
@@ -157,7 +158,9 @@ test("the chat on a page names them too, and shows where a link leads", async ({
   await page.close();
 });
 
-/** Text and attributes of a page, also of what stands in shadows, with a character that shows nothing; and how many are named. */
+/**
+ * Returns texts and attributes of a page with a hidden character, shadow roots included, and the number of named ones.
+ */
 const lookThrough = (page: Page) =>
   page.evaluate(() => {
     const isHidden = (text: string) => /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/.test(text);
@@ -171,7 +174,7 @@ const lookThrough = (page: Page) =>
           const text = element.getAttribute(name) ?? "";
           if (isHidden(text)) hidden.push(`${name}: ${text}`);
         }
-        // What a field holds is sent as it is: it says so below.
+        // A field keeps its content unchanged, because it is sent, and lists the characters below.
         if (/^(TEXTAREA|INPUT)$/.test(element.tagName)) continue;
         for (const node of element.childNodes) {
           if (node.nodeType !== Node.TEXT_NODE) continue;
@@ -186,7 +189,7 @@ const lookThrough = (page: Page) =>
 
 let filled: Record<string, string> | null = null;
 
-/** Things of every kind, with such characters in all that may be named or written. */
+/** Creates items of every kind with such characters in each name and text. */
 async function fill(): Promise<Record<string, string>> {
   if (filled) return filled;
   const make = async (path: string, body: Json): Promise<Json> => {
@@ -194,56 +197,67 @@ async function fill(): Promise<Record<string, string>> {
     expect(made.status, `POST ${path}: ${JSON.stringify(made.body)}`).toBeLessThan(300);
     return made.body;
   };
-  const parameters = { type: "object", properties: { file: { type: "string", description: turned("File") } } };
+  const parameters = {
+    type: "object",
+    properties: { file: { type: "string", description: withBidiOverride("File") } },
+  };
   const tool = await make("/v1/tools", {
     name: "open_file",
     type: "code",
-    description: turned("Opens"),
+    description: withBidiOverride("Opens"),
     parameters,
     approval: "always",
-    source: `() => ({ opened: ${JSON.stringify(turned("output"))}, [${JSON.stringify(turned("field"))}]: 1 })`,
+    source: `() => ({ opened: ${JSON.stringify(withBidiOverride("output"))}, [${JSON.stringify(withBidiOverride("field"))}]: 1 })`,
   });
-  const tool_calls = [{ name: "open_file", arguments: { file: turned("argument"), [turned("key")]: 1 } }];
-  const script = [{ text: turned("First"), reasoning: turned("Thought"), tool_calls }, { text: answer }];
+  const tool_calls = [
+    { name: "open_file", arguments: { file: withBidiOverride("argument"), [withBidiOverride("key")]: 1 } },
+  ];
+  const script = [
+    { text: withBidiOverride("First"), reasoning: withBidiOverride("Thought"), tool_calls },
+    { text: answer },
+  ];
   const agent = await make("/v1/agents", {
-    name: turned("Agent"),
-    description: turned("About"),
-    instructions: turned("Instructions"),
+    name: withBidiOverride("Agent"),
+    description: withBidiOverride("About"),
+    instructions: withBidiOverride("Instructions"),
     model: "test/script",
     model_settings: { script },
     tools: [tool.id],
   });
-  const thread = await make("/v1/threads", { title: turned("Thread"), metadata: { of: turned("metadata") } });
+  const thread = await make("/v1/threads", {
+    title: withBidiOverride("Thread"),
+    metadata: { of: withBidiOverride("metadata") },
+  });
   const run = await make("/v1/runs?wait=60", {
     agent_id: agent.id,
-    input: turned("Input"),
+    input: withBidiOverride("Input"),
     thread_id: thread.id,
     user_id: "user",
-    metadata: { of: turned("metadata") },
+    metadata: { of: withBidiOverride("metadata") },
   });
   const [call] = run.required_action.submit_tool_outputs.tool_calls;
   await make(`/v1/runs/${run.id}/submit_tool_outputs`, {
     tool_outputs: [{ tool_call_id: call.id, decision: "approve" }],
   });
   await expect.poll(async () => (await server.get(`/v1/runs/${run.id}`)).body.status).toBe("completed");
-  const waiting = await make("/v1/runs?wait=60", { agent_id: agent.id, input: turned("Waits") });
-  const store = await make("/v1/memory", { name: turned("Store"), kind: "vector" });
-  const values = await make("/v1/memory", { name: turned("Values"), kind: "kv" });
-  await make(`/v1/memory/${store.id}/entries`, { text: turned("Entry") });
-  await server.fetch(`/v1/memory/${values.id}/keys/${encodeURIComponent(turned("Key"))}`, {
+  const waiting = await make("/v1/runs?wait=60", { agent_id: agent.id, input: withBidiOverride("Waits") });
+  const store = await make("/v1/memory", { name: withBidiOverride("Store"), kind: "vector" });
+  const values = await make("/v1/memory", { name: withBidiOverride("Values"), kind: "kv" });
+  await make(`/v1/memory/${store.id}/entries`, { text: withBidiOverride("Entry") });
+  await server.fetch(`/v1/memory/${values.id}/keys/${encodeURIComponent(withBidiOverride("Key"))}`, {
     method: "PUT",
-    body: JSON.stringify({ value: turned("Value") }),
+    body: JSON.stringify({ value: withBidiOverride("Value") }),
     headers: { "content-type": "application/json" },
   });
   const schedule = await make("/v1/schedules", {
-    name: turned("Schedule"),
+    name: withBidiOverride("Schedule"),
     agent_id: agent.id,
     cron: "0 4 * * *",
     timezone: "UTC",
-    input: turned("Planned"),
+    input: withBidiOverride("Planned"),
   });
-  const key = await make("/v1/api_keys", { name: turned("API key"), scopes: ["read"] });
-  const suite = await make("/v1/suites", { name: turned("Suite"), run_ids: [run.id] });
+  const key = await make("/v1/api_keys", { name: withBidiOverride("API key"), scopes: ["read"] });
+  const suite = await make("/v1/suites", { name: withBidiOverride("Suite"), run_ids: [run.id] });
   filled = {
     agent: agent.id,
     tool: tool.id,

@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What a client does, what it meets, and what comes of it. */
+/** A client's action, the hostile response, and the expected result. */
 interface HostileCase {
   name: string;
   /** A request, a list of all pages, or a run with its stream. */
   does: "request" | "list" | "stream";
   answer: (response: ServerResponse, otherHost: string) => unknown;
-  /** The error's class, or the events of the stream. */
+  /** Class of the error, or the events of the stream. */
   becomes: string | string[];
-  /** How often the server is asked at most. */
+  /** Maximum number of requests. */
   requests: number;
-  /** Whether much is sent until it is over: it needs its time. */
+  /** True if much data is sent, which takes its time. */
   isLong?: boolean;
 }
 
@@ -22,7 +22,7 @@ const json =
   (response: ServerResponse) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 
-/** Sends pieces until nobody reads any more. */
+/** Sends pieces until the client disconnects. */
 async function endless(
   response: ServerResponse,
   type: string,
@@ -186,7 +186,7 @@ export const hostileCases: HostileCase[] = [
 
 export type HostileServer = Awaited<ReturnType<typeof startHostileServer>>;
 
-/** Meets each client as the first part of its path says: `/<name of the case>/v1/me`. */
+/** Responds to each client by the first part of its path: `/<name of the case>/v1/me`. */
 export async function startHostileServer() {
   const asked = new Map<string, number>();
   const sockets = new Map<string, Set<IncomingMessage["socket"]>>();
@@ -200,19 +200,19 @@ export async function startHostileServer() {
     asked.set(name, (asked.get(name) ?? 0) + 1);
     sockets.set(name, (sockets.get(name) ?? new Set()).add(incoming.socket));
     response.on("error", () => {});
-    response.setHeader("connection", "close"); // Bun asks again by itself over each connection that it kept.
+    response.setHeader("connection", "close"); // Bun itself retries over each kept connection.
     incoming.resume().on("end", () => hostileCases.find((one) => one.name === name)?.answer(response, urlOf(other)));
   });
   for (const one of [server, other]) await new Promise<void>((resolve) => one.listen(0, "127.0.0.1", resolve));
   const urlOf = (one: typeof server) => `http://127.0.0.1:${(one.address() as AddressInfo).port}`;
   return {
     url: urlOf(server),
-    /** How often each case was asked for. */
+    /** Number of requests, by case. */
     asked,
-    /** How many bytes went out for a case. */
+    /** Returns the number of bytes sent in a case. */
     sent: (name: string): number =>
       [...(sockets.get(name) ?? [])].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
-    /** How many requests were led elsewhere. */
+    /** Number of requests that followed a redirect to elsewhere. */
     strangers: () => strangers,
     [Symbol.dispose]() {
       for (const one of [server, other]) {

@@ -8,32 +8,32 @@ import {
   mimeTypes,
   validDocuments,
 } from "../server/testing/hostile-documents.ts";
-import { type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { type Json, parseResponse, type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// Documents that are made to harm whoever reads them, against the executable with its jail.
+// Documents made to attack their reader, against the executable with its jail.
 
 const megabyte = 2 ** 20;
-// What comes back of a document is up to 40 MB of text, which is held until it is written.
+// A document's text has up to 40 MB, which are held until they are written.
 const mostMemory = 300 * megabyte;
 
 const kindOf = ({ name }: Given) => name.slice(0, name.indexOf(":"));
 
 type Given = HostileDocument | HostileImage;
 
-/** The file as it was taken; null for one of which no text is read. */
+/** Uploads a file; returns null if its type has no text. */
 async function upload(server: Runnel, filename: string, content: Uint8Array): Promise<Json> {
   const form = new FormData();
   form.append("purpose", "retrieval");
   form.append("file", new Blob([content as Uint8Array<ArrayBuffer>]), filename);
-  const { status, body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+  const { status, body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
   if (status === 415) return null;
   expect({ filename, status, error: body.error }).toEqual({ filename, status: 201, error: null });
   return body;
 }
 
-/** All files, once none is being read any more. */
+/** Waits until no file is being read any more, and returns all files. */
 async function ended(server: Runnel): Promise<Map<string, Json>> {
   for (const end = performance.now() + 400_000; performance.now() < end; await Bun.sleep(100)) {
     const files: Json[] = [];
@@ -48,7 +48,7 @@ async function ended(server: Runnel): Promise<Map<string, Json>> {
   throw new Error(`Documents were read without an end:\n${server.log()}`);
 }
 
-/** Makes small requests all the time, and looks at the server's memory: how many had a response, and what it took at most. */
+/** Makes small requests all the time and watches the server's memory: returns the number of responses and the peak. */
 function watch(server: Runnel) {
   const pid = serverPid(server.dataDir);
   const memory = () => (figuresAvailable ? residentBytes(pid) : 0);
@@ -69,7 +69,7 @@ function watch(server: Runnel) {
   };
 }
 
-/** The processes in which documents are read; not the one that reads the database through, a minute after the start. */
+/** Returns the processes that read documents; not the one that scrubs the database a minute after the start. */
 function readersOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const children = threads.flatMap((thread) =>
@@ -82,7 +82,7 @@ function told(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, "latin1");
   } catch {
-    return ""; // It has ended: a process, or a thread.
+    return ""; // The process or thread has exited.
   }
 }
 
@@ -97,19 +97,20 @@ const isAlive = (pid: number): boolean => {
 const named = startRunnel();
 afterAll(async () => (await named)[Symbol.asyncDispose]());
 
-test("hostile documents fail with a clear code, and neither hold the server up nor cost it memory or children", async () => {
+test("hostile documents fail with a clear code, and neither delay the server nor leave memory or children behind", async () => {
   await using server = await startRunnel();
-  await upload(server, "first.txt", validDocuments.txt); // The first one loads what all need.
+  await upload(server, "first.txt", validDocuments.txt); // Loads the parts that all documents need.
   await ended(server);
   const hostile: Given[] = [...hostileDocuments, ...hostileImages];
-  const contents = await Promise.all(hostile.map(({ content }) => content())); // To make them holds this process up.
+  // Before the measurement, because creating them blocks this process.
+  const contents = await Promise.all(hostile.map(({ content }) => content()));
   const stopWatching = watch(server);
   const given = new Map<string, Given>();
   for (const [index, document] of hostile.entries()) {
     const file = await upload(server, `hostile.${kindOf(document)}`, contents[index]!);
     if (file) given.set(file.id, document);
   }
-  expect(given.size).toBeGreaterThan(70); // Some are of a type, by their content, of which no text is read.
+  expect(given.size).toBeGreaterThan(70); // Some have, by their content, a type without text.
   const files = await ended(server);
   const seen = await stopWatching();
 
@@ -117,7 +118,7 @@ test("hostile documents fail with a clear code, and neither hold the server up n
   for (const [id, { name, mime_type, expected }] of given) {
     const { status, error, chunks, mime_type: found } = files.get(id);
     const outcome = status === "ready" ? "text" : error.code;
-    // What has the content of another type is read as that.
+    // Content of another type is read as that type.
     if (found === mime_type && !(expected as readonly string[]).includes(outcome)) wrong.push(`${name}: ${outcome}`);
     if (found !== mime_type && !/^(text|document_[a-z_]+)$/.test(outcome))
       wrong.push(`${name} as ${found}: ${outcome}`);
@@ -128,7 +129,7 @@ test("hostile documents fail with a clear code, and neither hold the server up n
   expect(seen.memory).toBeLessThan(mostMemory);
   expect(server.log()).not.toMatch(/error .*document|unhandled/i);
 
-  // The server is as well as before: at most one child waits for the next document, and none outlives the server.
+  // The server works as before: at most one child waits for the next document, and none outlives the server.
   for (const [kind, content] of Object.entries(validDocuments)) await upload(server, `valid.${kind}`, content);
   const after = [...(await ended(server)).values()].filter(({ filename }) => filename.startsWith("valid."));
   expect(after.map(({ mime_type, status }) => [mime_type, status]).sort()).toEqual(
@@ -139,10 +140,10 @@ test("hostile documents fail with a clear code, and neither hold the server up n
   if (!figuresAvailable) return;
   const pid = serverPid(server.dataDir);
   // One waits for the next PDF, and one for the next of the others.
-  await until(() => readersOf(pid).length <= 2);
+  await waitUntil(() => readersOf(pid).length <= 2);
   const left = readersOf(pid);
   expect(await server.stop()).toBe(0);
-  await until(() => !left.some(isAlive));
+  await waitUntil(() => !left.some(isAlive));
 }, 460_000);
 
 const words = (text: string) => new TextEncoder().encode(text);
@@ -163,7 +164,7 @@ test.each<[string, string, Uint8Array, string, string]>([
   ["another type: a PDF", "a.txt", validDocuments.pdf, "a.txt", mimeTypes.pdf],
   ["another type: text", "a.docx", words("text"), "a.docx", mimeTypes.txt],
   ["no type: Latin text", "a.csv", Buffer.from("caf\xe9;1\n", "latin1"), "a.csv", mimeTypes.csv],
-])("a document whose name says %s is read as what it is", async (_, filename, content, shown, type) => {
+])("a document whose name says %s is read by its content", async (_, filename, content, shown, type) => {
   const server = await named;
   const body = { filename, purpose: "retrieval", content_base64: Buffer.from(content).toString("base64") };
   const { status, body: file } = await server.post("/v1/files", body);
@@ -176,7 +177,7 @@ test.each<[string, string, Uint8Array, string, string]>([
   expect([headers.get("x-content-type-options"), headers.get("x-evil")]).toEqual(["nosniff", null]);
 });
 
-test("a document that says of itself that it is another type is taken by its content", async () => {
+test("a document that declares another type is read by its content", async () => {
   const server = await named;
   for (const [type, name, content] of [
     ["text/html", "a.pdf", validDocuments.pdf],
@@ -186,12 +187,12 @@ test("a document that says of itself that it is another type is taken by its con
     const form = new FormData();
     form.append("purpose", "retrieval");
     form.append("file", new Blob([content as Uint8Array<ArrayBuffer>], { type }), name);
-    const { body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+    const { body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
     expect((await ended(server)).get(body.id)).toMatchObject({ filename: name, status: "ready", error: null });
   }
 });
 
-test("the letters in an image are found by a search, and its chunks say that they were read from it", async () => {
+test("the text in an image is found by a search, and its chunks say that OCR read it", async () => {
   const server = await named;
   const { body: store } = await server.post("/v1/memory", { name: "scans", kind: "vector" });
   const form = new FormData();
@@ -199,7 +200,7 @@ test("the letters in an image are found by a search, and its chunks say that the
   form.append("memory_id", store.id);
   const scan = readFileSync(new URL("../server/testing/scans/scan.png", import.meta.url));
   form.append("file", new Blob([scan]), "minutes.png");
-  const { body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+  const { body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
   expect((await ended(server)).get(body.id)).toMatchObject({ mime_type: "image/png", status: "ready", pages: 1 });
   const { body: found } = await server.post(`/v1/memory/${store.id}/search`, { query: "lamp of the lighthouse" });
   expect(found.data[0]).toMatchObject({

@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { parserRefusals } from "../scripts/docs/errors.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
-import { envelopeOf, ours, type RawAnswer, rawRequest } from "./raw-request.ts";
+import { errorEnvelopeOf, type RawAnswer, rawRequest, requestHeaders } from "./raw-request.ts";
 
-// Requests that no client sends: what they try is to be read in two ways, by a proxy and by the server behind it.
+// Requests that no client sends: request smuggling, read differently by a proxy and by the server behind it.
 let server: Runnel;
 beforeAll(async () => {
   server = await startRunnel();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-// Whatever was sent: the next one is served, nothing was a bug, and the process is the same.
+// After each attempt: the next request is served, no bug is logged, and the process is the same.
 afterEach(async () => {
   expect((await server.get("/v1/me")).status).toBe(200);
   expect(server.isAlive()).toBe(true);
@@ -21,25 +21,27 @@ const agent = JSON.stringify({ name: "A", instructions: "B", model: "test/echo" 
 const json = "Content-Type: application/json\r\n";
 const close = "Connection: close\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-const post = (headers: string, body = "") => `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}${headers}\r\n${body}`;
-const get = (headers = "", path = "/v1/me") => `GET ${path} HTTP/1.1\r\n${ours(server)}${close}${headers}\r\n`;
+const post = (headers: string, body = "") =>
+  `POST /v1/agents HTTP/1.1\r\n${requestHeaders(server)}${json}${headers}\r\n${body}`;
+const get = (headers = "", path = "/v1/me") =>
+  `GET ${path} HTTP/1.1\r\n${requestHeaders(server)}${close}${headers}\r\n`;
 const send = (...requests: string[]) => rawRequest(server, requests);
 const agentCount = async (): Promise<number> => (await server.get("/v1/agents?limit=100")).body.data.length;
 
-/** By the socket's parser: no envelope, no request id, and the connection is over. */
+/** By the socket's parser: no envelope, no request id, and the connection ends. */
 function expectRefusedByParser(answer: RawAnswer, status = 400): void {
   expect({ ...answer, headers: null }).toEqual({ status, statuses: [status], headers: null, text: "", closed: true });
 }
 
 /** By runnel: with its envelope. */
 function expectRefused(answer: RawAnswer, status: number, code: string): void {
-  expect({ status: answer.status, code: envelopeOf(answer).code }).toEqual({ status, code });
+  expect({ status: answer.status, code: errorEnvelopeOf(answer).code }).toEqual({ status, code });
 }
 
-// These are all that have no id of the request: everything else that is refused here is refused by runnel, with one.
-describe("the documentation lists what the parser answers by itself", () => {
+// Only these lack a request id: runnel itself refuses everything else, with one.
+describe("the documentation lists the parser's own responses", () => {
   const headers = Array.from({ length: 300 }, (_, index) => `X-${index}: a\r\n`).join("");
-  const line = (text: string) => `${text}\r\n${ours(server)}\r\n`;
+  const line = (text: string) => `${text}\r\n${requestHeaders(server)}\r\n`;
   const requests: Record<(typeof parserRefusals)[number][1], () => string[]> = {
     "two lengths of one body, or a length that is no number": () =>
       ["2\r\nTransfer-Encoding: chunked", "-1", "2, 2", "x"].map((length) =>
@@ -88,7 +90,7 @@ describe("the documentation lists what the parser answers by itself", () => {
   });
 });
 
-describe("a length of the body", () => {
+describe("a Content-Length", () => {
   const framings: [title: string, headers: string, body: string][] = [
     ["beside chunks", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"],
     ["after chunks", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n"],
@@ -101,9 +103,9 @@ describe("a length of the body", () => {
     ["of 26 digits", `Content-Length: ${"9".repeat(26)}\r\n`, "{}"],
     ["that is 2 after 64 bits", "Content-Length: 18446744073709551618\r\n", "{}"],
   ];
-  test.each(framings)("%s is refused, and what follows is no request", async (_, headers, body) => {
+  test.each(framings)("%s is refused, and the rest is no request", async (_, headers, body) => {
     const before = await agentCount();
-    const smuggled = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
+    const smuggled = `POST /v1/agents HTTP/1.1\r\n${requestHeaders(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
     expectRefusedByParser(await send(post(headers, body + smuggled)));
     expect(await agentCount()).toBe(before);
   });
@@ -114,13 +116,13 @@ describe("a length of the body", () => {
     expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
   });
 
-  test("of 10 MB is refused with the reason, and the connection with it", async () => {
+  test("of 10 MB is refused with the reason, and the connection is closed", async () => {
     const answer = await send(post("Content-Length: 10000000\r\n", "{"));
     expectRefused(answer, 413, "payload_too_large");
     expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
   });
 
-  test("that is announced and does not come is told so, and the connection ends", async () => {
+  test("whose body never comes gets a reason, and the connection ends", async () => {
     const answer = await send(post("Content-Length: 900\r\n", "{"));
     expectRefused(answer, 408, "body_timeout");
     expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
@@ -132,28 +134,28 @@ describe("a length of the body", () => {
     expectRefused(answer, 401, "missing_api_key");
   });
 
-  test("of a stranger's request covers what follows: it is no request of its own", async () => {
+  test("of a stranger's request covers the following bytes: they are no request", async () => {
     const inner = get();
     const outer = `POST /v1/agents HTTP/1.1\r\nHost: x.example\r\n${json}Content-Length: ${inner.length}\r\n\r\n${inner}`;
     expect((await rawRequest(server, outer)).statuses).toEqual([401]);
   });
 
-  test("of a GET is read over, also by the next request on the connection", async () => {
-    const body = `GET /v1/agents HTTP/1.1\r\n${ours(server)}\r\n`;
-    const first = `GET /v1/me HTTP/1.1\r\n${ours(server)}Content-Length: ${body.length}\r\n\r\n${body}`;
+  test("of a GET is skipped, also by the next request on the connection", async () => {
+    const body = `GET /v1/agents HTTP/1.1\r\n${requestHeaders(server)}\r\n`;
+    const first = `GET /v1/me HTTP/1.1\r\n${requestHeaders(server)}Content-Length: ${body.length}\r\n\r\n${body}`;
     const { statuses } = await send(first, get("", "/v1/nothing"));
     expect(statuses).toEqual([200, 404]);
   });
 });
 
-describe("a body in chunks", () => {
+describe("a chunked body", () => {
   const chunked = "Transfer-Encoding: chunked\r\n";
 
-  test("is taken like any other", async () => {
+  test("is accepted like any other", async () => {
     expect((await send(post(`${close}${chunked}`, `${chunk(agent)}0\r\n\r\n`))).status).toBe(201);
   });
 
-  test("that grows beyond the limit is cut off there, with the reason", async () => {
+  test("that exceeds the limit is cut off there, with the reason", async () => {
     const pid = serverPid(server.dataDir);
     const before = figuresAvailable ? residentBytes(pid) : 0;
     const answers = await Promise.all(
@@ -163,7 +165,7 @@ describe("a body in chunks", () => {
       expectRefused(answer, 413, "payload_too_large");
       expect(answer.closed).toBe(true);
     }
-    // 20 × 2.5 MB were sent: were they all kept, it would be these 50 MB and as much again for their texts.
+    // 20 × 2.5 MB were sent: if all were held, it would be these 50 MB and as much again for their texts.
     if (figuresAvailable) expect((residentBytes(pid) - before) / 1024 ** 2).toBeLessThan(80);
   });
 
@@ -180,15 +182,15 @@ describe("a body in chunks", () => {
 
   test("with an extension of 1 MB is refused", async () => {
     const { statuses } = await send(post(chunked, `2;a=${"b".repeat(1_000_000)}\r\n{}\r\n0\r\n\r\n`));
-    // The connection may be cut before the answer is read: more was sent than anybody takes.
+    // The connection may be cut before the response is read, because more was sent than the server reads.
     expect([[413], []]).toContainEqual(statuses);
   });
 
-  test("with a request where trailers belong: that one is not carried out", async () => {
+  test("with a request in place of trailers: that request is not executed", async () => {
     const before = await agentCount();
-    const smuggled = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
+    const smuggled = `POST /v1/agents HTTP/1.1\r\n${requestHeaders(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
     const { statuses, closed } = await send(post(chunked, `2\r\n{}\r\n0\r\n${smuggled}`));
-    // The parser ends the connection, perhaps before the answer to the first one is out.
+    // The parser ends the connection, perhaps before the first response is sent.
     expect([[400], [400, 400]]).toContainEqual(statuses);
     expect([closed, await agentCount()]).toEqual([true, before]);
   });
@@ -200,7 +202,7 @@ describe("a body in chunks", () => {
   });
 
   const encodings = ["xchunked", "identity", "gzip, chunked", "chunked, identity", "chunked\r\nTransfer-Encoding: x"];
-  test.each(encodings)("by the encoding %j is refused", async (encoding) => {
+  test.each(encodings)("with the transfer coding %j is refused", async (encoding) => {
     expectRefusedByParser(await send(post(`Transfer-Encoding: ${encoding}\r\n`, "2\r\n{}\r\n0\r\n\r\n")));
   });
 
@@ -213,22 +215,22 @@ describe("a body in chunks", () => {
 });
 
 describe("a header", () => {
-  test("Host that is not there is refused", async () => {
+  test("Host is required", async () => {
     expectRefusedByParser(await send(`GET /v1/me HTTP/1.1\r\nAuthorization: Bearer x\r\n${close}\r\n`));
     expectRefused(await send("GET /v1/me HTTP/1.0\r\n\r\n"), 400, "validation_failed");
   });
 
-  test("Host given twice is refused, also when both say the same", async () => {
+  test("Host given twice is refused, also with equal values", async () => {
     expectRefused(await send(get("Host: evil.example\r\n")), 400, "validation_failed");
     expectRefused(await send(get(`Host: ${new URL(server.url).host}\r\n`)), 400, "validation_failed");
   });
 
-  test("Authorization given twice opens nothing", async () => {
+  test("Authorization given twice authenticates nothing", async () => {
     expectRefused(await send(get("Authorization: Bearer sk_test_x\r\n")), 401, "invalid_api_key");
   });
 
   test.each(["X-A: a\rX-B: b", "X-A: a\nX-B: b", "X-A: a\0b", "XAB", ": x", "X-A: b\r\n folded", "X-Cl\x01: a"])(
-    "that reads %j is refused",
+    "with the value %j is refused",
     async (line) => {
       expectRefusedByParser(await send(get(`${line}\r\n`)));
     },
@@ -247,30 +249,30 @@ describe("a header", () => {
     expect([[431], []]).toContainEqual((await send(get(`X-A: ${"a".repeat(1_000_000)}\r\n`))).statuses);
   });
 
-  test("X-Request-Id of a client's own changes nothing", async () => {
+  test("X-Request-Id of a client is ignored", async () => {
     const answer = await send(get("X-Request-Id: req_mine\r\n", "/v1/nothing"));
     expectRefused(answer, 404, "resource_not_found");
   });
 
-  test("X-HTTP-Method-Override is no other method", async () => {
+  test("X-HTTP-Method-Override is ignored", async () => {
     expectRefused(await send(get("X-HTTP-Method-Override: POST\r\n", "/v1/nothing")), 404, "resource_not_found");
-    const override = `POST /v1/me HTTP/1.1\r\n${ours(server)}${close}X-HTTP-Method-Override: GET\r\n\r\n`;
+    const override = `POST /v1/me HTTP/1.1\r\n${requestHeaders(server)}${close}X-HTTP-Method-Override: GET\r\n\r\n`;
     expectRefused(await send(override), 405, "method_not_allowed");
   });
 
-  test("Expect: 100-continue is answered before the body", async () => {
+  test("Expect: 100-continue gets its response before the body", async () => {
     const { status } = await send(post(`${close}Expect: 100-continue\r\nContent-Length: ${agent.length}\r\n`, agent));
     expect(status).toBe(201);
   });
 
-  test.each(["websocket", "h2c"])("Upgrade: %s is not followed", async (protocol) => {
+  test.each(["websocket", "h2c"])("Upgrade: %s is ignored", async (protocol) => {
     const upgrade = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n`;
-    const answer = await rawRequest(server, `GET /v1/me HTTP/1.1\r\n${ours(server)}${upgrade}\r\n`);
+    const answer = await rawRequest(server, `GET /v1/me HTTP/1.1\r\n${requestHeaders(server)}${upgrade}\r\n`);
     expect(answer.statuses).toEqual([200]);
   });
 });
 
-describe("a body that says it is", () => {
+describe("a body that claims to be", () => {
   const compressed = Buffer.from(Bun.gzipSync(agent)).toString("latin1");
   test.each([
     ["compressed", "Content-Encoding: gzip\r\n", compressed],
@@ -284,47 +286,46 @@ describe("a body that says it is", () => {
   test.each(["", "Content-Type: application/x-www-form-urlencoded\r\n", "Content-Type: multipart/form-data\r\n"])(
     "no JSON (%j) is refused",
     async (type) => {
-      const head = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${close}${type}Content-Length: ${agent.length}\r\n\r\n`;
+      const head = `POST /v1/agents HTTP/1.1\r\n${requestHeaders(server)}${close}${type}Content-Length: ${agent.length}\r\n\r\n`;
       expectRefused(await send(head + agent), 415, "unsupported_media_type");
     },
   );
 });
 
 describe("a method", () => {
-  test.each(["OPTIONS", "TRACE", "CONNECT", "PUT", "PURGE"])(
-    "%s is answered with those that there are",
-    async (method) => {
-      const answer = await send(`${method} /v1/agents HTTP/1.1\r\n${ours(server)}${close}Content-Length: 0\r\n\r\n`);
-      expectRefused(answer, 405, "method_not_allowed");
-      expect([answer.headers.get("allow"), answer.text.includes(server.keys.test)]).toEqual(["GET, POST", false]);
-    },
-  );
+  test.each(["OPTIONS", "TRACE", "CONNECT", "PUT", "PURGE"])("%s gets the list of allowed methods", async (method) => {
+    const answer = await send(
+      `${method} /v1/agents HTTP/1.1\r\n${requestHeaders(server)}${close}Content-Length: 0\r\n\r\n`,
+    );
+    expectRefused(answer, 405, "method_not_allowed");
+    expect([answer.headers.get("allow"), answer.text.includes(server.keys.test)]).toEqual(["GET, POST", false]);
+  });
 
-  test("CONNECT to somebody else connects nobody", async () => {
-    const answer = await send(`CONNECT evil.example:443 HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+  test("CONNECT to another host opens no tunnel", async () => {
+    const answer = await send(`CONNECT evil.example:443 HTTP/1.1\r\n${requestHeaders(server)}${close}\r\n`);
     expectRefused(answer, 404, "resource_not_found");
   });
 
-  test("HEAD is answered like GET, without a body", async () => {
+  test("HEAD responds like GET, without a body", async () => {
     for (const [path, status] of [
       ["/v1/me", 200],
       ["/v1/nothing", 404],
     ] as const) {
-      const answer = await send(`HEAD ${path} HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+      const answer = await send(`HEAD ${path} HTTP/1.1\r\n${requestHeaders(server)}${close}\r\n`);
       expect([answer.status, answer.text]).toEqual([status, ""]);
       expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
     }
   });
 
-  test.each(["BREW", "get", "\x16\x03\x01\x00\xa5"])("%j is none", async (method) => {
-    const { statuses, closed } = await send(`${method} /v1/me HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+  test.each(["BREW", "get", "\x16\x03\x01\x00\xa5"])("%j is refused", async (method) => {
+    const { statuses, closed } = await send(`${method} /v1/me HTTP/1.1\r\n${requestHeaders(server)}${close}\r\n`);
     expect(closed).toBe(true);
     expect([[], [400]]).toContainEqual(statuses);
   });
 });
 
 describe("a request line", () => {
-  test("with the whole address reaches the same path, whichever server it names", async () => {
+  test("with an absolute URL reaches the same path, whichever server it names", async () => {
     for (const base of [server.url, "http://evil.example", "https://u:p@evil.example"])
       expect((await send(get("", `${base}/v1/me`))).status).toBe(200);
   });
@@ -336,7 +337,7 @@ describe("a request line", () => {
     },
   );
 
-  test("with a fragment is an address that nothing has", async () => {
+  test("with a fragment matches no route", async () => {
     expectRefused(await send(get("", "/v1/me#x")), 404, "resource_not_found");
   });
 
@@ -345,39 +346,43 @@ describe("a request line", () => {
     const { body: store } = await server.post("/v1/memory", { name: place, kind: "kv" });
     for (const base of ["", server.url]) {
       const target = `${base}/v1/memory/${store.id}/${place}`;
-      expectRefused(await send(`DELETE ${target} HTTP/1.1\r\n${ours(server)}${close}\r\n`), 400, "validation_failed");
+      expectRefused(
+        await send(`DELETE ${target} HTTP/1.1\r\n${requestHeaders(server)}${close}\r\n`),
+        400,
+        "validation_failed",
+      );
     }
     expect((await server.get(`/v1/memory/${store.id}`)).status).toBe(200);
   });
 
-  test("with what cannot be decoded is an address that nothing has", async () => {
+  test("with an invalid encoding matches no route", async () => {
     for (const part of ["%ff", "%zz", "%"]) {
-      const callback = `POST /callbacks/${part} HTTP/1.1\r\n${ours(server)}${close}Content-Length: 0\r\n\r\n`;
+      const callback = `POST /callbacks/${part} HTTP/1.1\r\n${requestHeaders(server)}${close}Content-Length: 0\r\n\r\n`;
       expectRefused(await send(callback), 404, "resource_not_found");
       expect((await send(get("", `/openai/v1/files/${part}`))).status).toBe(404);
     }
   });
 
-  test("of another protocol, or broken up, is refused by the parser alone", async () => {
+  test("of another protocol, or malformed, is refused by the parser alone", async () => {
     const refused = [
-      `GET /v1/me HTTP/2.0\r\n${ours(server)}\r\n`,
+      `GET /v1/me HTTP/2.0\r\n${requestHeaders(server)}\r\n`,
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-      `GET /v1/me HTTP/1.1\n${ours(server).replaceAll("\r\n", "\n")}\n`,
+      `GET /v1/me HTTP/1.1\n${requestHeaders(server).replaceAll("\r\n", "\n")}\n`,
       get("", "/v1/me\0"),
       get("", "/v1/\tme"),
     ];
     for (const request of refused) {
       const { statuses, text, closed } = await send(request);
-      // 505 is the parser's word for a version that is none: not a failure of the server.
+      // The parser's 505 for an unknown version is no failure of the server.
       expect([[400], [505]]).toContainEqual(statuses);
       expect([text, closed]).toEqual(["", true]);
     }
   });
 
-  test("after another one on the same connection has an answer of its own", async () => {
-    const first = `GET /v1/me HTTP/1.1\r\n${ours(server)}\r\n`;
+  test("after another one on the same connection has its own response", async () => {
+    const first = `GET /v1/me HTTP/1.1\r\n${requestHeaders(server)}\r\n`;
     const all = [200, 200, 404];
-    // Bun closes the connection where a request comes before the answer to the one before it, unless that is there at once.
+    // Bun closes the connection if a request arrives before the previous response, unless that is there at once.
     for (let statuses: number[] = []; statuses.length < all.length; ) {
       ({ statuses } = await send(first, first, get("", "/v1/nothing")));
       expect(statuses).toEqual(all.slice(0, statuses.length));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAgent } from "./fixtures.ts";
-import { type Answer, type Runnel, read, startRunnel } from "./harness.ts";
-import { envelopeOf, ours, rawRequest } from "./raw-request.ts";
+import { type ParsedResponse, parseResponse, type Runnel, startRunnel } from "./harness.ts";
+import { errorEnvelopeOf, rawRequest, requestHeaders } from "./raw-request.ts";
 
 let server: Runnel;
 beforeAll(async () => {
@@ -74,14 +74,14 @@ const bodies: Case[] = [
 ];
 
 describe("a body", () => {
-  test.each(bodies)("of $title is answered as the contract says", async ({ body, type, status, code }) => {
+  test.each(bodies)("of $title gets a response by the contract", async ({ body, type, status, code }) => {
     const headers: Record<string, string> = { "content-type": type ?? "application/json" };
-    const answer = await read(await server.fetch("/v1/agents", { method: "POST", body, headers }));
+    const answer = await parseResponse(await server.fetch("/v1/agents", { method: "POST", body, headers }));
     expect(answer.status).toBe(status);
     if (code !== "") expectError(answer, code);
   });
 
-  test("with many faults has them all listed", async () => {
+  test("with many faults gets a list of all", async () => {
     const { status, body } = await server.post("/v1/agents", {
       name: 1,
       model: null,
@@ -94,10 +94,10 @@ describe("a body", () => {
     expect(params).toEqual(expect.arrayContaining(["name", "model", "instructions", "tools", "max_turns", "x"]));
   });
 
-  test("that announces more than it sends leaves the server well", async () => {
+  test("that announces more than it sends leaves the server healthy", async () => {
     await rawRequest(
       server,
-      `POST /v1/agents HTTP/1.1\r\n${ours(server)}Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{`,
+      `POST /v1/agents HTTP/1.1\r\n${requestHeaders(server)}Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{`,
       300,
     );
     expect((await server.get("/v1/me")).status).toBe(200);
@@ -152,19 +152,19 @@ describe("a path", () => {
   test.each(paths)("$title never makes the server fail, and reads no file", async ({ path, statuses }) => {
     const answer = await rawRequest(
       server,
-      `GET ${path.replaceAll(" ", "%20")} HTTP/1.1\r\n${ours(server)}Connection: close\r\n\r\n`,
+      `GET ${path.replaceAll(" ", "%20")} HTTP/1.1\r\n${requestHeaders(server)}Connection: close\r\n\r\n`,
     );
     expect(statuses).toContain(answer.status);
     expect(answer.text).not.toContain("root:x:");
-    // What the socket's parser refuses by itself (431, a malformed line) never reaches our code.
+    // Requests that the socket's parser refuses itself (431, a malformed line) never reach our code.
     const isApi = !path.startsWith("/dashboard");
-    if (isApi && answer.status !== 200 && answer.text !== "") expect(envelopeOf(answer).code).toBeString();
+    if (isApi && answer.status !== 200 && answer.text !== "") expect(errorEnvelopeOf(answer).code).toBeString();
   });
 });
 
 describe("a request with", () => {
   const unusable = ["a b%%", "x#y", "u@x.com", "[::zz", "[::zz]", "a:99999", "1.2.3.999", "a/b", "a\tb", ""];
-  test.each(unusable)("the host %j is refused, and its live key is as good as before", async (host) => {
+  test.each(unusable)("the host %j is refused, and its live key stays valid", async (host) => {
     const key = `Authorization: Bearer ${server.keys.live}\r\n`;
     for (const path of ["/v1/me", "/v1/me?x", "/v1/me?x=1&x=2", "/dashboard", "/nothing"]) {
       const answer = await rawRequest(
@@ -190,7 +190,7 @@ describe("a request with", () => {
     expect((await rawRequest(server, `${post}Content-Length: ${body.length}\r\n\r\n${body}`)).status).toBe(201);
   });
 
-  test("keys that are none looks the same for every kind of them", async () => {
+  test("an invalid key gets the same response, whichever way it is invalid", async () => {
     const { body: missing } = await server.get("/v1/me", null);
     expect(missing.error).toMatchObject({ type: "authentication_error", code: "missing_api_key" });
     for (const key of [
@@ -204,7 +204,7 @@ describe("a request with", () => {
     }
   });
 
-  test("an unusable Last-Event-ID is told so", async () => {
+  test("an invalid Last-Event-ID gets a message", async () => {
     const { body: run } = await server.post("/v1/runs?wait=60", {
       agent_id: await createAgent(server, "test/echo"),
       input: "Hi",
@@ -216,7 +216,7 @@ describe("a request with", () => {
   });
 });
 
-function expectError({ body, headers }: Pick<Answer, "body" | "headers">, code: string): void {
+function expectError({ body, headers }: Pick<ParsedResponse, "body" | "headers">, code: string): void {
   expect(body.error).toMatchObject({ code, type: expect.any(String), message: expect.any(String) });
   expect(body.request_id).toBe(headers.get("x-request-id"));
 }

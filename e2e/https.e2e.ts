@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The operator's files, as a renewal tool writes them. */
+/** Certificate files of the operator, as a renewal tool writes them. */
 function operatorFiles(names: readonly string[] = ["127.0.0.1", "localhost"]) {
   const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const write = (pair: { cert: string; key: string }): string => {
@@ -35,7 +35,7 @@ function operatorFiles(names: readonly string[] = ["127.0.0.1", "localhost"]) {
   return { flags: ["--tls-cert", certPath, "--tls-key", keyPath], first, renew, certPath, keyPath };
 }
 
-/** The certificate that a new connection gets. */
+/** Returns the fingerprint of the certificate that a new connection gets. */
 async function fingerprintOf({ url }: Pick<Runnel, "url">): Promise<string> {
   const socket = await dial(url);
   const { fingerprint256 } = socket.getPeerCertificate();
@@ -60,7 +60,7 @@ async function until<T>(ask: () => T | Promise<T>, holds: (value: T) => boolean)
   }
 }
 
-/** Asks 200 times a second until it is stopped, half of it on new connections, and then tells what failed. */
+/** Sends 200 requests a second until it is stopped, half of them on new connections, and then returns the failures. */
 function startLoad(server: Runnel) {
   const failed: string[] = [];
   const asked: Promise<void>[] = [];
@@ -85,7 +85,7 @@ function startLoad(server: Runnel) {
 }
 
 describe("a renewed certificate", () => {
-  test("is taken at SIGHUP, three times under 200 requests a second: none fails, streams and idle connections stay", async () => {
+  test("is loaded at SIGHUP, three times under 200 requests a second: none fails, streams and idle connections stay", async () => {
     const files = operatorFiles();
     await using server = await startRunnel({ flags: files.flags, ca: authority.ca });
     const text = "word ".repeat(500).trim();
@@ -104,13 +104,13 @@ describe("a renewed certificate", () => {
         () => fingerprintOf(server),
         (seen) => seen === renewed,
       );
-      // Nobody gets the old one any more, not one connection in many.
+      // No connection of many gets the old one any more.
       const seen = await Promise.all(Array.from({ length: 20 }, () => fingerprintOf(server)));
       expect(new Set(seen)).toEqual(new Set([renewed]));
       if (renewal === 0) {
         const answer = await ask(idle, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
         expect(answer).toStartWith("HTTP/1.1 200");
-        expect(answer).toMatch(/\r\nconnection: close\r\n/i); // The next request meets the new certificate.
+        expect(answer).toMatch(/\r\nconnection: close\r\n/i); // The next request gets the new certificate.
       }
     }
     await until(load.asked, (asked) => asked > 500);
@@ -122,7 +122,7 @@ describe("a renewed certificate", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("is found without a signal; a pair that does not fit or has expired leaves the one before", async () => {
+  test("is found without a signal; an expired or mismatched pair leaves the previous one", async () => {
     const files = operatorFiles();
     await using server = await startRunnel({ flags: files.flags, ca: authority.ca });
     const renewed = files.renew();
@@ -131,7 +131,7 @@ describe("a renewed certificate", () => {
       (seen) => seen === renewed,
     );
     const useless = () => server.log().split("of no use").length - 1;
-    // The two files of a pair do not change at once: a look between may say so, too.
+    // The two files of a pair do not change at once: a check in between may log a fault, too.
     const said = async (change: () => void): Promise<void> => {
       const before = useless();
       change();
@@ -145,12 +145,12 @@ describe("a renewed certificate", () => {
     expect((await server.get("/v1/me")).status).toBe(200);
   });
 
-  test("of the server's own making is made while it runs", async () => {
+  test("created by the server itself is renewed while it runs", async () => {
     await using server = await startRunnel();
     const first = await fingerprintOf(server);
     const tls = join(server.dataDir, "tls");
     rmSync(tls, { recursive: true });
-    const { cert } = await ownCertificate(tls, "127.0.0.1", Date.now() - 380 * day_ms); // Near its end.
+    const { cert } = await ownCertificate(tls, "127.0.0.1", Date.now() - 380 * day_ms); // Near its expiry.
     server.signal("SIGHUP");
     const renewed = await until(
       () => fingerprintOf(server),
@@ -164,7 +164,7 @@ describe("a renewed certificate", () => {
 });
 
 test.each([[[]], [["--insecure-http"]]])(
-  "a second server on the same port says that it is taken and ends (%j)",
+  "a second server on the same port reports that it is taken and exits (%j)",
   async (flags: string[]) => {
     await using server = await startRunnel({ flags });
     const { port } = new URL(server.url);
@@ -186,7 +186,7 @@ describe("a domain", () => {
     const acmeFlags = ["--acme-directory", acme.directory, "--acme-cacert", join(folder, "acme-ca.pem")];
     return ["--host", "127.0.0.1", "--domain", domain, "--http-port", httpPort, ...acmeFlags];
   };
-  /** As a client elsewhere, for whom the name leads here. */
+  /** Connects as a remote client for whom the name resolves to this machine. */
   const visit = (server: Runnel, path: string, ca: string) =>
     fetch(`https://127.0.0.1:${new URL(server.url).port}${path}`, {
       headers: { host: domain, authorization: `Bearer ${server.keys.test}` },
@@ -195,7 +195,7 @@ describe("a domain", () => {
       tls: { ca, serverName: domain },
     } as RequestInit);
 
-  test("is served from the start, gets its certificate when the authority is willing, and keeps it", async () => {
+  test("is served from the start, gets its certificate once the authority agrees, and keeps it", async () => {
     await using acme = startAcmeServer({ rateLimited: 3600 });
     await using server = await startRunnel({ flags: flagsOf(acme, acme.ca, "0") });
     expect(server.url).toStartWith(`https://${domain}:`);
@@ -214,14 +214,14 @@ describe("a domain", () => {
       const { headers } = await visit(server, path, acme.ca);
       expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
     }
-    acme.mood.rateLimited = 60; // It is not asked again, by whomever.
+    acme.mood.rateLimited = 60; // Not requested again, by any client.
     await server.stop();
     await server.restart();
     expect(await fingerprintOf(server)).toBe(seen);
     expect(acme.orders).toHaveLength(1);
   });
 
-  test("keeps the certificate that it has while the authority refuses to renew it", async () => {
+  test("keeps its certificate while the authority refuses to renew it", async () => {
     await using acme = startAcmeServer({ rateLimited: 1, life_ms: 30_000 });
     await using server = await startRunnel({ flags: flagsOf(acme, acme.ca, "0") });
     acme.leadTo(server.greeting.http_port);
@@ -249,7 +249,7 @@ describe("a domain", () => {
     expect((await visit(server, "/v1/me", acme.ca)).status).toBe(200);
   });
 
-  // The authorities' own test server: Debian's package "pebble". Where it is not installed the stub above must do.
+  // Let's Encrypt's own test server: Debian's package "pebble". If it is not installed, the stub above must do.
   test.skipIf(!startPebble.available)("gets a certificate from the test server of Let's Encrypt", async () => {
     await using pebble = await startPebble(folder);
     const flags = flagsOf(pebble, pebble.ca, String(pebble.httpPort));
@@ -295,7 +295,7 @@ describe("plain HTTP", () => {
     expect(challenge.status).toBe(403);
   });
 
-  test("to the port with TLS gets no answer", async () => {
+  test("to the port with TLS gets no response", async () => {
     await using server = await startRunnel();
     const { promise, resolve } = Promise.withResolvers<string>();
     let answer = "";
@@ -319,7 +319,7 @@ describe("behind a proxy", () => {
       keepalive: false,
     });
 
-  test("that is named, its last words count and nobody's before", async () => {
+  test("that is named, its last forwarded values count and no earlier ones", async () => {
     await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.0/8,10.9.0.0/16,2001:db8::/32"] });
     const status = async (...headers: [string, string][]) => (await ask(server, headers)).status;
     expect(await status(["x-forwarded-proto", "http, https"])).toBe(200);
@@ -345,7 +345,7 @@ describe("behind a proxy", () => {
       const [before, after] = [await throttled(), await throttled()];
       const left = (from: Headers) => Number(from.get("x-ratelimit-remaining"));
       expect([client, left(after)]).toEqual([client, left(before) - 1]);
-      // The same client by another way counts on; what it claims itself makes no other client of it.
+      // The same client through another proxy continues its count; its own claims do not make it another client.
       const again = await ask(server, [["x-forwarded-for", `9.9.9.9, ${client}`], https], "sk_test_none");
       expect([client, left(again.headers)]).toEqual([client, left(before) - 2]);
     }
@@ -355,7 +355,7 @@ describe("behind a proxy", () => {
   });
   const https: [string, string] = ["x-forwarded-proto", "https"];
 
-  test("that is not named, a client is refused whatever it claims, and its key marked", async () => {
+  test("that is not named, a client is refused whatever it claims, and its key is marked", async () => {
     await using server = await startRunnel({ flags: ["--trust-proxy", "10.9.0.0/16"] });
     const answer = await ask(server, [https, ["x-forwarded-for", "10.9.0.1"]], server.keys.live);
     expect([answer.status, ((await answer.json()) as Json).error.code]).toEqual([403, "https_required"]);

@@ -1,37 +1,37 @@
 import { expect, test } from "bun:test";
 import { type EventStream, type Frame, openStream, seqsOf, textsOf } from "./event-stream.ts";
 import { createAgent, createTool, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, parseResponse, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// What a client may rely on that sends a request again because it saw no answer, on the executable.
+// Guarantees for a client that repeats a request without a response, on the executable.
 
-const keyed = (server: Runnel, path: string, body: unknown, key = "k", signal?: AbortSignal): Promise<Response> =>
+const postWithKey = (server: Runnel, path: string, body: unknown, key = "k", signal?: AbortSignal): Promise<Response> =>
   server.fetch(path, {
     method: "POST",
     body: JSON.stringify(body),
     headers: { "idempotency-key": key },
     ...(signal && { signal }),
   });
-const post = async (server: Runnel, path: string, body: unknown, key?: string): Promise<Answer> =>
-  read(await keyed(server, path, body, key));
+const post = async (server: Runnel, path: string, body: unknown, key?: string): Promise<ParsedResponse> =>
+  parseResponse(await postWithKey(server, path, body, key));
 const stream = (server: Runnel, path: string, body: unknown): Promise<EventStream> =>
-  openStream((signal) => keyed(server, path, body, "k", signal));
+  openStream((signal) => postWithKey(server, path, body, "k", signal));
 
 const isReplay = ({ headers }: { headers: Headers }): boolean => headers.get("idempotent-replayed") === "true";
-const bare = ({ body: { request_id, ...body } }: Answer): Json => body;
+const bare = ({ body: { request_id, ...body } }: ParsedResponse): Json => body;
 const runsOf = async (server: Runnel): Promise<Json[]> => (await server.get("/v1/runs")).body.data;
 
-/** The model got the one conversation, as often as it was asked. */
+/** Expects this number of model requests, all with the same conversation. */
 function expectOneConversation(model: ModelServer, asked: number): void {
   expect(model.requests).toHaveLength(asked);
   expect(new Set(model.requests.map(({ messages }) => JSON.stringify(messages))).size).toBe(1);
 }
 
-/** Waits until the model is asked for a run that is durable: it is asked while that is on its way. */
-async function underWay(model: ModelServer, server: Runnel): Promise<void> {
-  await until(async () => model.requests.length === 1 && (await runsOf(server)).length === 1);
+/** Waits until the model is called and the run is durable: the call starts during the commit. */
+async function waitForModelCall(model: ModelServer, server: Runnel): Promise<void> {
+  await waitUntil(async () => model.requests.length === 1 && (await runsOf(server)).length === 1);
 }
 
 test("a run whose creation was never answered is there after kill -9, and the same request finds it", async () => {
@@ -39,8 +39,8 @@ test("a run whose creation was never answered is there after kill -9, and the sa
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "half-20-10");
   const body = { agent_id, input: "Once.", metadata: { order: "7" } };
-  const unread = keyed(server, "/v1/runs", body).catch(() => null);
-  await underWay(model, server); // Whether the answer to its creation arrived, nobody looks.
+  const unread = postWithKey(server, "/v1/runs", body).catch(() => null);
+  await waitForModelCall(model, server); // The response to its creation is not read.
   await server.kill9();
   await unread;
   model.release();
@@ -48,7 +48,7 @@ test("a run whose creation was never answered is there after kill -9, and the sa
 
   const again = await post(server, "/v1/runs", body);
   expect([again.status, isReplay(again)]).toEqual([201, true]);
-  // As it was when it began, not as it has been since the restart.
+  // As it was at its creation, not as it is since the restart.
   expect(again.body).toMatchObject({ status: "in_progress", attempt: 1, output: null, metadata: { order: "7" } });
   expect(again.headers.get("location")).toBe(`/v1/runs/${again.body.id}`);
   await using rest = await server.stream(`/v1/runs/${again.body.id}/events`);
@@ -60,10 +60,10 @@ test("a run whose creation was never answered is there after kill -9, and the sa
 
 test.each([
   ["before_run.created", false, [1]],
-  // Its model may be asked while the commit is under way, so a first time by the process that dies.
+  // The model may be called during the commit, so once by the process that dies.
   ["after_run.created", true, [1, 2]],
 ])(
-  "a run and its key are one transaction: a process that dies %s left both or neither",
+  "a run and its key are one transaction: a process that dies %s stored both or neither",
   async (point, there, asked) => {
     await using model = startModelServer();
     const environment = stubConnection(model.url);
@@ -85,12 +85,12 @@ test.each([
   },
 );
 
-test("a wait that kill -9 cut off goes on for whoever asks again, and its answer stays", async () => {
+test("a wait cut by kill -9 is resumed by the same request, and its response stays", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const body = { agent_id: await createAgent(server, "half-20-10"), input: "Once." };
   const cut = post(server, "/v1/runs?wait=60", body).catch(() => null);
-  await underWay(model, server);
+  await waitForModelCall(model, server);
   await server.kill9();
   expect(await cut).toBeNull();
   model.release();
@@ -104,7 +104,7 @@ test("a wait that kill -9 cut off goes on for whoever asks again, and its answer
   expectOneConversation(model, 2);
 });
 
-test("a streamed creation that kill -9 cut off is streamed again from its first event to its end", async () => {
+test("a streamed creation cut by kill -9 is streamed again from its first event to its end", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const body = { agent_id: await createAgent(server, "half-60-10"), input: "Go", stream: true };
@@ -131,7 +131,7 @@ function expectWhole(frames: readonly Frame[], run: string): void {
   expect(frames.at(-1)?.event).toBe("run.completed");
 }
 
-test("a streamed answer to a call, sent again after kill -9, is streamed from where it began", async () => {
+test("a streamed answer to a call, repeated after kill -9, is streamed from where it began", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const tool = await createTool(server);
@@ -155,7 +155,7 @@ test("a streamed answer to a call, sent again after kill -9, is streamed from wh
   expect(frames.at(-1)).toMatchObject({ event: "run.completed", data: { output: wordsOf(60) } });
 });
 
-test("of twenty equal creations at once one starts a run", async () => {
+test("twenty equal concurrent creations start one run", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const body = { agent_id: await createAgent(server, "words-3-1"), input: "Once." };
@@ -172,7 +172,7 @@ test("of twenty equal creations at once one starts a run", async () => {
   expectOneConversation(model, 1);
 });
 
-test("what was answered is answered again after kill -9, secrets included, and an empty key is refused", async () => {
+test("a stored response is repeated after kill -9, secrets included, and an empty key is refused", async () => {
   await using server = await startRunnel();
   const body = { name: "robot", scopes: ["run"] };
   const first = await post(server, "/v1/api_keys", body);

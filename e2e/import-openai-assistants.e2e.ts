@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createExampleRunner, pythonForExamples } from "./doc-examples.ts";
 import { type Json, startRunnel } from "./harness.ts";
 
-// The script that the page about OpenAI's Assistants offers, as somebody runs it who has only the server.
+// The import script of the page about OpenAI's Assistants, run with nothing but the server.
 
 const python = await pythonForExamples();
 const testImport = test.skipIf(!python);

@@ -5,11 +5,11 @@ import { docxOf, pdfOf } from "../server/testing/documents.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { startEmbeddingServer } from "./embedding-server.ts";
 import { stubConnection } from "./fixtures.ts";
-import { type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { type Json, parseResponse, type Runnel, startRunnel } from "./harness.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
-import { patience_ms, until } from "./until.ts";
+import { patience_ms, waitUntil } from "./until.ts";
 
-// From a document to a match, on the executable with its own embedding model, parsers and jail.
+// From a document to a search result, on the executable with its own embedding model, parsers and jail.
 
 async function createStore(server: Runnel, embedding?: Json): Promise<string> {
   const store = { name: "handbook", kind: "vector", scope: "project", embedding };
@@ -27,12 +27,12 @@ async function upload(
   const form = new FormData();
   for (const [name, value] of Object.entries({ purpose: "retrieval", ...fields })) form.append(name, value);
   form.append("file", new Blob([content]), filename);
-  const { status, body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+  const { status, body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
   expect({ status, error: body.error }).toEqual({ status: 201, error: null });
   return body;
 }
 
-/** The file once it is ready or failed. */
+/** Returns the file once it is ready or failed. */
 async function ended(server: Runnel, id: string): Promise<Json> {
   for (const end = performance.now() + patience_ms; ; await Bun.sleep(20)) {
     const { body } = await server.get(`/v1/files/${id}`);
@@ -47,8 +47,8 @@ async function search(server: Runnel, store: string, query: string): Promise<Jso
   return body.data;
 }
 
-/** What lies in the database, as another process sees it. */
-function stored({ dataDir }: Runnel, generation = 1): Record<string, number> {
+/** Returns row counts of the database, as another process sees it. */
+function countRows({ dataDir }: Runnel, generation = 1): Record<string, number> {
   const sqlite = new Database(join(dataDir, "runnel.db"), { readonly: true });
   try {
     const count = (table: string) => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
@@ -75,13 +75,13 @@ function hasTable({ dataDir }: Runnel, name: string): boolean {
   }
 }
 
-/** A document of so many sections, each a chunk of its own. */
+/** Creates a document of this many sections, each a chunk of its own. */
 const sections = (count: number): string =>
   Array.from({ length: count }, (_, at) => `# Section ${at}\n\nParagraph ${at} is about ship number ${at}.`).join(
     "\n\n",
   );
 
-test("a PDF and a Word document are found by other words than theirs, with page and heading", async () => {
+test("a PDF and a Word document are found by synonyms, with page and heading", async () => {
   await using receiver = startWebhookReceiver();
   await using server = await startRunnel();
   await server.post("/v1/webhooks", { url: receiver.url, events: ["file.ready", "file.failed"] });
@@ -126,7 +126,7 @@ test.each([
   ["mid_chunks", 2],
   ["mid_indexing", 4],
 ])("a kill -9 at %s neither loses nor doubles a chunk, a vector or a word", async (point, times) => {
-  await using embeddings = startEmbeddingServer(64); // The model inside takes half a minute for so many on two cores.
+  await using embeddings = startEmbeddingServer(64); // The built-in model takes half a minute for as many on two cores.
   const environment = stubConnection(embeddings.url);
   await using server = await startRunnel({ environment });
   const memory_id = await createStore(server, { model: "openai_compatible/stub/words", dimensions: 64 });
@@ -141,7 +141,7 @@ test.each([
   const { chunks } = file;
   expect(chunks).toBeGreaterThanOrEqual(500);
   expect(file).toMatchObject({ status: "ready", processed: chunks, total: chunks });
-  expect(stored(server)).toEqual({
+  expect(countRows(server)).toEqual({
     files: 1,
     blobs: 1,
     document_chunks: chunks,
@@ -153,7 +153,7 @@ test.each([
   expect((await search(server, memory_id, "ship number 321"))[0].text).toContain("ship number 321");
 });
 
-test("what is no document fails with its reason, is told, can be tried again, and the server is well", async () => {
+test("a file that is no document fails with its reason, can be retried, and the server stays healthy", async () => {
   await using receiver = startWebhookReceiver();
   await using server = await startRunnel();
   await server.post("/v1/webhooks", { url: receiver.url, events: ["file.failed"] });
@@ -163,7 +163,7 @@ test("what is no document fails with its reason, is told, can be tried again, an
   expect(file).toMatchObject({ status: "failed", error: { code: "document_unreadable" }, chunks: 0 });
   const [event] = await receiver.heard(1);
   expect(JSON.parse(event!.body)).toMatchObject({ type: "file.failed", data: { object: { id: broken.id } } });
-  await until(async () => (await server.get(`/v1/memory/${memory_id}/entries`)).body.data[0].status === "failed");
+  await waitUntil(async () => (await server.get(`/v1/memory/${memory_id}/entries`)).body.data[0].status === "failed");
   expect((await server.post(`/v1/files/${broken.id}/retry`)).status).toBe(200);
   expect(await ended(server, broken.id)).toMatchObject({ status: "failed" });
   const good = await upload(server, "good.txt", "All is well.", { memory_id });
@@ -172,7 +172,7 @@ test("what is no document fails with its reason, is told, can be tried again, an
   expect(server.log()).not.toContain("This is none");
 });
 
-test("a document that the server could not read is read and found when it is tried again", async () => {
+test("a document that the server could not read is read and found after a retry", async () => {
   await using receiver = startWebhookReceiver();
   await using server = await startRunnel({ environment: { RUNNEL_SANDBOX: "off" } });
   await server.post("/v1/webhooks", { url: receiver.url, events: ["file.ready", "file.failed"] });
@@ -181,18 +181,18 @@ test("a document that the server could not read is read and found when it is tri
   expect(await ended(server, id)).toMatchObject({ status: "failed", error: { code: "sandbox_unavailable" } });
   await receiver.heard(1);
   expect(await search(server, memory_id, "Where does the cat nap?")).toEqual([]);
-  // Plain text has no format that a parser could fall for: it needs no sandbox, however long it is.
+  // Plain text has no format to parse: it needs no sandbox, however long it is.
   const text = `${"The harbour is busy in summer. ".repeat(600)}\n\nThe lighthouse keeper is called Ada.`;
   const { body: entry } = await server.post(`/v1/memory/${memory_id}/entries`, { text });
   const readEntry = async () => (await server.get(`/v1/memory/${memory_id}/entries/${entry.id}`)).body;
-  await until(async () => (await readEntry()).status !== "processing");
+  await waitUntil(async () => (await readEntry()).status !== "processing");
   expect(await readEntry()).toMatchObject({ status: "ready", error: null, chunks: 8, processed: 8 });
   const [keeper] = await search(server, memory_id, "What is the name of the lighthouse keeper?");
   expect(keeper.text).toEndWith("called Ada.");
 
   await server.stop();
   await server.restart({});
-  expect(await ended(server, id)).toMatchObject({ status: "failed" }); // Nobody has asked for another try.
+  expect(await ended(server, id)).toMatchObject({ status: "failed" }); // No retry was requested.
   const { status, body } = await server.post(`/v1/files/${id}/retry`);
   expect({ status, error: body.error }).toEqual({ status: 200, error: null });
   expect(await ended(server, id)).toMatchObject({ status: "ready", error: null, chunks: 1, processed: 1, total: 1 });
@@ -201,7 +201,7 @@ test("a document that the server could not read is read and found when it is tri
   expect(types).toEqual(["file.failed", "file.ready"]);
 });
 
-test("a change of the embedding outlives a kill -9 in its middle, while the old one is searched", async () => {
+test("a change of the embedding survives a kill -9 in its middle, while the old one is searched", async () => {
   await using old = startEmbeddingServer(32);
   await using embeddings = startEmbeddingServer(64);
   const environment = {
@@ -228,54 +228,57 @@ test("a change of the embedding outlives a kill -9 in its middle, while the old 
   expect(indexing.processed).toBeLessThan(chunks);
   expect((await search(server, memory_id, "ship number 213"))[0].text).toContain("ship number 213");
   goOn();
-  await until(async () => (await server.get(`/v1/memory/${memory_id}`)).body.indexing === null);
+  await waitUntil(async () => (await server.get(`/v1/memory/${memory_id}`)).body.indexing === null);
   expect((await server.get(`/v1/memory/${memory_id}`)).body.embedding).toEqual(embedding);
-  expect(stored(server, 2)).toMatchObject({ chunks, vectors: chunks, words: chunks });
+  expect(countRows(server, 2)).toMatchObject({ chunks, vectors: chunks, words: chunks });
   expect((await search(server, memory_id, "ship number 213"))[0].text).toContain("ship number 213");
-  await until(() => !hasTable(server, "memory_1_vectors_1"));
+  await waitUntil(() => !hasTable(server, "memory_1_vectors_1"));
 });
 
-test.skipIf(!canMount())("indexing waits for room on a full disk, also over a restart, and loses nothing", async () => {
-  using disk = smallDisk(96);
-  await using embeddings = startEmbeddingServer(512);
-  await using server = await startRunnel({
-    dataDir: join(disk.path, "data"),
-    environment: stubConnection(embeddings.url),
-    flags: ["--min-free-space", "0"], // Else nobody could fill it up like this.
-  });
-  const memory_id = await createStore(server, { model: "openai_compatible/stub/words", dimensions: 512 });
-  const before = embeddings.requests();
-  const goOn = embeddings.hold();
-  const { id } = await upload(server, "ships.md", sections(500), { memory_id });
-  await until(() => embeddings.requests() > before);
-  // Down to the last page: first by large writes, then by small ones.
-  for (const size of [50_000, 1000])
-    await until(async () => {
-      disk.fillUpTo(0);
-      const agent = { name: "Filler", instructions: "x".repeat(size), model: "test/echo" };
-      return (await server.post("/v1/agents", agent)).status === 507;
+test.skipIf(!canMount())(
+  "indexing waits for space on a full disk, also over a restart, and loses nothing",
+  async () => {
+    using disk = smallDisk(96);
+    await using embeddings = startEmbeddingServer(512);
+    await using server = await startRunnel({
+      dataDir: join(disk.path, "data"),
+      environment: stubConnection(embeddings.url),
+      flags: ["--min-free-space", "0"], // Otherwise the disk could not be filled up like this.
     });
-  goOn();
-  for (let look = 0; look < 10; look++) {
-    expect(await server.get(`/v1/files/${id}`)).toMatchObject({
-      status: 200,
-      body: { status: "processing", error: null, processed: 0 },
-    });
-    await Bun.sleep(100);
-  }
-  await server.kill9();
-  await server.restart();
-  expect((await server.get(`/v1/files/${id}`)).body.status).toBe("processing");
+    const memory_id = await createStore(server, { model: "openai_compatible/stub/words", dimensions: 512 });
+    const before = embeddings.requests();
+    const goOn = embeddings.hold();
+    const { id } = await upload(server, "ships.md", sections(500), { memory_id });
+    await waitUntil(() => embeddings.requests() > before);
+    // Fills it to the last page: first by large writes, then by small ones.
+    for (const size of [50_000, 1000])
+      await waitUntil(async () => {
+        disk.fillUpTo(0);
+        const agent = { name: "Filler", instructions: "x".repeat(size), model: "test/echo" };
+        return (await server.post("/v1/agents", agent)).status === 507;
+      });
+    goOn();
+    for (let look = 0; look < 10; look++) {
+      expect(await server.get(`/v1/files/${id}`)).toMatchObject({
+        status: 200,
+        body: { status: "processing", error: null, processed: 0 },
+      });
+      await Bun.sleep(100);
+    }
+    await server.kill9();
+    await server.restart();
+    expect((await server.get(`/v1/files/${id}`)).body.status).toBe("processing");
 
-  disk.empty();
-  const file = await ended(server, id);
-  const { chunks } = file;
-  expect(file).toMatchObject({ status: "ready", error: null, processed: chunks, total: chunks });
-  expect(stored(server)).toMatchObject({ document_chunks: chunks, chunks, vectors: chunks, words: chunks });
-  expect((await search(server, memory_id, "ship number 321"))[0].text).toContain("ship number 321");
-});
+    disk.empty();
+    const file = await ended(server, id);
+    const { chunks } = file;
+    expect(file).toMatchObject({ status: "ready", error: null, processed: chunks, total: chunks });
+    expect(countRows(server)).toMatchObject({ document_chunks: chunks, chunks, vectors: chunks, words: chunks });
+    expect((await search(server, memory_id, "ship number 321"))[0].text).toContain("ship number 321");
+  },
+);
 
-test("a deleted file is found no more in any store, and leaves no row", async () => {
+test("a deleted file is found in no store any more, and leaves no row", async () => {
   await using embeddings = startEmbeddingServer(64);
   await using server = await startRunnel({ environment: stubConnection(embeddings.url) });
   const embedding = { model: "openai_compatible/stub/words", dimensions: 64 };
@@ -286,7 +289,7 @@ test("a deleted file is found no more in any store, and leaves no row", async ()
   ];
   for (const { id } of [file, other]) expect(await ended(server, id)).toMatchObject({ status: "ready" });
   expect((await server.post(`/v1/memory/${second}/entries`, { file_id: file.id })).status).toBe(201);
-  await until(async () => (await server.get(`/v1/memory/${second}/entries`)).body.data[0].status === "ready");
+  await waitUntil(async () => (await server.get(`/v1/memory/${second}/entries`)).body.data[0].status === "ready");
   expect((await server.get(`/v1/files/${file.id}`)).body.memory_ids).toEqual([memory_id, second]);
   for (const store of [memory_id, second])
     expect((await search(server, store, "ship number 321"))[0].file_id).toBe(file.id);
@@ -296,6 +299,6 @@ test("a deleted file is found no more in any store, and leaves no row", async ()
   expect(await search(server, second, "ship number 321")).toEqual([]);
   expect((await server.get(`/v1/files/${file.id}/chunks`)).status).toBe(404);
   const one = { files: 1, blobs: 1, document_chunks: 1, entries: 1, chunks: 1, vectors: 1, words: 1 };
-  await until(() => Bun.deepEquals(stored(server), one));
+  await waitUntil(() => Bun.deepEquals(countRows(server), one));
   expect((await search(server, memory_id, "Where does the cat nap?"))[0].file_id).toBe(other.id);
 });

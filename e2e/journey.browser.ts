@@ -1,18 +1,18 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { asJson, setUpAccount, watch } from "./page-checks.ts";
+import { recordFaults, setUpAccount, switchToJson } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// What a newcomer and an operator come for, from end to end: after the first address, by links and buttons alone.
+// The goals of a newcomer and of an operator, from end to end: after the first address, by links and buttons alone.
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a newcomer goes from the set-up link to live, and reads nothing but the pages", async ({ page }) => {
+test("a newcomer gets from the set-up link to live with the pages as only guide", async ({ page }) => {
   test.setTimeout(180_000);
   await using server = await startRunnel();
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const kept: { key?: string } = {};
 
-  await test.step("the set-up link makes an account, and the guide a test key whose first request works as shown", async () => {
+  await test.step("the set-up link creates an account, and the guide a test key whose first request works as shown", async () => {
     await setUpAccount(page, server);
     await page.getByRole("button", { name: "Create test key" }).click();
     await expect(page.getByRole("heading", { name: "Save your test key" })).toBeVisible();
@@ -24,13 +24,13 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await expect(page.getByRole("heading", { name: "Create an agent" })).toBeVisible();
   });
 
-  await test.step("a client tool is made, and an agent for it whose model needs no provider", async () => {
+  await test.step("a client tool is created, and an agent for it whose model needs no provider", async () => {
     await goTo(page, "Tools");
     await page.getByRole("link", { name: "Create tool" }).first().click();
     await page.getByRole("heading", { name: "Create tool" }).waitFor();
     await page.getByLabel("Name").fill("get weather");
     await page.getByLabel("Description").fill("The weather in a city, now.");
-    await asJson(page, "Arguments (JSON Schema)");
+    await switchToJson(page, "Arguments (JSON Schema)");
     await page
       .getByRole("textbox", { name: "Arguments (JSON Schema)" })
       .fill('{"type": "object", "properties": {"city": {"type": "string"}}}');
@@ -52,7 +52,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await expect(page.getByRole("heading", { name: "Weather desk" })).toBeVisible();
   });
 
-  await test.step("it runs in the playground, waits for the newcomer's own answer, and goes on with it", async () => {
+  await test.step("it runs in the playground, waits for the newcomer's output, and continues with it", async () => {
     await page.getByRole("link", { name: "Open in playground" }).click();
     await page.getByRole("textbox", { name: "Message to the agent" }).fill("How is the weather?");
     await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -62,7 +62,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await expect(page.getByText("Completed", { exact: true }).first()).toBeVisible();
   });
 
-  await test.step("its trace is replayed from its begin to its end", async () => {
+  await test.step("its trace is replayed from start to end", async () => {
     await page.getByRole("link", { name: "Open trace" }).click();
     const player = page.getByRole("region", { name: "Replay" });
     const range = player.getByRole("slider");
@@ -107,19 +107,21 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
   expect(complaints).toEqual([]);
 });
 
-test("an operator learns from the overview, in three clicks at most, why each of last night's runs failed", async ({
+test("the overview tells an operator, in three clicks at most, why each of last night's runs failed", async ({
   page,
 }) => {
   test.setTimeout(180_000);
   await using tools = startToolServer();
   await using server = await startRunnel();
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await makeNight(server, tools.url);
   await setUpAccount(page, server);
 
   const failures = page.getByRole("region", { name: "Failed runs" });
   const needs = page.getByRole("region", { name: /^Needs you/ });
-  const runOf = (agent: string) => page.getByRole("link", { name: new RegExp(`^${agent}`) }).last();
+  // The overview has links to agents of the same names: only those of the list of runs are meant.
+  const runs = page.getByRole("region", { name: "Runs", exact: true });
+  const runOf = (agent: string) => runs.getByRole("link", { name: new RegExp(`^${agent}`) }).last();
   const causes: { what: string; way: Locator[]; why: string | RegExp }[] = [
     {
       what: "a scheduled run whose provider refused",
@@ -170,7 +172,7 @@ test("an operator learns from the overview, in three clicks at most, why each of
   expect(complaints).toEqual([]);
 });
 
-/** By the side bar, which comes first. */
+/** Clicks a link of the side bar, which comes first. */
 const goTo = (page: Page, name: string): Promise<void> => page.getByRole("link", { name, exact: true }).first().click();
 
 /** Runs a command that a page shows, as its reader would. */
@@ -185,7 +187,7 @@ async function shell(command: string): Promise<Json> {
   return JSON.parse(out);
 }
 
-/** A night in which each run failed in a way of its own. */
+/** Creates a night in which each run failed in a different way. */
 async function makeNight(server: Runnel, tools: string): Promise<void> {
   const make = async (path: string, body: Json): Promise<Json> => {
     const answer = await server.post(path, body);

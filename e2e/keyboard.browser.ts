@@ -1,8 +1,8 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, signedIn, watch } from "./page-checks.ts";
+import { expectAccessible, recordFaults, setUpAccount, signInBeforeEach } from "./page-checks.ts";
 
-// What the keys of the compiled executable's dashboard do while a page, or a part of it, is still under way.
+// Keys of the compiled executable's dashboard pressed while a page, or a part of it, still loads.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -10,10 +10,10 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test.describe("keys before their time", () => {
-  signedIn(() => server);
+test.describe("keys pressed early", () => {
+  signInBeforeEach(() => server);
 
-  test("what is typed after ⌘K goes into the palette, however late its code comes, and never to the page", async ({
+  test("text typed after ⌘K goes into the palette, however late its code loads, and never to the page", async ({
     page,
   }) => {
     await makeWaitingCall();
@@ -47,7 +47,7 @@ test.describe("keys before their time", () => {
     await expect(palette.getByRole("combobox")).toHaveValue("");
   });
 
-  test("where nothing had the focus, nothing has it after the palette: no link comes out over the menu", async ({
+  test("the palette returns the focus to nothing if nothing had it: no link appears over the menu", async ({
     page,
   }) => {
     await page.goto(`${server.url}/dashboard/keys`);
@@ -66,7 +66,7 @@ test.describe("keys before their time", () => {
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     const focused = await page.evaluate(async () => {
       document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, cancelable: true }));
-      await Promise.resolve(); // Another key comes no sooner.
+      await Promise.resolve(); // Resolves before any further key event.
       return document.activeElement?.getAttribute("aria-label");
     });
     expect(focused).toBe("Search or jump to");
@@ -75,7 +75,7 @@ test.describe("keys before their time", () => {
     await expect(page.getByRole("heading", { name: "Schedules", level: 1 })).toBeVisible();
   });
 
-  test("Enter before the palette's code is there does what it was pressed for", async ({ page }) => {
+  test("Enter before the palette's code is loaded runs the typed command", async ({ page }) => {
     const release = await hold(page, /shell-palette/);
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
@@ -92,7 +92,7 @@ test.describe("keys before their time", () => {
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-    // As the browser sends it while nothing has the focus.
+    // As the browser dispatches it while nothing has the focus.
     await page.evaluate(() => {
       for (const key of ["c", "g", "r"])
         document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -101,7 +101,7 @@ test.describe("keys before their time", () => {
     await expect(page).toHaveURL(/\/keys$/);
   });
 
-  test("the map of the keys can be left before it is there, and then nothing comes", async ({ page }) => {
+  test("the map of the keys can be closed before it is loaded, and then never appears", async ({ page }) => {
     const release = await hold(page, /key-map/);
     await page.goto(`${server.url}/dashboard/keys`);
     await page.getByRole("heading", { name: "API keys" }).waitFor();
@@ -117,7 +117,7 @@ test.describe("keys before their time", () => {
     await expect(page.getByRole("dialog")).toHaveCount(1);
   });
 
-  test("what is to be created is created when its page comes, however long that takes", async ({ page }) => {
+  test("a requested create dialog opens when its page loads, however long that takes", async ({ page }) => {
     const release = await hold(page, /keys-page/);
     await page.goto(`${server.url}/dashboard/runs`);
     await choose(page, "create key");
@@ -127,7 +127,7 @@ test.describe("keys before their time", () => {
     await expect(page.getByRole("dialog", { name: "Create key" })).toBeVisible();
   });
 
-  test("who presses something else meanwhile no longer wants to create", async ({ page }) => {
+  test("pressing something else meanwhile withdraws the create request", async ({ page }) => {
     const release = await hold(page, /keys-page/);
     await page.goto(`${server.url}/dashboard/runs`);
     await choose(page, "create key");
@@ -141,9 +141,9 @@ test.describe("keys before their time", () => {
   });
 });
 
-test("with no mouse an agent is made, run, looked through, forked and approved", async ({ page }) => {
+test("without a mouse an agent is created, run, inspected, forked and approved", async ({ page }) => {
   test.setTimeout(240_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await using own = await startRunnel();
   await own.post("/v1/tools", {
     name: "refund",
@@ -155,7 +155,7 @@ test("with no mouse an agent is made, run, looked through, forked and approved",
   await setUpAccount(page, own);
   await page.goto(`${own.url}/dashboard/overview`);
 
-  await test.step("an agent is made, with a tool that needs approval", async () => {
+  await test.step("an agent is created, with a tool that needs approval", async () => {
     await choose(page, "create agent");
     await expect(page.getByRole("heading", { name: "Create agent" })).toBeVisible();
     await tabTo(page, page.getByLabel("Name", { exact: true }));
@@ -175,7 +175,7 @@ test("with no mouse an agent is made, run, looked through, forked and approved",
     await expect(page.getByRole("heading", { name: "Refund desk" })).toBeVisible();
   });
 
-  await test.step("it is run in the playground, up to its question", async () => {
+  await test.step("it is run in the playground, up to its approval", async () => {
     await tabTo(page, page.getByRole("link", { name: "Open in playground" }));
     await page.keyboard.press("Enter");
     await expect(page.getByRole("heading", { name: "Try Refund desk" })).toBeVisible();
@@ -205,7 +205,7 @@ test("with no mouse an agent is made, run, looked through, forked and approved",
     expect(new URL(page.url()).pathname).not.toBe(run);
   });
 
-  await test.step("g a leads to both questions, and a answers the first", async () => {
+  await test.step("g a leads to both approvals, and a answers the first", async () => {
     await page.keyboard.press("g");
     await page.keyboard.press("a");
     const cards = page.getByRole("list", { name: "Waiting calls" }).locator("> li");
@@ -221,7 +221,7 @@ test("with no mouse an agent is made, run, looked through, forked and approved",
   expect(complaints).toEqual([]);
 });
 
-/** Presses Tab until this has the focus, or what is within it. */
+/** Presses Tab until this element, or one inside, has the focus. */
 async function tabTo(page: Page, target: Locator, key = "Tab"): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < 120; presses++) {
@@ -232,7 +232,7 @@ async function tabTo(page: Page, target: Locator, key = "Tab"): Promise<void> {
   throw new Error(`${target} is not reached by ${key}.`);
 }
 
-/** Goes by the palette to a command, as soon as the palette is there. */
+/** Runs a command of the palette as soon as the palette is loaded. */
 async function choose(page: Page, command: string): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.keyboard.press("Control+k");
@@ -240,7 +240,7 @@ async function choose(page: Page, command: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** Holds what the page asks for by these addresses, until it is let go. */
+/** Holds the page's requests to these addresses until the returned function is called. */
 async function hold(page: Page, addresses: RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(addresses, async (route) => {

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// API keys in the compiled executable, made, swapped and ended by somebody in a real browser.
+// API keys in the compiled executable: created, rotated and revoked in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel({ flags: ["--http-port", "0"] });
@@ -12,15 +12,15 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("a key is made, seen once, used, swapped without a gap, and ended", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("a key is created, seen once, used, rotated without a gap, and revoked", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   const desk = { name: "Refund desk", instructions: "Be brief.", model: "test/echo" };
   const { id: agent_id } = (await server.post("/v1/agents", desk)).body;
   let secret = "";
 
-  await test.step("the page shows the first key, which is the only one that can make keys", async () => {
+  await test.step("the page shows the first key, which is the only one that can create keys", async () => {
     await page.getByRole("link", { name: "API keys" }).click();
     await expect(page).toHaveURL(/\/keys$/);
     await expect(page.getByRole("row")).toHaveCount(2);
@@ -35,7 +35,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expectAccessible(page, "first key");
   });
 
-  await test.step("a key has a page: what it asked for over time, told by keys too, and each bar leads to its runs", async () => {
+  await test.step("a key has a page: its requests over time, also by keyboard, and each bar leads to its runs", async () => {
     for (const input of ["One", "Two"]) await server.post("/v1/runs?wait=60", { agent_id, input });
     // Runs are counted soon after they end.
     await expect
@@ -65,8 +65,8 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.getByText("API key:")).toBeHidden();
   });
 
-  await test.step("a bar of the time to first token leads, by mouse, to the runs whose models took that long", async () => {
-    // Of one run, since bars between those of two may be empty.
+  await test.step("a bar of the time to first token leads, by mouse, to the runs in that range", async () => {
+    // For one run, because bars between two may be empty.
     const { id: quick_id } = (await server.post("/v1/agents", { ...desk, name: "Quick desk" })).body;
     await server.post("/v1/runs?wait=60", { agent_id: quick_id, input: "One" });
     await expect.poll(async () => (await server.get("/v1/analytics")).body.totals?.count, { timeout: 30_000 }).toBe(3);
@@ -84,7 +84,9 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await page.getByRole("link", { name: "API keys" }).click();
   });
 
-  await test.step("c asks for a new key; what cannot be is told at its field", async () => {
+  await test.step("c opens the create dialog; an invalid value is reported at its field", async () => {
+    // The page listens for keys once it is shown.
+    await expect(page.getByRole("button", { name: "Create key" }).last()).toBeVisible();
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
@@ -131,7 +133,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.locator("body")).not.toContainText(secret);
   });
 
-  await test.step("a rotation is drawn and said before it is done; both keys are good until it ends", async () => {
+  await test.step("a rotation is drawn and explained before it is done; both keys are accepted until it ends", async () => {
     await row(page, "Checkout server").getByRole("button", { name: "Rotate Checkout server" }).click();
     const dialog = page.getByRole("dialog", { name: "Rotate “Checkout server”" });
     await expect(dialog).toContainText(/The old key works until tomorrow \d\d:\d\d/);
@@ -159,7 +161,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expectToFit(page, "pair");
   });
 
-  await test.step("the overlap is made longer, and then ended early, by one who sees who still uses the old key", async () => {
+  await test.step("the overlap is extended, and then ended early, by a person who sees who still uses the old key", async () => {
     await row(page, "Checkout server")
       .nth(0)
       .getByRole("button", { name: /More for/ })
@@ -180,7 +182,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(row(page, "Checkout server").filter({ hasText: "Expired" })).toBeVisible();
   });
 
-  await test.step("name and end are changed by keyboard; the focus comes back to the row", async () => {
+  await test.step("name and expiry are changed by keyboard; the focus returns to the row", async () => {
     const list = page.getByRole("button", { name: "Checkout server", exact: true }).first();
     await page.keyboard.press("Escape");
     await page.getByRole("searchbox", { name: "Search keys" }).focus();
@@ -201,7 +203,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.getByRole("button", { name: "CI smoke tests", exact: true })).toBeFocused();
   });
 
-  await test.step("filters and search stand in the address, and what they hide can be had back", async () => {
+  await test.step("filters and search stand in the address, and hidden keys can be brought back", async () => {
     await page.keyboard.press("/");
     await page.keyboard.type("smoke");
     await expect(page).toHaveURL(/\?q=smoke$/);
@@ -220,7 +222,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page).toHaveURL(/\/keys$/);
   });
 
-  await test.step("a key is revoked after its effect was told, and the next key takes the focus", async () => {
+  await test.step("a key is revoked after its effect was shown, and the next key takes the focus", async () => {
     await server.post("/v1/api_keys", { name: longName, scopes: ["read", "run"] });
     await page.reload();
     await row(page, longName)
@@ -238,7 +240,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expectToFit(page, "long names");
   });
 
-  await test.step("a key that came in clear text is named before all else", async () => {
+  await test.step("a key that was sent in clear text is listed first", async () => {
     const { body } = await server.post("/v1/api_keys", { name: "Staging load tests", scopes: ["run"] });
     await sendInClear(body.secret);
     await page.reload();
@@ -249,13 +251,13 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expectToFit(page, "exposed");
     await note.getByRole("button", { name: "Rotate now" }).click();
     const dialog = page.getByRole("dialog", { name: "Rotate “Staging load tests”" });
-    // Nothing is chosen: the old key stops at once unless somebody says otherwise.
+    // By default the old key stops at once.
     await dialog.getByRole("button", { name: "Rotate, stop the old key" }).click();
     await page.getByRole("button", { name: "I've saved it" }).click();
     await expect(note).toBeHidden();
   });
 
-  await test.step("a server that does not answer leaves the list as it was", async () => {
+  await test.step("a server that does not respond leaves the list unchanged", async () => {
     await page.context().setOffline(true);
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create key" });
@@ -287,7 +289,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(row(page, "Order service")).toContainText("Revoked");
   });
 
-  await test.step("a project without keys says what a key is for", async () => {
+  await test.step("a project without keys explains them", async () => {
     await server.command("projects", "create", "empty");
     await page.reload();
     await page.getByRole("button", { name: "Project default" }).click();
@@ -299,7 +301,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.getByRole("button", { name: "Create key" }).last()).toBeFocused();
   });
 
-  await test.step("a viewer sees keys, is told why nothing can be changed, and changes nothing", async () => {
+  await test.step("a viewer sees keys, reads why nothing can be changed, and changes nothing", async () => {
     makeViewer();
     await page.reload();
     await expect(page.getByText("View only")).toBeVisible();
@@ -328,7 +330,7 @@ const rows = (page: Page): Locator => page.locator("tr[data-key]");
 const row = (page: Page, name: string): Locator =>
   rows(page).filter({ has: page.getByRole("button", { name, exact: true }) });
 
-/** Nobody but this person is there, and so nobody could do it at the dashboard. */
+/** By the database, because the only person may not demote themselves in the dashboard. */
 function makeViewer(): void {
   const db = new Database(join(server.dataDir, "runnel.db"));
   db.run("PRAGMA busy_timeout = 5000");
@@ -336,7 +338,7 @@ function makeViewer(): void {
   db.close();
 }
 
-/** As a program does that was given http:// for https://. */
+/** Sends a key over plain HTTP, as a program does that was given http:// for https://. */
 async function sendInClear(secret: string): Promise<void> {
   const address = `http://127.0.0.1:${server.greeting.http_port}/v1/me`;
   const response = await fetch(address, { headers: { authorization: `Bearer ${secret}` } });

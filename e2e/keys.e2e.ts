@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// What users give out to their services, and may have to take back within seconds.
+// API keys in use by services, which may have to be revoked within seconds.
 
 let server: Runnel;
 const model = startModelServer();
@@ -18,7 +18,7 @@ afterAll(async () => {
   await model[Symbol.asyncDispose]();
 });
 
-async function send(method: string, path: string, key: string, body?: unknown): Promise<Answer> {
+async function send(method: string, path: string, key: string, body?: unknown): Promise<ParsedResponse> {
   const response = await server.fetch(path, { method, key, ...(body !== undefined && { body: JSON.stringify(body) }) });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
@@ -31,7 +31,7 @@ async function command(...args: string[]): Promise<Json> {
   return JSON.parse(stdout);
 }
 
-/** Asks 200 times a second, with one of these keys after another, until it is told to end; counts by status. */
+/** Sends 200 requests a second, with these keys in turn, until it is stopped; counts by status. */
 function startLoad(keys: string[]) {
   const statuses = new Map<number, number>();
   const open = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ function startLoad(keys: string[]) {
   const responses = () => [...statuses.values()].reduce((a, b) => a + b, 0);
   const began = performance.now();
   let asked = 0;
-  // By the clock and not by the timer: a busy machine calls a timer late.
+  // By the clock, because a busy machine calls a timer late.
   const timer = setInterval(() => {
     for (; asked < (performance.now() - began) / 5; asked++) {
       const one: Promise<void> = ask(keys[turn++ % keys.length]!).finally(() => open.delete(one));
@@ -53,10 +53,10 @@ function startLoad(keys: string[]) {
   }, 5);
   return {
     responses,
-    /** Waits for so many more responses. */
+    /** Waits for this many more responses. */
     async more(count: number): Promise<void> {
       const goal = responses() + count;
-      await until(() => responses() >= goal);
+      await waitUntil(() => responses() >= goal);
     },
     async end(): Promise<Record<string, number>> {
       clearInterval(timer);
@@ -66,7 +66,7 @@ function startLoad(keys: string[]) {
   };
 }
 
-test("a key is rotated under 200 requests a second without one that fails, and revoked with the next one", async () => {
+test("a key is rotated under 200 requests a second without a failure, and a revoked key is refused at the next request", async () => {
   const scoped = { name: "backend", scopes: ["read", "run"], metadata: { team: "blue" } };
   const { status, body: old } = await send("POST", "/v1/api_keys", server.keys.test, scoped);
   expect([status, old.status, old.scopes]).toEqual([201, "active", ["read", "run"]]);
@@ -84,7 +84,7 @@ test("a key is rotated under 200 requests a second without one that fails, and r
   const patched = await send("PATCH", `/v1/api_keys/${old.id}`, server.keys.test, { expires_at: shorter });
   expect(patched.body).toMatchObject({ status: "rotating", expires_at: shorter, rotated_to: fresh.id });
   await load.more(200);
-  keys.shift(); // Now all have.
+  keys.shift(); // Now all have it.
   await load.more(100);
   const statuses = await load.end();
   expect(Object.keys(statuses)).toEqual(["200"]);
@@ -97,7 +97,7 @@ test("a key is rotated under 200 requests a second without one that fails, and r
   expect((await send("GET", "/v1/me", fresh.secret)).status).toBe(401);
 });
 
-describe("the stream of a key that another process revoked says so and ends, before its next ping but one, and its run goes on", () => {
+describe("the stream of a key revoked by another process reports it and ends within two pings, and its run continues", () => {
   test.each(["busy", "quiet"])("while it is %s", async (kind) => {
     const quiet = kind === "quiet";
     const agent_id = quiet ? await createAsking() : await createAgent(server, "words-100000-20");
@@ -121,14 +121,14 @@ describe("the stream of a key that another process revoked says so and ends, bef
   });
 });
 
-/** An agent that asks for a client tool's output at once. */
+/** Creates an agent that waits for a client tool's output at once. */
 async function createAsking(): Promise<string> {
   const tool = await createTool(server);
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
   return await createScripted(server, script, { tools: [tool.id] });
 }
 
-test("the command line rotates a key that a running server accepts, and lists what became of it", async () => {
+test("the command line rotates a key that a running server accepts, and lists the result", async () => {
   const key = await command("keys", "create", "--scopes", "read", "--cidrs", "127.0.0.0/8, ::1/128", "--name", "ci");
   expect((await send("GET", "/v1/me", key.secret)).status).toBe(200);
   const next = await command("keys", "rotate", key.id, "--overlap", "1h", "--expires-in", "90d");
@@ -150,7 +150,7 @@ test("the command line rotates a key that a running server accepts, and lists wh
   expect((await server.command("keys", "rotate", key.id)).stderr).toContain("only an active one");
 });
 
-test("a test key sees nothing of live in any list, nor by any id; a neighbour project learns nothing", async () => {
+test("a test key sees nothing of live in any list, nor by any id; another project learns nothing", async () => {
   const neighbour = await command("keys", "create", "--project", "neighbour", "--create-project");
   const { live } = server.keys;
   const made: Record<string, string> = {};
@@ -179,18 +179,19 @@ test("a test key sees nothing of live in any list, nor by any id; a neighbour pr
   for (const path of lists)
     for (const key of strangers) {
       const page = await send("GET", `${path}?limit=100&${needed[path] ?? ""}`, key);
-      const { status, body } = page.status === 400 ? await send("GET", `${path}?${needed[path] ?? ""}`, key) : page; // It has no pages.
+      // It has no pages.
+      const { status, body } = page.status === 400 ? await send("GET", `${path}?${needed[path] ?? ""}`, key) : page;
       const text = JSON.stringify(body);
       expect([path, status, foreign(text), text.includes("Secret ")]).toEqual([path, 200, [], false]);
     }
-  // Of a thing of somebody else one is told what one is told of a thing that never was.
+  // Another project's item gets the same response as one that never existed.
   const nobody = (id: string) => id.replace(/[0-9a-z]{10}$/, "0000000000");
   for (const path of gets.filter((path) => path.includes("{"))) {
     const id = made[path.split("/")[2]!] ?? run;
     const at = (one: string) => path.replace(/\{version\}/, "1").replace(/\{\w+\}/, one);
     for (const key of strangers) {
       const [theirs, none] = [await send("GET", at(id), key), await send("GET", at(nobody(id)), key)];
-      // Whoever asks for the data of a user that nobody knows gets none.
+      // The data of an unknown user is empty.
       const status = path === "/v1/users/{id}/data" ? 200 : 404;
       expect([path, theirs.status, theirs.body.error]).toEqual([path, status, none.body.error]);
     }
@@ -222,7 +223,7 @@ describe("a project", () => {
     return { key, stream, run };
   }
 
-  test("that is archived by another process has its keys refused, its streams ended and its runs cancelled", async () => {
+  test("that another process archives has its keys refused, its streams ended and its runs cancelled", async () => {
     const { key, stream, run } = await startRun("attic");
     await command("projects", "archive", "attic");
     expect((await send("GET", "/v1/me", key.secret)).status).toBe(401);
@@ -232,13 +233,13 @@ describe("a project", () => {
     expect(frames.map(({ event }) => event)).not.toContain("run.completed");
     const { data } = await command("projects", "list");
     expect(data.find(({ name }: Json) => name === "attic").archived_at).toBeString();
-    await until(() => statusOf(run) === "cancelled"); // Nobody may ask the server by now.
+    await waitUntil(() => statusOf(run) === "cancelled"); // No key is accepted any more, so the database is read.
     await command("projects", "unarchive", "attic");
     const { body } = await send("GET", `/v1/runs/${run}`, key.secret);
     expect([body.status, body.error.message]).toEqual(["cancelled", expect.stringContaining("archived")]);
   });
 
-  test("that is large is deleted with everything in it, and a running server stays quick", async () => {
+  test("that is large is deleted with all its data, and a running server stays fast", async () => {
     const { key, stream } = await startRun("large");
     const path = join(server.dataDir, "runnel.db");
     seed(path, "large", 4000, 10);
@@ -253,7 +254,7 @@ describe("a project", () => {
     await stream.rest();
     await stream.close();
     expect((await send("GET", "/v1/me", key.secret)).status).toBe(401);
-    expect(rowsWith(path, id)).toEqual(["audit_log"]); // That it was deleted, for operators.
+    expect(rowsWith(path, id)).toEqual(["audit_log"]); // The entry of the deletion, for operators.
     expect((await server.command("projects", "delete", "large", "--yes")).code).toBe(1);
     expect((await command("projects", "create", "large")).id).not.toBe(id);
   });
@@ -278,7 +279,7 @@ function statusOf(run: string): string {
   }
 }
 
-/** Puts runs that are over into a project, each with so many events. */
+/** Adds finished runs to a project, each with this many events. */
 function seed(path: string, project: string, runs: number, events: number): void {
   const db = new Database(path);
   db.run("PRAGMA busy_timeout = 5000");
@@ -298,7 +299,7 @@ function seed(path: string, project: string, runs: number, events: number): void
   db.close();
 }
 
-/** The tables in which an id stands somewhere. */
+/** Returns the tables that hold an id. */
 function rowsWith(path: string, id: string): string[] {
   const db = new Database(path, { readonly: true });
   const tables = db

@@ -3,7 +3,7 @@ import { freePort } from "../server/testing/free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, setUpAccount } from "./page-checks.ts";
 
-// Pages of the dashboard whose code is not loaded yet when the server goes away: the frame stays, and they come later.
+// Dashboard pages whose code is not loaded when the server becomes unreachable: the frame stays, and they load later.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
@@ -11,7 +11,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a page that is not loaded when the server is away keeps the frame, and comes once the server is back", async ({
+test("a page that is not loaded when the server is unreachable keeps the frame, and loads once the server is back", async ({
   page,
 }) => {
   test.setTimeout(120_000);
@@ -21,7 +21,7 @@ test("a page that is not loaded when the server is away keeps the frame, and com
   await page.evaluate(() => Object.assign(window, { isSame: true }));
   await server.kill9();
 
-  await test.step("the frame and the banner stay, and say that the page comes", async () => {
+  await test.step("the frame and the banner stay, and say that the page will load", async () => {
     await page.getByRole("link", { name: "Agents", exact: true }).click();
     await expect(page.getByRole("heading", { name: "This page is not loaded yet" })).toBeVisible();
     await expect(page.getByRole("alert").filter({ hasText: "The server does not respond." })).toBeVisible();
@@ -46,7 +46,7 @@ test("a page that is not loaded when the server is away keeps the frame, and com
     await expect(page.getByRole("heading", { name: "This page is not loaded yet" })).toBeVisible();
   });
 
-  await test.step("the page comes by itself, without a reload, and so do the others", async () => {
+  await test.step("the page loads by itself, without a reload, and so do the others", async () => {
     await server.restart();
     await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();
     await expect(page.getByRole("alert").filter({ hasText: "does not respond" })).toBeHidden();
@@ -61,12 +61,12 @@ test("a page that is not loaded when the server is away keeps the frame, and com
   });
 });
 
-test("charts that are not loaded when the server is away come by themselves too", async ({ page }) => {
+test("charts that are not loaded when the server is unreachable load by themselves too", async ({ page }) => {
   await using own = await startRunnel();
   await setUpAccount(page, own);
   const agent = await own.post("/v1/agents", { name: "Echo", instructions: "Say it.", model: "test/echo" });
   await own.post("/v1/runs?wait=30", { agent_id: agent.body.id, input: "Hello" });
-  // To the page the server is away as soon as it has asked for the charts.
+  // The page loses the server when it requests the charts.
   let isAway = true;
   await page.route(/more-charts|healthz/, (route) => (isAway ? route.abort() : route.continue()));
   await page.goto(`${own.url}/dashboard/overview`);

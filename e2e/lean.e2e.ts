@@ -10,7 +10,7 @@ let program: string;
 let server: Runnel;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "runnel-lean-"));
-  // A target is named, so that it has no bytecode, which takes the longest.
+  // A named target has no bytecode, whose generation takes longest.
   const target = `bun-${process.platform}-${process.arch}` as Bun.Build.CompileTarget;
   program = await compile({ outfile: join(folder, "runnel"), lean: true, target, runtime: process.execPath });
   server = await startRunnel({ program });
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a lean build is smaller by what it leaves out, and says that it is one", async () => {
+test("a lean build is smaller by the omitted parts, and reports itself as lean", async () => {
   expect(Bun.file(program).size).toBeLessThan(170e6);
   const { stdout } = await runProgram([program, "version", "--json"], folder, {});
   expect(JSON.parse(stdout)).toMatchObject({ lean: true });
@@ -33,7 +33,7 @@ test("a lean build is smaller by what it leaves out, and says that it is one", a
   });
 });
 
-test("Python and stores without a model are refused with why, and JavaScript runs", async () => {
+test("Python and stores without a model are refused with the reason, and JavaScript runs", async () => {
   const python = { type: "code", name: "calculate", description: "Calculates.", language: "python", source: "1 + 1" };
   const refused = await server.post("/v1/tools", python);
   expect(refused).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { throughNode } from "./cluster/through-a-spare.ts";
+import { usesSpare } from "./cluster/through-a-spare.ts";
 import { openStream } from "./event-stream.ts";
 import { createScripted } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, parseResponse, type Runnel, startRunnel } from "./harness.ts";
 
-// What a project may do, and what becomes of what is beyond it, on the executable.
+// Limits of a project, and the responses beyond them, on the executable.
 
 const endless = [{ delay_ms: 600_000 }];
 const queueing = { on_concurrency_limit: "queue" };
@@ -16,7 +16,7 @@ async function setLimits(server: Runnel, ...flags: string[]): Promise<Json> {
   return JSON.parse(stdout).limits;
 }
 
-const start = (server: Runnel, agent_id: string, more = {}): Promise<Answer> =>
+const start = (server: Runnel, agent_id: string, more = {}): Promise<ParsedResponse> =>
   server.post("/v1/runs", { agent_id, input: "Hello.", ...queueing, ...more });
 const runOf = async (server: Runnel, id: string): Promise<Json> => (await server.get(`/v1/runs/${id}`)).body;
 const cancel = (server: Runnel, id: string) => server.post(`/v1/runs/${id}/cancel`, {});
@@ -32,7 +32,7 @@ const numbers = ({ headers }: { headers: Headers }): (number | null)[] =>
     return text !== null && /^\d+$/.test(text) ? Number(text) : null;
   });
 
-test("every response of the API says what is left, whatever it is, and a retry says when", async () => {
+test("every response of the API has the remaining limit, whatever its status, and a 429 says when to retry", async () => {
   await using server = await startRunnel({ keepLimits: true });
   const agent_id = await createScripted(server, [{ text: "Hi." }]);
   const { body: key } = await server.post("/v1/api_keys", { name: "reader", scopes: ["read"] });
@@ -56,8 +56,8 @@ test("every response of the API says what is left, whatever it is, and a retry s
     ["no JSON", 400, 300, () => server.fetch("/v1/agents", { method: "POST", body: "{" })],
     ["bad body", 400, 300, () => server.fetch("/v1/agents", { method: "POST", body: "{}" })],
     ["unknown address, no key", 401, 60, () => server.fetch("/v1/nothing", { key: null })],
-    // A node that leads nothing tells of its own health, and counts no requests.
-    ...(throughNode ? [] : [["health", 200, 60, () => server.fetch("/healthz")] as Asked]),
+    // A node that leads nothing reports its own health, and counts no requests.
+    ...(usesSpare ? [] : [["health", 200, 60, () => server.fetch("/healthz")] as Asked]),
     ["documentation of errors", 200, 60, () => server.fetch("/docs/reference/errors")],
     ["no address at all", 404, 60, () => server.fetch("/nothing")],
     ["dashboard", 200, 60, () => server.fetch("/dashboard")],
@@ -85,7 +85,7 @@ test("every response of the API says what is left, whatever it is, and a retry s
   await streamed.body?.cancel();
 });
 
-test("limits that are set while the server runs count from the next request on; off is none", async () => {
+test("limits set while the server runs apply from the next request on; off means none", async () => {
   await using server = await startRunnel({ keepLimits: true });
   expect(numbers(await server.get("/v1/agents"))).toEqual([600, 599, expect.any(Number)]);
   expect(await setLimits(server, "--reads-per-minute", "3")).toMatchObject({ reads_per_minute: 3 });
@@ -97,7 +97,7 @@ test("limits that are set while the server runs count from the next request on; 
   ]);
   expect(answers[2]!.body.error.code).toBe("rate_limited");
   expect(Number(answers[2]!.headers.get("retry-after"))).toBeWithin(1, 62);
-  // Neither the other environment nor another kind of request has to do with it.
+  // The other environment and the other kind of request have their own limits.
   expect((await server.get("/v1/agents", server.keys.live)).status).toBe(200);
   expect((await server.post("/v1/agents", {})).status).toBe(400);
   await setLimits(server, "--reads-per-minute", "off");
@@ -115,7 +115,7 @@ test("limits that are set while the server runs count from the next request on; 
   expect((await server.command("projects", "limits", "default", "--reads-per-minute", "-1")).code).toBe(2);
 });
 
-test("who guesses keys is slowed down by address, also behind a proxy, and costs nobody else anything", async () => {
+test("guessing keys is slowed down by address, also behind a proxy, and affects no other client", async () => {
   await using server = await startRunnel({ keepLimits: true, flags: ["--trust-proxy", "127.0.0.1/32,::1/128"] });
   const ask = (from: string, key: string) =>
     server.fetch("/v1/agents", { key, headers: { "x-forwarded-for": from, "x-forwarded-proto": "https" } });
@@ -124,12 +124,12 @@ test("who guesses keys is slowed down by address, also behind a proxy, and costs
   expect([refused.status, numbers(refused)[1]]).toEqual([429, 0]);
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 62);
   expect((await ask("203.0.113.2", "sk_test_guess")).status).toBe(401);
-  // What a client claims in front of what the proxy says counts for nothing.
+  // A client's own claim before the proxy's entry is ignored.
   expect((await ask("198.51.100.9, 203.0.113.1", "sk_test_guess")).status).toBe(429);
   expect(numbers(await ask("203.0.113.1", server.keys.test))).toEqual([600, 599, expect.any(Number)]);
 });
 
-test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all complete, and begin in their order", async () => {
+test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all complete, and begin in order", async () => {
   await using server = await startRunnel({ keepLimits: true });
   await setLimits(server, "--run-creations-per-minute", "off", "--reads-per-minute", "off");
   const agent_id = await createScripted(server, [{ text: "Done.", delay_ms: 20 }]);
@@ -157,7 +157,7 @@ test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all comp
   expect(starts).toEqual(starts.toSorted());
 });
 
-test("a queued run can be waited for, streamed, sent again, cancelled, and not deleted", async () => {
+test("a queued run can be waited for, streamed, repeated by key and cancelled, but not deleted", async () => {
   await using server = await startRunnel();
   await setLimits(server, "--runs-in-progress", "1");
   const slow = await createScripted(server, endless);
@@ -166,7 +166,7 @@ test("a queued run can be waited for, streamed, sent again, cancelled, and not d
   const { body: second } = await start(server, slow);
   const body = JSON.stringify({ agent_id, input: "Hello.", ...queueing });
   const keyed = () => server.fetch("/v1/runs", { method: "POST", body, headers: { "idempotency-key": "k" } });
-  const third = await read(await keyed());
+  const third = await parseResponse(await keyed());
   expect(third.body).toMatchObject({ status: "queued", queue_position: 2, started_at: null, expires_at: null });
   const { id } = third.body;
   expect((await server.get("/v1/runs?status=queued")).body.data.map((run: Json) => run.id)).toEqual([id, second.id]);
@@ -184,7 +184,7 @@ test("a queued run can be waited for, streamed, sent again, cancelled, and not d
   );
   expect((await events.until("run.created")).data.status).toBe("queued");
   await events.until("run.queued");
-  const again = await read(await keyed());
+  const again = await parseResponse(await keyed());
   expect(again.headers.get("idempotent-replayed")).toBe("true");
   const { request_id: _, ...answer } = again.body;
   expect(third.body).toMatchObject(answer);
@@ -229,7 +229,7 @@ test.each(["before_run.queued", "after_run.queued", "before_run.started", "after
     expect(await server.died()).toBe("SIGKILL");
     await server.restart({});
 
-    const { status, body: run } = await read(await keyed());
+    const { status, body: run } = await parseResponse(await keyed());
     expect([status, run.status]).toEqual([201, "queued"]);
     await cancel(server, first.id);
     await using events = await server.stream(`/v1/runs/${run.id}/events`);

@@ -1,10 +1,9 @@
 import { expect, test } from "@playwright/test";
 import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { setUpAccount, watch } from "./page-checks.ts";
+import { recordFaults, setUpAccount } from "./page-checks.ts";
 
-// Lists give the beginning of long texts. What the compiled executable's dashboard does with an item of one is done
-// with all of it.
+// Lists return shortened texts. The dashboard of the compiled executable uses the whole text when it acts on an item.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -15,8 +14,8 @@ const long = `${"A long story about an order. ".repeat(400)}The end`;
 
 test.beforeEach(({ page }) => setUpAccount(page, server));
 let complaints: string[];
-test("what a list shortens is whole where it is run again, edited, compared and restored", async ({ page }) => {
-  complaints = watch(page);
+test("a text shortened in a list is whole where it is rerun, edited, compared and restored", async ({ page }) => {
+  complaints = recordFaults(page);
   const agent = await createAgent(server, "test/echo");
   const tool = await createTool(server, { name: "look", parameters: { type: "object" } });
   const caller = await createScripted(server, [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }], {
@@ -25,7 +24,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
   await server.post("/v1/runs?wait=60", { agent_id: caller, input: "Look." });
   await runToEnd(server, agent, { input: long });
 
-  await test.step("a run is run again with all of its input, and its row tells what was called", async () => {
+  await test.step("a run is rerun with its whole input, and its row names the called tool", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     const row = page.getByRole("row", { name: /A long story/ });
     await expect(row.locator("[data-step=model_call]")).toHaveCount(1);
@@ -37,7 +36,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     expect(data.map(({ input }: { input: string }) => input)).toEqual([long, long]);
   });
 
-  await test.step("a schedule keeps its input when something else of it is changed from the list", async () => {
+  await test.step("a schedule keeps its whole input when another field is changed from the list", async () => {
     const plan = { cron: "0 6 * * *", timezone: "UTC" };
     const { id } = (await server.post("/v1/schedules", { name: "Report", agent_id: agent, input: long, ...plan })).body;
     await page.goto(`${server.url}/dashboard/schedules`);
@@ -50,7 +49,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     expect((await server.get(`/v1/schedules/${id}`)).body).toMatchObject({ name: "Daily report", input: long });
   });
 
-  await test.step("versions are compared and restored whole, with the script that a list leaves out", async () => {
+  await test.step("versions are compared and restored whole, with the script that a list omits", async () => {
     const script = [{ text: "One." }];
     const first = { instructions: `${long} 1`, model: "test/script", model_settings: { script } };
     const { id } = (await server.post("/v1/agents", { name: "Clerk", ...first })).body;
@@ -66,7 +65,7 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     expect((await server.get(`/v1/agents/${id}`)).body).toMatchObject(first);
   });
 
-  await test.step("a folded list within an open value tells how long it is and where it ends", async () => {
+  await test.step("a folded list within an open value shows its length and its end", async () => {
     const list = Array.from({ length: 12 }, (_, i) => `entry ${i}`);
     const calls = [{ name: "look", arguments: { at: { b: { c: { list } } } } }];
     const asker = await createScripted(server, [{ tool_calls: calls }], { tools: [tool.id] });

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { createAgent, stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// A thousand runs at once, where the operator has lifted the limits.
+// A thousand concurrent runs, with the limits off.
 
 const count = 1000;
 const MB = 1024 * 1024;
 
-/** A model that answers nobody until it is told to. */
+/** A model that responds to no request until `open` is called. */
 function startGatedModel() {
   let asked = 0;
   const gate = Promise.withResolvers<void>();
@@ -28,9 +28,9 @@ function startGatedModel() {
   });
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
-    /** Answers when so many requests more than at the last call are here, all of them waiting. */
+    /** Waits for this many more requests than at the last call, all of them waiting. */
     async reached(more: number): Promise<void> {
-      await until(() => asked >= more);
+      await waitUntil(() => asked >= more);
       asked -= more;
     },
     open: (): void => gate.resolve(),
@@ -49,13 +49,13 @@ const words = [
   "data: [DONE]\n\n",
 ].join("");
 
-/** How many runs a query finds; asked of the file, since a list has a hundred at most. */
+/** Counts the runs that match, in the database, because the API lists a hundred at most. */
 function countRuns(server: Runnel, where: string): number {
   using db = new Database(join(server.dataDir, "runnel.db"), { readonly: true });
   return db.query<{ n: number }, []>(`SELECT count(*) AS n FROM runs WHERE ${where}`).get()!.n;
 }
 
-/** Starts so many runs, some at a time. */
+/** Starts `count` runs, some at a time. */
 async function start(server: Runnel, agent_id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let batch = 0; batch < count / 50; batch++)
@@ -71,11 +71,11 @@ async function start(server: Runnel, agent_id: string): Promise<string[]> {
   return ids;
 }
 
-const allCompleted = (server: Runnel) => until(() => countRuns(server, "status <> 'completed'") === 0);
+const allCompleted = (server: Runnel) => waitUntil(() => countRuns(server, "status <> 'completed'") === 0);
 
 const ms = (since: number) => `${(performance.now() - since).toFixed(0)} ms`;
 
-test("a thousand runs wait for their models at once; the API answers meanwhile, and all complete", async () => {
+test("a thousand runs wait for their models at once; the API responds meanwhile, and all complete", async () => {
   await using model = startGatedModel();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "any");

@@ -3,7 +3,7 @@ import { type Runnel, startRunnel } from "./harness.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
 
-// What tools answer is searched for secrets: of one project's long answers nobody else may notice.
+// Tool outputs are searched for secrets; long outputs of one project delay no other.
 
 const size = 4_194_000;
 const filled = (piece: string): string => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
@@ -39,12 +39,12 @@ async function makeTool(name: string, more: object): Promise<string> {
   return body.id;
 }
 
-test("while a tool's answer of two million numbers is masked, others are answered", async () => {
+test("other requests get responses while a tool's output of two million numbers is masked", async () => {
   const id = await makeTool("numbers", {});
   const tried = server.post(`/v1/tools/${id}/test`, { arguments: {} });
   const { result, responses } = await meanwhile(tried, () => server.get("/healthz"));
   expect(result.body).toMatchObject({ error: null });
-  // Masked where requests are handled, it held them up until it was done: there were three.
+  // Masking on the main thread would block them until it was done: there were three.
   expect(responses).toBeGreaterThan(20);
 });
 
@@ -65,7 +65,7 @@ test.skipIf(!figuresAvailable)(
       const headers = { "content-type": "application/json" };
       return (await server.fetch("/v1/runs", { method: "POST", body, headers })).text();
     }
-    await run(1); // What the first of all calls loads and compiles stays.
+    await run(1); // The first call loads and compiles code that stays in memory.
     const pid = serverPid(server.dataDir);
     const before = residentBytes(pid);
     let most = before;

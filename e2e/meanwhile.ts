@@ -1,4 +1,4 @@
-/** Makes one request after another for as long as the work goes on: what came of it, and how many had a response before. */
+/** Makes one request after another until the work is done. Returns its result and the number of responses before. */
 export async function meanwhile<T>(work: Promise<T>, ask: () => Promise<unknown>) {
   let over = false;
   const end = () => {

@@ -1,11 +1,11 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-/** Documents are read and embedded by processes of their own, which a busy machine starts late. */
+/** Documents are read and embedded by their own processes, which start late on a busy machine. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// Memory in the compiled executable: stores, what they hold and what is found in them, in a real browser.
+// Memory in the compiled executable: stores, their content and their searches, in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -13,12 +13,12 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a store of passages is made, filled, searched, set anew and deleted", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("a store of passages is created, filled, searched, reconfigured and deleted", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
 
-  await test.step("without stores the page says what they are for, and c asks for the first", async () => {
+  await test.step("without stores the page explains them, and c creates the first", async () => {
     await page.goto(`${server.url}/dashboard/memory`);
     await expect(page.getByRole("heading", { name: "No memory stores yet" })).toBeVisible();
     await expectAccessible(page, "no stores");
@@ -32,7 +32,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expectToFit(page, "create store");
   });
 
-  await test.step("an embedding model that cannot be reached is refused at its field", async () => {
+  await test.step("an unreachable embedding model is refused at its field", async () => {
     const dialog = page.getByRole("dialog", { name: "Create store" });
     await dialog.getByRole("combobox", { name: "Embedding model" }).fill("openai/text-embedding-3-small");
     await page.keyboard.press("Control+Enter");
@@ -42,7 +42,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expect(page).toHaveURL(/\/memory\/mem_\w+$/);
   });
 
-  await test.step("texts are added with metadata, and stand in the list once they can be found", async () => {
+  await test.step("texts are added with metadata, and appear in the list once a search finds them", async () => {
     await expect(page.getByRole("heading", { name: "No entries yet" })).toBeVisible();
     for (const [text, metadata] of [
       ["Pour vinegar into the tank once a month to remove limescale.", '{"year": 2026, "part": "tank"}'],
@@ -63,7 +63,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expectToFit(page, "entries");
   });
 
-  await test.step("a search shows what was found, how well, and where it stands", async () => {
+  await test.step("a search shows its matches with their scores and sources", async () => {
     await page.getByRole("tab", { name: "Search" }).click();
     await page.getByLabel("Query").fill("How do I get rid of limescale?");
     await page.keyboard.press("Enter");
@@ -86,7 +86,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expectAccessible(page, "search failed");
   });
 
-  await test.step("settings tell the embedding; what it cannot be changed to is refused at its field", async () => {
+  await test.step("settings show the embedding; an invalid change is refused at its field", async () => {
     await page.getByRole("tab", { name: "Settings" }).click();
     await page.getByLabel("Expires after, seconds").fill("2592000");
     await expect(page.getByLabel("Expires after, seconds")).toHaveAccessibleDescription(/30 days/);
@@ -99,7 +99,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expectToFit(page, "store settings");
   });
 
-  await test.step("deleting an entry and the store names what is lost", async () => {
+  await test.step("the dialogs to delete an entry and the store name what is lost", async () => {
     await page.getByRole("tab", { name: "Entries" }).click();
     const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
     await question.getByRole("button", { name: "Leave", exact: true }).click(); // The other embedding is not saved.
@@ -147,7 +147,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.goto(`${server.url}/dashboard/memory`);
   });
 
-  await test.step("keys are written over the version that was read, and never over another one unseen", async () => {
+  await test.step("a key is written over the version that was read, and never over an unseen one", async () => {
     const { id } = (await server.post("/v1/memory", { name: "Scratchpad", kind: "kv", scope: "user" })).body;
     await page.reload();
     await page.getByRole("link", { name: "Scratchpad" }).click();
@@ -177,7 +177,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expect(row(page, "plan/next step")).toContainText('"mine"');
   });
 
-  await test.step("keys are searched by their beginning, and a key is deleted at its version", async () => {
+  await test.step("keys are searched by prefix, and a key is deleted at its version", async () => {
     await page.getByLabel("Search keys by prefix").fill("nothing");
     await expect(page.getByRole("heading", { name: "No results" })).toBeVisible();
     await page.getByLabel("Search keys by prefix").fill("plan");

@@ -1,10 +1,10 @@
 import type { Json } from "./harness.ts";
 
-/** A request that the model got. */
+/** A request that the model received. */
 interface ModelRequest {
   model: string;
   messages: Json[];
-  /** Settles when the client closes the connection before the answer is complete. */
+  /** Resolves when the client disconnects before the response is complete. */
   aborted: Promise<void>;
 }
 
@@ -12,17 +12,17 @@ export type ModelServer = ReturnType<typeof startModelServer>;
 
 const words = "a stream that is small holds the word run and carries every leaf it is given down to the sea".split(" ");
 
-/** The text that the model `words-<count>-<ms>` answers with. */
+/** Returns the text of the model `words-<count>-<ms>`. */
 export const wordsOf = (count: number): string =>
   Array.from({ length: count }, (_, index) => words[index % words.length]).join(" ");
 
 /**
- * An OpenAI-compatible model on loopback. Its name says how it behaves:
- * `words-<count>-<ms>` writes words, or as many tokens as it may, with a pause before each; `half-<count>-<ms>` asks
- * for each of its tools in turn and then writes words, the second half of them when it is told to; `tools-<count>` asks for the first tool so many times at
- * once, and writes when it has read the results; `until-<count>` asks for the first tool up to that request; `turns-<ms>` asks for each of its tools in turn, one per call;
- * `tells-<ms>` does so too, the last three at once, and says something before that it never says again; the rest fail
- * or lie, as the table says.
+ * Starts an OpenAI-compatible model on loopback. Its name chooses its behaviour: `words-<count>-<ms>` writes words, up
+ * to its maximum of tokens, with a pause before each; `half-<count>-<ms>` calls each of its tools in turn and then
+ * writes words, the second half of them once released; `tools-<count>` calls the first tool this many times at once,
+ * and writes after reading the results; `until-<count>` calls the first tool up to that request; `turns-<ms>` calls
+ * each of its tools in turn, one per request; `tells-<ms>` does so too, the last three at once, and writes a unique
+ * text before; the rest fail or lie, as the table says.
  */
 export function startModelServer() {
   const requests: ModelRequest[] = [];
@@ -41,12 +41,12 @@ export function startModelServer() {
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     requests,
-    /** Lets `half-<count>-<ms>` write all that it has to say, now and from now on. */
+    /** Lets `half-<count>-<ms>` write its second half, now and from now on. */
     release(): void {
       gate.isOpen = true;
       gate.open();
     },
-    /** Has it wait again. */
+    /** Makes it wait again. */
     hold(): void {
       gate = closedGate();
     },
@@ -94,14 +94,14 @@ function answer(
   return sse(saying(`I read ${results} results.`), 0, onAbort);
 }
 
-/** The tools to ask for after so many results: one by one, and the last three together. */
+/** Returns the tools to call after this many results: one by one, and the last three together. */
 function next(tools: Json[], results: number): string[] {
   const single = tools.length - 3;
   const wanted = results < single ? tools.slice(results, results + 1) : results === single ? tools.slice(-3) : [];
   return wanted.map((tool) => tool.function.name);
 }
 
-/** Words, and then the calls, if any: a turn whose text shows which of several attempts it belongs to. */
+/** Words, and then the calls, if any. The text is unique per attempt of a turn. */
 function telling(text: string, names: string[]): string[] {
   if (names.length === 0) return saying(text);
   return [...saying(text).slice(0, -3), ...calling(names).slice(0, 1), ...closing("tool_calls", 8)];
@@ -148,7 +148,7 @@ const shape = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_70
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ ...shape, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
-/** Sends the pieces with a pause before each; a promise among them is waited for, an error cuts the connection. */
+/** Sends the pieces with a pause before each; a promise among them is awaited, an error cuts the connection. */
 function sse(pieces: (string | Error | Promise<void>)[], pause_ms = 0, onAbort = () => {}): Response {
   let open = true;
   const body = async function* () {

@@ -1,4 +1,4 @@
-/** As much of an object store in memory as backups ask for. */
+/** An in-memory object store with the operations that backups use. */
 export function startObjectStore() {
   const objects = new Map<string, Uint8Array<ArrayBuffer>>();
   const parts: Uint8Array<ArrayBuffer>[] = [];

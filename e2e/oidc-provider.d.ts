@@ -1,4 +1,4 @@
-// The package brings no types; this is what the suite uses of it.
+// The package has no types; these cover the suite's use.
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
   export default class Provider {

@@ -8,7 +8,7 @@ import { figuresAvailable, openFiles, serverPid } from "./process-figures.ts";
 
 const files = 200;
 
-/** More connections than the server may have open: those that it cannot take wait, and come as soon as it can. */
+/** Opens more connections than the server may have files: the rest wait until it can accept them. */
 async function crowd(server: Runnel): Promise<Disposable> {
   const { hostname, port } = new URL(server.url);
   const sockets: Socket[] = Array.from({ length: 2 * files }, () => connect(Number(port), hostname));
@@ -22,7 +22,7 @@ async function crowd(server: Runnel): Promise<Disposable> {
 }
 
 test.skipIf(!figuresAvailable)(
-  "with no file left to open, a program is an error that the model reads, and the next one is tried until it starts",
+  "with no file descriptor left, a program returns an error that the model reads, and the next one is retried until it starts",
   async () => {
     using folder = temporaryFolder();
     const program = folder.file("runnel");

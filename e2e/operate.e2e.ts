@@ -8,9 +8,9 @@ import { freePort } from "../server/testing/free-port.ts";
 import { openStream } from "./event-stream.ts";
 import { faultsOfDashboard } from "./grafana.ts";
 import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// What the documentation tells operators to save in a file is what their programs read. Each is asked where it is installed.
+// Files that the documentation tells operators to save are checked by the programs that read them, if installed.
 
 let folder: string;
 beforeEach(() => {
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The one block of a page in a language. */
+/** Returns the only block of a page in a language. */
 function blockOf(page: string, language: string): string {
   const markdown = readFileSync(inProject(`server/docs/${page}.md`), "utf8");
   const blocks = [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
@@ -26,7 +26,7 @@ function blockOf(page: string, language: string): string {
   return blocks[0]![1]!;
 }
 
-test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds no fault in the documentation's unit", async () => {
+test.skipIf(Bun.which("systemd-analyze") === null)("systemd accepts the documentation's unit", async () => {
   const file = join(folder, "runnel.service");
   const verified = async (unit: string) => {
     writeFileSync(file, unit.replaceAll("/usr/local/bin/runnel", executable));
@@ -39,7 +39,7 @@ test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds no fault in th
 
 const authority = createCertificateAuthority();
 
-/** nginx with the documentation's block, in front of a server. */
+/** Starts nginx with the documentation's block in front of a server. */
 async function startNginx(server: Runnel) {
   const [port, certificate, key, config] = [
     freePort(),
@@ -89,7 +89,7 @@ async function startNginx(server: Runnel) {
 }
 
 test.skipIf(Bun.which("nginx") === null)(
-  "behind nginx as documented, a stream is passed on at once, large files are taken, and the dashboard takes changes",
+  "behind nginx as documented, a stream is passed on at once, large files are accepted, and the dashboard accepts changes",
   async () => {
     await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
     await using nginx = await startNginx(server);
@@ -106,7 +106,7 @@ test.skipIf(Bun.which("nginx") === null)(
       return await answer.json();
     };
 
-    // What is read while the run waits was not held back.
+    // Events read while the run waits were not buffered.
     const tool = await create("/v1/tools", { name: "ask", type: "client" });
     const script = [{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Thank you." }];
     const model = { model: "test/script", model_settings: { script } };
@@ -125,7 +125,7 @@ test.skipIf(Bun.which("nginx") === null)(
     const file = await nginx.send("/v1/files", { method: "POST", body: form });
     expect(await file.json()).toMatchObject({ bytes: 3_000_000, status: "ready" });
 
-    // A request through the proxy does not come from this machine. Others do, which need not know of the proxy.
+    // A request through the proxy does not count as local. A direct one does.
     expect((await nginx.send("/metrics")).status).toBe(401);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
     expect(await server.command("health")).toMatchObject({ code: 0, stdout: "ready\n" });
@@ -139,20 +139,20 @@ test.skipIf(Bun.which("nginx") === null)(
 
 const documented = (name: string): string => readFileSync(inProject("server/docs/files", name), "utf8");
 
-/** A file of the documentation, changed, in the folder of this test. */
+/** Saves a file of the documentation, changed, in this test's folder. */
 const savedAs = (name: string, change = (text: string) => text): void =>
   writeFileSync(join(folder, name), change(documented(name)));
 
 const promtool = (args: string) => runProgram(["sh", "-c", `promtool ${args}`], folder, { PATH: process.env.PATH! });
 
-/** The documented scrape configuration, for this server. */
+/** Adapts the documented scrape configuration to this server. */
 const at = (server: Runnel) => (text: string) =>
   text
     .replace("/etc/prometheus/runnel.pem", join(server.dataDir, "tls/cert.pem"))
     .replace("localhost:8443", new URL(server.url).host);
 
 describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
-  test("finds no fault in the metrics, in the alert rules and in the queries of the dashboard", async () => {
+  test("accepts the metrics, the alert rules and the queries of the dashboard", async () => {
     await using server = await startRunnel();
     const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
     await server.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hi" });
@@ -161,7 +161,8 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     expect(await promtool("check metrics < metrics.txt")).toEqual({ code: 0, stdout: "", stderr: "" });
     savedAs("runnel-alerts.yml");
     savedAs("prometheus.yml", at(server));
-    expect(await promtool("check config prometheus.yml")).toMatchObject({ code: 0 }); // And the rules that it names.
+    // Checks the named rule files as well.
+    expect(await promtool("check config prometheus.yml")).toMatchObject({ code: 0 });
 
     const { panels } = JSON.parse(documented("runnel-grafana.json"));
     const queries: string[] = panels.flatMap(({ targets = [] }: Json) => targets.map(({ expr }: Json) => expr));
@@ -172,7 +173,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     writeFileSync(join(folder, "panels.json"), JSON.stringify({ groups: [{ name: "panels", rules }] }));
     expect(await promtool("check rules panels.json")).toMatchObject({ code: 0 });
 
-    // What nothing measures would be an empty panel, or an alert that never comes.
+    // A missing metric would be an empty panel, or an alert that never fires.
     const measured = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
     const asked = [...queries, documented("runnel-alerts.yml")].flatMap(
       (query) => query.match(/\b(?:runnel|process|http_server)_[a-z_]+/g) ?? [],
@@ -182,7 +183,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     expect(asked.filter((name) => !known(name))).toEqual([]);
   });
 
-  // In promtool's notation: the first value, the step of each five minutes, and how many steps.
+  // In promtool's notation: the first value, the step per five minutes, and the number of steps.
   const calm: Record<string, string> = {
     'up{job="runnel"}': "1x600",
     runnel_disk_free_bytes: "50000000000x600",
@@ -217,7 +218,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     ["RunnelBackupOld", { runnel_backup_failures_total: "0+0.5x600" }],
   ];
 
-  test("hears each alert where something is wrong, and none where nothing is", async () => {
+  test("fires each alert if its condition holds, and none otherwise", async () => {
     savedAs("runnel-alerts.yml");
     const firing = (series: Record<string, string>, alerts: readonly string[]) => ({
       interval: "5m",
@@ -225,7 +226,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
       promql_expr_test: [
         {
           expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
-          eval_time: "50h", // A backup is old after two days.
+          eval_time: "50h", // A backup is outdated after two days.
           exp_samples: alerts.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
         },
       ],
@@ -238,7 +239,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
     expect([...new Set(faults.map(([alert]) => alert))]).toEqual(rules);
   });
 
-  test("scrapes a server with the documented configuration, here by itself and from elsewhere with the token", async () => {
+  test("scrapes a server with the documented configuration, from this machine without and from elsewhere with the token", async () => {
     await using server = await startRunnel({ environment: { RUNNEL_METRICS_TOKEN: "of the operator" } });
     const agent = await server.post("/v1/agents", { name: "Echo", instructions: "", model: "test/echo" });
     savedAs("runnel-alerts.yml");
@@ -255,13 +256,13 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
       const url = `http://${address}/api/v1/query?query=${encodeURIComponent(query)}`;
       const found = await fetch(url)
         .then((response) => response.json())
-        .catch(() => null); // It does not listen yet, or says that it is not ready.
+        .catch(() => null); // It does not listen yet, or reports that it is not ready.
       return found?.data?.result?.[0] && Number(found.data.result[0].value[1]);
     };
     try {
-      await until(async () => (await ask("up")) === 1);
+      await waitUntil(async () => (await ask("up")) === 1);
       for (let i = 0; i < 20; i++) await server.post("/v1/runs?wait=60", { agent_id: agent.body.id, input: "Hi" });
-      await until(async () => (await ask('sum(runnel_runs_ended_total{status="completed"})')) === 20);
+      await waitUntil(async () => (await ask('sum(runnel_runs_ended_total{status="completed"})')) === 20);
       expect(await ask('count(ALERTS{alertstate="firing"})')).toBeUndefined();
     } finally {
       child.kill();
@@ -276,7 +277,7 @@ describe.skipIf(Bun.which("promtool") === null)("Prometheus", () => {
 describe("Grafana's dashboard", () => {
   const file = documented("runnel-grafana.json");
 
-  test("is one by Grafana's own schema, which finds what is misspelt at any depth", async () => {
+  test("is valid by Grafana's own schema, which finds misspelt names at any depth", async () => {
     const faults = await faultsOfDashboard(file);
     if (faults === null) return console.warn("skipped: the schema of Grafana (no npm registry)");
     expect(faults).toBe("");
@@ -295,7 +296,7 @@ describe("Grafana's dashboard", () => {
       });
   });
 
-  test("lays its panels beside one another, within Grafana's 24 columns, each with an id of its own", () => {
+  test("arranges its panels without overlap, within Grafana's 24 columns, each with its own id", () => {
     const { panels } = JSON.parse(file) as { panels: { id: number; gridPos: Record<"x" | "y" | "w" | "h", number> }[] };
     const taken = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),

@@ -3,13 +3,13 @@ import { attributesOf, otlpReceiver, spansIn } from "../server/testing/otlp-rece
 import { createScripted, runToEnd } from "./fixtures.ts";
 import { runCommand, startRunnel } from "./harness.ts";
 
-// Traces on their way to a collector, on the executable.
+// Traces exported to a collector by the executable.
 
 const script = [{ tool_calls: [{ name: "look", arguments: { city: "Paris" } }] }, { text: "Dry." }];
 const names = ["invoke_agent Clerk", "chat script", "execute_tool look", "chat script"];
 const runOf = (span: Parameters<typeof attributesOf>[0]) => attributesOf(span)["runnel.run.id"];
 
-test("a collector gets the trace of a run by itself, with its key and without what was said", async () => {
+test("a collector gets the trace of a run by itself, with its key and without message contents", async () => {
   using collector = otlpReceiver();
   const environment = {
     RUNNEL_OTLP_ENDPOINT: collector.url,
@@ -29,7 +29,7 @@ test("a collector gets the trace of a run by itself, with its key and without wh
   expect(server.log()).not.toContain("canary");
 });
 
-test("what was said goes along by flag, and a stop sends what waits", async () => {
+test("message contents are sent by flag, and a stop flushes waiting traces", async () => {
   using collector = otlpReceiver();
   await using server = await startRunnel({ flags: ["--otlp-endpoint", collector.url, "--otlp-content"] });
   const agent = await createScripted(server, script);
@@ -40,7 +40,7 @@ test("what was said goes along by flag, and a stop sends what waits", async () =
   expect(JSON.stringify(spans)).toMatch(/Paris.*Dry/);
 });
 
-test("a collector that hangs holds up neither runs nor the end of the server", async () => {
+test("a collector that hangs delays neither runs nor the shutdown", async () => {
   using collector = otlpReceiver(Array(9).fill(() => new Promise<Response>(() => {})));
   await using server = await startRunnel({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   const agent = await createScripted(server, script);
@@ -51,7 +51,7 @@ test("a collector that hangs holds up neither runs nor the end of the server", a
   expect(server.log()).toContain("traces could not be sent to the collector");
 });
 
-test("an address that cannot be one stops the start with the code for wrong usage", async () => {
+test("an invalid address stops the start with the code for wrong usage", async () => {
   const { code, stderr } = await runCommand(["serve", "--data-dir", "never-made", "--otlp-endpoint", "collector:4318"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("--otlp-endpoint takes an address")]);
 });

@@ -2,23 +2,23 @@ import { expect, type Page, test } from "@playwright/test";
 import { freePort } from "../server/testing/free-port.ts";
 import { createAgent } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// The first minutes with runnel, and the look of every morning after, on the compiled executable.
+// First use of runnel and the daily overview, on the compiled executable.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-test("from the one-time link over the guide to a first streamed run, and to an overview that tells of it", async ({
+test("from the one-time link over the guide to a first streamed run, and to an overview that shows it", async ({
   page,
 }) => {
   test.setTimeout(300_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const guide = page.getByRole("navigation", { name: "First steps" });
 
-  await test.step("the set-up leads to the guide, and the overview without runs does too", async () => {
+  await test.step("the set-up leads to the guide, and so does the overview without runs", async () => {
     await setUpAccount(page, server);
     await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
     await page.goto(`${server.url}/dashboard`);
@@ -30,9 +30,9 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expectAccessible(page, "guide key");
   });
 
-  await test.step("the key is shown this once, and its request works as it stands", async () => {
+  await test.step("the key is shown only once, and its request works as printed", async () => {
     await page.getByRole("button", { name: "Create test key" }).click();
-    // The focus goes on to what came.
+    // The focus moves to the new step.
     await expect(page.getByRole("heading", { name: "Save your test key" })).toBeFocused();
     const secret = (await page.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^sk_test_/);
@@ -70,7 +70,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(page).toHaveURL(/\/runs\/run_/);
   });
 
-  await test.step("the overview says what waits and what failed, with the way to it", async () => {
+  await test.step("the overview shows waiting and failed runs, with links to them", async () => {
     await makeTrouble();
     await page.goto(`${server.url}/dashboard/overview`);
     const needs = page.getByRole("region", { name: /^Needs you/ });
@@ -102,7 +102,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(page.getByRole("row", { name: /Failed/ })).toHaveCount(3);
   });
 
-  await test.step("charts are read by keyboard, turn into tables, and lead to their runs", async () => {
+  await test.step("charts are used by keyboard, turn into tables, and lead to their runs", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     const errors = page.getByRole("region", { name: "Errors by code" });
     const points = errors.getByRole("slider");
@@ -129,7 +129,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.goBack();
   });
 
-  await test.step("period and tables lie in the address", async () => {
+  await test.step("period and tables stand in the address", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await page.getByRole("radio", { name: "Tables" }).check();
     await page.getByRole("radio", { name: "30 days" }).check();
@@ -149,7 +149,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
   expect(complaints).toEqual([]);
 });
 
-test("the guide says that the connection is lost, and goes on with the stream where it broke", async ({ page }) => {
+test("the guide reports a lost connection, and continues the stream where it broke", async ({ page }) => {
   test.setTimeout(300_000);
   await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
   const text = Array.from({ length: 60 }, (_, n) => `stone ${n}`).join(", ");
@@ -173,22 +173,22 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   await expect(page.getByRole("alert").filter({ hasText: "Connection lost" })).toBeHidden();
 });
 
-test("alerts are listed with what to do, in their own mode only", async ({ page }) => {
+test("alerts are listed with a remedy, in their own mode only", async ({ page }) => {
   await using own = await startRunnel();
   const agent_id = await createAgent(own, "test/echo");
   await own.post("/v1/runs?wait=60", { agent_id, input: "Hello" });
   expect((await own.command("projects", "limits", "default", "--tokens-per-day", "1")).code).toBe(0);
   await setUpAccount(page, own);
   await own.stop();
-  await own.restart(); // A start looks at once, and then it looks once a minute.
+  await own.restart(); // The checks run at the start, and then once a minute.
   await page.goto(`${own.url}/dashboard`);
   await expect(page).toHaveURL(/\/test\/overview$/);
   const alerts = page.getByRole("list", { name: "Alerts" });
-  await expect(alerts.getByRole("listitem")).toHaveCount(1); // And none for the half of it.
+  await expect(alerts.getByRole("listitem")).toHaveCount(1); // And none for half of it.
   await expect(alerts).toContainText("A day's budget is spent: runs fail with budget_exceeded until midnight UTC.");
   await expect(alerts).toContainText("Raise the day's budget in the settings of the project");
   for (const rest of ["No failed runs.", "Nothing needs your attention."])
-    await expect(page.getByText(rest)).toBeVisible(); // What comes later would move it.
+    await expect(page.getByText(rest)).toBeVisible(); // Later content would move the layout.
   await expectAccessible(page, "overview alerts");
   await expectToFit(page, "overview alerts");
   await page.goto(page.url().replace("/test/", "/live/"));
@@ -196,7 +196,7 @@ test("alerts are listed with what to do, in their own mode only", async ({ page 
   await expect(alerts).toBeHidden();
 });
 
-/** No label of a chart's axis begins outside of the chart. */
+/** Expects every label of a chart's axis to begin inside the chart. */
 async function expectWholeLabels(page: Page): Promise<void> {
   const lefts = await page
     .locator("svg [data-axis]")
@@ -205,7 +205,7 @@ async function expectWholeLabels(page: Page): Promise<void> {
   expect(Math.min(...lefts)).toBeGreaterThanOrEqual(0);
 }
 
-/** Three runs that fail, and one that waits for an approval; the agent has a long name. */
+/** Creates three runs that fail, and one that waits for an approval; the agent has a long name. */
 async function makeTrouble(): Promise<void> {
   const make = async (path: string, body: Json): Promise<Json> => {
     const answer = await server.post(path, body);

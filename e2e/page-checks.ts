@@ -12,7 +12,7 @@ import type { Runnel } from "./harness.ts";
 
 export const account = { email: "owner@example.com", password: "a rather long password" };
 
-/** Makes the first account by the one-time link; ends on the page that everybody sees first. */
+/** Creates the first account by the one-time link; ends on the start page. */
 export async function setUpAccount(page: Page, server: Runnel): Promise<void> {
   await page.goto(server.setupUrl);
   await page.getByLabel("Email").fill(account.email);
@@ -22,7 +22,7 @@ export async function setUpAccount(page: Page, server: Runnel): Promise<void> {
   await page.waitForURL((url) => !url.pathname.endsWith("/setup"));
 }
 
-/** Makes an account for somebody else by the owner's invitation, and signs in by it. */
+/** Creates a guest's account by the owner's invitation, and signs in. */
 export async function joinAs(role: string, { owner, guest }: { owner: Page; guest: Page }): Promise<void> {
   const { origin, token } = await owner.evaluate(async (role) => {
     const headers = { "x-runnel-console": "1", "content-type": "application/json" };
@@ -37,11 +37,11 @@ export async function joinAs(role: string, { owner, guest }: { owner: Page; gues
   await guest.waitForURL((url) => !url.pathname.endsWith("/invite"));
 }
 
-/** What a page should not do: complain in its console, fail, or ask any other machine for anything. */
-export function watch(page: Page): string[] {
+/** Records a page's faults: console errors, failures, and requests to other machines. */
+export function recordFaults(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !isForeseen(message)) complaints.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !isExpectedMessage(message)) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("request", (request) => {
@@ -50,12 +50,12 @@ export function watch(page: Page): string[] {
   return complaints;
 }
 
-/** Each story of a suite begins as somebody who is signed in, by the account that the first one makes, and ends without complaints. */
-export function signedIn(server: () => Runnel): void {
+/** Each test of a suite begins signed in, as the first account, and ends without faults. */
+export function signInBeforeEach(server: () => Runnel): void {
   let complaints: string[] = [];
   let storage: Awaited<ReturnType<BrowserContext["storageState"]>> | null = null;
   test.beforeEach(async ({ page }) => {
-    complaints = watch(page);
+    complaints = recordFaults(page);
     if (storage) return page.context().addCookies(storage.cookies);
     await setUpAccount(page, server());
     await page.goto("about:blank");
@@ -64,13 +64,13 @@ export function signedIn(server: () => Runnel): void {
   test.afterEach(() => expect(complaints).toEqual([]));
 }
 
-/** The lines that a browser writes by itself of each refusal, and of each request while a story has taken the network away. */
-const isForeseen = (message: ConsoleMessage): boolean =>
+/** Matches the browser's own console lines for refused requests, and for requests while a test has cut the network. */
+const isExpectedMessage = (message: ConsoleMessage): boolean =>
   /the server responded with a status of (400|401|403|404|405|409|415)|net::ERR_INTERNET_DISCONNECTED/.test(
     message.text(),
   );
 
-/** A page asks only the server that it came from; the stories themselves go to servers of this machine. */
+/** True unless the request goes to the page's own server; tests themselves may call servers of this machine. */
 function isForeign(request: Request): boolean {
   const { protocol, origin, hostname } = new URL(request.url());
   if (["data:", "blob:", "about:"].includes(protocol)) return false;
@@ -78,15 +78,15 @@ function isForeign(request: Request): boolean {
   return origin !== new URL(request.frame().url()).origin;
 }
 
-/** Turns a field that can be rows into its JSON; those that are opened later are JSON, too. */
-export const asJson = (page: Page, label: string): Promise<void> =>
+/** Switches a field from rows to JSON; fields opened later are JSON, too. */
+export const switchToJson = (page: Page, label: string): Promise<void> =>
   page
     .getByRole("radiogroup", { name: `${label} as` })
     .getByText("JSON", { exact: true })
     .click();
 
-/** What stands in a field, be it a plain one or an editor of code. */
-export const written = (field: Locator): Promise<string> =>
+/** Returns the content of a field, plain or code editor. */
+export const fieldContent = (field: Locator): Promise<string> =>
   field.evaluate((element) => {
     if (element instanceof HTMLTextAreaElement) return element.value;
     const lines = [...element.querySelectorAll(".cm-line")].map(({ textContent }) => textContent);
@@ -96,34 +96,37 @@ export const written = (field: Locator): Promise<string> =>
 const themes = ["light", "dark"] as const;
 type Theme = (typeof themes)[number];
 
-/** Looks at a page in both themes. What enters or changes is let come to rest first: half-faded text has no colour to judge. */
+/** Looks at a page in both themes. Waits for transitions first, because half-faded text has no contrast to check. */
 export async function inBothThemes(page: Page, look: (theme: Theme) => Promise<void>): Promise<void> {
   const html = page.locator("html");
   const before = await html.getAttribute("data-theme");
   const paint = (theme: string) => html.evaluate((element, value) => element.setAttribute("data-theme", value), theme);
   for (const theme of themes) {
     await paint(theme);
-    await settle(page);
+    await waitForAnimations(page);
     await look(theme);
   }
   await paint(before ?? "light");
 }
 
-/** No violation that axe knows of, in both themes. */
+/** Expects no axe violation in both themes. */
 export const expectAccessible = (page: Page, place: string): Promise<void> =>
   inBothThemes(page, async (theme) => {
     expect(await violations(page, theme), `${place}, ${theme}`).toEqual([]);
   });
 
-/** What axe has against a page, or a part of it, as it stands. What no theme changes is judged in the light one alone. */
+/**
+ * Returns axe's violations of a page, or of a part of it. Rules that do not depend on the theme run in the light one
+ * only.
+ */
 export async function violations(page: Page, theme: Theme, within = "html"): Promise<string[]> {
-  // Once for each document: to hand over and read a million characters takes longer than to judge a page.
+  // Once per document, because transferring and parsing a million characters takes longer than the check.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   const options: RunOptions = {
     resultTypes: ["violations"],
     ...(theme === "dark" && {
       runOnly: ["cat.color"],
-      // The stricter contrast is no goal of ours, and comes with the others of its kind.
+      // AAA contrast is not a goal, but belongs to the same tag.
       rules: { "color-contrast-enhanced": { enabled: false } },
     }),
   };
@@ -136,11 +139,8 @@ export async function violations(page: Page, theme: Theme, within = "html"): Pro
   );
 }
 
-/**
- * Waits for all that moves and ends: a transition from one theme to the other, say. What was stopped half-way never ends,
- * and nothing here takes as long as two seconds.
- */
-const settle = (page: Page): Promise<unknown> =>
+/** Waits for all finite animations and transitions. A paused one never ends, so the wait is limited to two seconds. */
+const waitForAnimations = (page: Page): Promise<unknown> =>
   page.evaluate(() => {
     const ends = document
       .getAnimations()
@@ -149,12 +149,12 @@ const settle = (page: Page): Promise<unknown> =>
     return Promise.race([Promise.allSettled(ends), new Promise((resolve) => setTimeout(resolve, 2000))]);
   });
 
-/** At the widths that the design names, no page scrolls sideways. */
+/** Expects no page to scroll sideways at the widths of the design. */
 export async function expectToFit(page: Page, place: string): Promise<void> {
   const size = page.viewportSize();
   for (const width of [1440, 900, 390]) {
     await page.setViewportSize({ width, height: 900 });
-    await settle(page);
+    await waitForAnimations(page);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow, `${place} at ${width} scrolls sideways`).toBeLessThanOrEqual(0);
   }

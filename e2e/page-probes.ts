@@ -1,9 +1,12 @@
 import type { Page } from "@playwright/test";
 
-/** What of a page a narrow window cuts off: the page scrolls sideways, or a control lies outside where nothing scrolls. */
-export const cutOff = (page: Page): Promise<string[]> =>
+/**
+ * Returns parts that a narrow window cuts off: the page scrolls sideways, or a control lies outside without a
+ * scrollable parent.
+ */
+export const findCutOffElements = (page: Page): Promise<string[]> =>
   page.evaluate(async () => {
-    // What depends on the width by code comes a frame after what depends on it by style.
+    // Layout by script follows layout by style one frame later.
     for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
     const { scrollWidth, clientWidth } = document.documentElement;
     const faults = scrollWidth > clientWidth ? [`the page scrolls sideways by ${scrollWidth - clientWidth} px`] : [];
@@ -22,8 +25,8 @@ export const cutOff = (page: Page): Promise<string[]> =>
     return faults;
   });
 
-/** What of a page still moves, or would, for a person who has asked for less of it. */
-export const moving = (page: Page): Promise<string[]> =>
+/** Returns elements that still move, or would, although the person prefers reduced motion. */
+export const findMovingElements = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const lasts = (times: string) => times.split(", ").some((time) => Number.parseFloat(time) > 0.001);
     const named = (element: Element | null | undefined) => element?.outerHTML.slice(0, 200);
@@ -40,9 +43,12 @@ export const moving = (page: Page): Promise<string[]> =>
     return [...running, ...ready];
   });
 
-/** What of a page has no outline with forced colours, which take away all shades and shadows: controls, and what has the focus. */
-export async function unbounded(page: Page): Promise<string[]> {
-  await page.keyboard.press("Shift"); // From now on the focus is one of the keyboard, and so is seen.
+/**
+ * Returns elements without an outline in forced colours, which remove shades and shadows: controls, and the focused
+ * one.
+ */
+export async function findElementsWithoutOutline(page: Page): Promise<string[]> {
+  await page.keyboard.press("Shift"); // From now on the focus is a keyboard focus, and so is visible.
   return await page.evaluate(() => {
     const faults: string[] = [];
     const isSeen = (element: Element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -59,7 +65,7 @@ export async function unbounded(page: Page): Promise<string[]> {
       if (!isSeen(control) || control.matches(":disabled, input[tabindex='-1']")) continue;
       control.focus({ focusVisible: true, preventScroll: true } as FocusOptions);
       if (document.activeElement !== control) continue;
-      // A control that is hidden shows it by what is painted in its place.
+      // A hidden control is visible by the element painted in its place.
       const place = control.matches(".sr-only") ? control.parentElement : control;
       if (place && !lined(getComputedStyle(place), "outline"))
         faults.push(`focus unseen: ${control.outerHTML.slice(0, 200)}`);
@@ -69,8 +75,8 @@ export async function unbounded(page: Page): Promise<string[]> {
   });
 }
 
-/** The acts that a page offers, in its first menu too: what can be pressed and would change something. */
-export async function offered(page: Page): Promise<string[]> {
+/** Returns the actions that a page offers, in its first menu too: enabled controls that would change data. */
+export async function findActions(page: Page): Promise<string[]> {
   const main = page.getByRole("main");
   const acts = await main
     .locator("button:enabled:not([role]), a[href]")

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Runnel, startRunnel } from "./harness.ts";
 
-// What a browser loads before it can show a page, as the executable sends it.
+// Bytes that a browser loads before it can show a page, as the executable sends them.
 
 const budget_bytes = 150_000;
 const pageBudget_bytes = 130_000;
@@ -14,7 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const sent = async (path: string, encoding: string): Promise<ArrayBuffer> => {
   const headers = { "accept-encoding": encoding };
-  // Bun's own option: what was sent is to be weighed, not what becomes of it.
+  // Bun's own option: measures the compressed size.
   const response = await server.fetch(path, { key: null, headers, decompress: false } as RequestInit);
   expect(response.status).toBe(200);
   if (encoding === "br") expect(response.headers.get("content-encoding")).toBe("br");
@@ -31,7 +31,7 @@ const assetsIn = (text: string, pattern: RegExp): string[] => [
 ];
 const pages = /([\w-]+-(?:page|route)-[\w-]+\.js)/g;
 
-/** These files and all that they import before they run, but for `known`, which is here already. */
+/** Returns these files and all their static imports, except the `known` ones, which are loaded already. */
 async function withImports(paths: readonly string[], known: readonly string[] = []): Promise<string[]> {
   const found = new Set(paths);
   for (const path of found) {
@@ -51,7 +51,7 @@ async function weightOf(paths: readonly string[]): Promise<{ sum: number; told: 
 
 const firstFiles = async () => withImports(assetsIn(await textOf("/dashboard"), /\/dashboard\/assets\/([\w.-]+\.js)/g));
 
-test("the dashboard begins with at most 150 kB of JavaScript, compressed", async () => {
+test("the dashboard starts with at most 150 kB of JavaScript, compressed", async () => {
   const first = await firstFiles();
   expect(first.length).toBeGreaterThan(0);
   const { sum, told } = await weightOf(first);
@@ -59,7 +59,7 @@ test("the dashboard begins with at most 150 kB of JavaScript, compressed", async
   console.info(`The dashboard begins with ${sum} bytes in ${first.length} files.`);
 });
 
-test("no page brings more than 130 kB of its own, nor the code of an editor before one is shown", async () => {
+test("no page adds more than 130 kB, or loads the code of an editor before showing one", async () => {
   const first = await firstFiles();
   const begun = await Promise.all(first.map(textOf));
   const all = [...new Set(begun.flatMap((text) => assetsIn(text, pages)))];

@@ -6,7 +6,7 @@ import { patience_ms } from "./until.ts";
 
 const programs = ["pebble", "pebble-challtestsrv"] as const;
 
-/** Starts the test server of Let's Encrypt, strict and unkind, for which every name leads to this machine. */
+/** Starts Let's Encrypt's test server in strict mode; every name resolves to this machine. */
 export async function startPebble(folder: string) {
   const [acme, management, http, tls, dns, dnsManagement] = Array.from("123456", freePort);
   const authority = createCertificateAuthority();
@@ -40,11 +40,11 @@ export async function startPebble(folder: string) {
   await answered(() => get(directory));
   return {
     directory,
-    /** Verifies the directory. */
+    /** Verifies the directory's certificate. */
     ca: authority.ca,
-    /** Where it looks for challenges. */
+    /** Port of its challenge requests. */
     httpPort: http,
-    /** Verifies the certificates that it gives out. */
+    /** Returns the root of the issued certificates. */
     root: async (): Promise<string> => await (await get(`https://127.0.0.1:${management}/roots/0`)).text(),
     async [Symbol.asyncDispose]() {
       for (const child of children) child.kill();

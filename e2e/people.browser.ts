@@ -1,8 +1,8 @@
 import { type Browser, type BrowserContext, expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { account, expectAccessible, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// People of the compiled executable's dashboard: an owner invites a viewer, each in a browser of their own.
+// Accounts in the compiled executable's dashboard: an owner invites a viewer, each in their own browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -12,20 +12,20 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 const { email: owner, password } = account;
 const viewer = "grace.hopper.with.a.rather.long.address@research.example.com";
 
-test("an owner invites a viewer, who reads and is told why nothing else may be done, becomes a member, and goes", async ({
+test("an owner invites a viewer, who reads and sees why nothing else is allowed, becomes a member, and is removed", async ({
   browser,
   page,
 }) => {
-  test.setTimeout(180_000); // Each of the many states is looked through by axe.
-  const complaints = watch(page);
+  test.setTimeout(180_000); // axe checks many states.
+  const complaints = recordFaults(page);
   const other = await browser.newContext({ ignoreHTTPSErrors: true });
   const guest = await other.newPage();
-  const guestComplaints = watch(guest);
+  const guestComplaints = recordFaults(guest);
   const looksWell = (shown: Page, place: string) => expectAccessible(shown, place);
   const people = page.getByRole("table", { name: "People" });
   let link = "";
 
-  await test.step("the last owner can neither go nor become something else", async () => {
+  await test.step("the last owner can neither be removed nor change role", async () => {
     await setUpAccount(page, server);
     await page.goto(`${server.url}/dashboard/settings?tab=people`);
     await expect(people.getByRole("row", { name: new RegExp(owner) })).toContainText("you");
@@ -52,7 +52,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await looksWell(page, "people");
   });
 
-  await test.step("the link makes the account, once", async () => {
+  await test.step("the link creates the account, once", async () => {
     await guest.goto(link);
     await expect(guest.getByLabel("Email")).toHaveValue(viewer);
     await guest.getByLabel("Password", { exact: true }).fill("short");
@@ -69,7 +69,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     });
   });
 
-  await test.step("a viewer reads the settings, and what may not be done is off and says why", async () => {
+  await test.step("a viewer reads the settings, and forbidden controls are disabled with a reason", async () => {
     await guest.goto(`${server.url}/dashboard/settings`);
     await expect(guest.getByText("are changed by owners")).toBeVisible();
     await expect(guest.getByLabel("Name")).toBeDisabled();
@@ -92,7 +92,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     expect([status, code]).toEqual([403, "insufficient_role"]);
   });
 
-  await test.step("another role counts at once", async () => {
+  await test.step("another role applies at once", async () => {
     const project = await projectOf(guest);
     const tools = `/console/api/${project}/test/tools`;
     expect((await ask(guest, "POST", tools, { name: "first" })).code).toBe("insufficient_role");
@@ -114,7 +114,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     expect((await ask(guest, "POST", `/console/api/projects/${project}/archive`)).code).toBe("insufficient_role");
   });
 
-  await test.step("one sees where one is signed in, ends the others, and changes the password by the old one", async () => {
+  await test.step("a person sees their sessions, ends the others, and changes the password by the old one", async () => {
     const phone = await signIn(browser, viewer, password);
     await guest.goto(`${server.url}/dashboard/account`);
     const sessions = guest.getByRole("list", { name: "Sessions" });
@@ -157,7 +157,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  await test.step("whoever guesses at a password is told how long to wait", async () => {
+  await test.step("after wrong passwords a message says how long to wait", async () => {
     await onceMore(browser, `${server.url}/dashboard/login`, async (stranger) => {
       for (let attempt = 0; attempt < 6; attempt++) {
         await stranger.getByLabel("Email").fill("nobody@example.com");
@@ -172,7 +172,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     });
   });
 
-  await test.step("somebody who is removed is out at once", async () => {
+  await test.step("a removed person is signed out at once", async () => {
     await page.getByRole("button", { name: `Remove ${viewer}` }).click();
     const dialog = page.getByRole("alertdialog", { name: `Remove ${viewer}` });
     await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
@@ -197,7 +197,7 @@ async function signIn(browser: Browser, email: string, word: string): Promise<Br
   return context;
 }
 
-/** Opens an address as somebody who is not signed in. */
+/** Opens an address without a session. */
 async function onceMore(browser: Browser, url: string, look: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
@@ -206,7 +206,7 @@ async function onceMore(browser: Browser, url: string, look: (page: Page) => Pro
   await context.close();
 }
 
-/** A request from within the page, with its session. */
+/** Sends a request from within the page, with its session. */
 const ask = (page: Page, method: string, path: string, body: object = {}) =>
   page.evaluate(
     async ([way, address, text]) => {

@@ -1,9 +1,9 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { freePort } from "../server/testing/free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
+import { expectAccessible, expectToFit, fieldContent, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// The playground of the compiled executable: agents are tried there as the API would run them, in a real browser.
+// The playground of the compiled executable: agents are tried as the API would run them, in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel({ flags: ["--http-port", "0"] });
@@ -19,14 +19,14 @@ const hostile = [
   "```js\nconst answer = 42;\n```",
 ].join("\n\n");
 
-test("an agent is made, tried and answered, by mouse and keyboard, and a reload loses nothing of it", async ({
+test("an agent is created, tried and answered, by mouse and keyboard, and a reload loses nothing of it", async ({
   page,
 }) => {
-  test.setTimeout(240_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+  test.setTimeout(240_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
 
-  await test.step("without any agent, the first is made here, with a tool that waits for the reader", async () => {
+  await test.step("without any agent, the first is created here, with a client tool that waits for the reader", async () => {
     await page.getByRole("link", { name: "Playground" }).click();
     await expect(page.getByRole("heading", { name: "Create an agent to try" })).toBeVisible();
     await expectAccessible(page, "no agent");
@@ -37,7 +37,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expectToFit(page, "empty");
   });
 
-  await test.step("a client tool is answered by keyboard alone, and nothing is made up for it", async () => {
+  await test.step("a client tool is answered by keyboard alone, and its output is not prefilled", async () => {
     await composer(page).fill("How is the weather?");
     await page.keyboard.press("ControlOrMeta+Enter");
     await expect(lastRun(page).getByRole("status")).toHaveText("Waiting for a response");
@@ -46,7 +46,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expect(composer(page)).toBeFocused();
     await page.keyboard.press("ArrowUp");
     await expect(output).toBeFocused();
-    await expect.poll(() => written(output)).toBe("");
+    await expect.poll(() => fieldContent(output)).toBe("");
     await expectAccessible(page, "waits for output");
     await expectToFit(page, "waits for output");
     await output.fill('{"sky": ');
@@ -63,7 +63,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expectAccessible(page, "answered");
   });
 
-  await test.step("each call of the model shows what it was sent, with what the reader answered", async () => {
+  await test.step("each model call shows its prompt, with the reader's outputs", async () => {
     await lastRun(page).getByRole("button", { name: "What the model was sent" }).click();
     const sent = page.getByRole("dialog", { name: "What the model was sent" });
     await expect(sent.getByRole("article", { name: "tool" })).toContainText('"celsius":4');
@@ -89,7 +89,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
   });
 
   const desk = await refundDesk(server);
-  await test.step("an approval shows its arguments, takes others, and a rejection gives its reason", async () => {
+  await test.step("an approval shows its arguments, accepts others, and a rejection gives its reason", async () => {
     await page.goto(`${server.url}/dashboard/playground?agent=${desk}`);
     await page.getByRole("button", { name: "What can you do for me?" }).click();
     const approval = lastRun(page).getByRole("article").filter({ hasText: "Approve refund_payment?" });
@@ -118,17 +118,17 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
   expect(complaints).toEqual([]);
 });
 
-test("an agent is edited, saved, stopped, compared, and what its models write is kept in its place", async ({
+test("an agent is edited, saved, stopped, compared, and its model's text is confined to its place", async ({
   page,
 }) => {
   test.setTimeout(240_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await using own = await startRunnel({ flags: ["--http-port", "0"] });
   const desk = await refundDesk(own);
   await setUpAccount(page, own);
   await page.goto(`${own.url}/dashboard/playground?agent=${desk}`);
 
-  await test.step("what is edited holds for the next run at once, and for all runs once it is saved", async () => {
+  await test.step("an edit applies to the next run at once, and to all runs once it is saved", async () => {
     await page.getByRole("textbox", { name: "Instructions" }).fill("Be brief.");
     await page.getByLabel("Model", { exact: true }).fill("test/echo");
     await page.keyboard.press("Tab");
@@ -153,7 +153,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     expect(body.tools).toHaveLength(1);
   });
 
-  await test.step("what a model writes is Markdown and never HTML, and asks no other machine for anything", async () => {
+  await test.step("a model's text is Markdown and never HTML, and causes no request to another machine", async () => {
     await composer(page).fill(hostile);
     await composer(page).press("ControlOrMeta+Enter");
     await expect(lastRun(page).getByText("not loaded, from spy.example")).toBeVisible();
@@ -179,7 +179,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await expect(composer(page)).toBeEnabled();
   });
 
-  await test.step("a model that fails says its code, and can be tried again", async () => {
+  await test.step("a failed model call shows its code, and can be retried", async () => {
     await page.getByLabel("Model", { exact: true }).fill("test/refuses-to-be");
     await composer(page).fill("Hello");
     await composer(page).press("ControlOrMeta+Enter");
@@ -232,9 +232,9 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
   expect(complaints).toEqual([]);
 });
 
-test("a run that the server's sudden end cuts short goes on before the reader's eyes", async ({ page }) => {
+test("a run cut by the server's crash continues before the reader's eyes", async ({ page }) => {
   test.setTimeout(120_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   const text = Array.from({ length: 30 }, (_, n) => `stone ${n}`).join(" and ");
   await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
   const script = [{ text, delta_ms: 120 }];
@@ -257,13 +257,13 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await expect(lastRun(page)).toContainText("starts this response again");
   await expect(lastRun(page).getByText(text, { exact: true })).toBeVisible();
   await expect(lastRun(page).getByRole("alert")).toBeHidden();
-  // What was under way when the server ended, and what was asked while there was none.
+  // Requests in flight at the crash, and requests while the server was down.
   expect(complaints.filter((complaint) => !/net::ERR_/.test(complaint))).toEqual([]);
 });
 
-test("what is written stays: over a reload, another page, and what others do meanwhile", async ({ page }) => {
+test("a draft stays: over a reload, another page, and other people's changes", async ({ page }) => {
   test.setTimeout(180_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await using own = await startRunnel({ flags: ["--http-port", "0"] });
   const desk = await refundDesk(own);
   await setUpAccount(page, own);
@@ -273,7 +273,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await composer(page).press("ControlOrMeta+Enter");
   };
 
-  await test.step("the agent of the page and the input stay, though somebody makes a newer agent", async () => {
+  await test.step("the selected agent and the input stay when another person creates a newer agent", async () => {
     await go("Playground");
     await expect(page).toHaveURL(new RegExp(`agent=${desk}`));
     await composer(page).fill("Where is");
@@ -287,18 +287,18 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expect(composer(page)).toHaveValue("Where is");
   });
 
-  await test.step("an answer that was begun stands again after another page, until it is given", async () => {
+  await test.step("a half-written answer is restored after another page, until it is sent", async () => {
     await say("Where is my order?");
     const output = lastRun(page).getByLabel("Output", { exact: true });
     await output.fill('{"photo": ');
     await go("Runs");
     await expect(page).toHaveURL(/\/runs$/);
     await page.goBack();
-    await expect.poll(() => written(output)).toBe('{"photo": ');
+    await expect.poll(() => fieldContent(output)).toBe('{"photo": ');
     await output.fill('{"photo": "a.png"}');
     await output.press("ControlOrMeta+Enter");
     await expect(output).toBeHidden();
-    // As the list and the trace have it: what it waited is no work.
+    // As the list and the trace count it: waiting is no work.
     await expect(lastRun(page).getByTitle(/^Worked .+ · Waited /)).toBeVisible();
     const kept = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes(".answer.")));
     expect(kept).toEqual([]);
@@ -316,7 +316,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expect(page).toHaveURL(/agent=agt_/);
   });
 
-  await test.step("a conversation that cannot be read keeps its address, and is read on asking; one that is gone goes", async () => {
+  await test.step("a conversation that fails to load keeps its address, and loads on retry; a deleted one disappears", async () => {
     await say("Two");
     await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
     await expect(page).toHaveURL(/thread=thr_/);
@@ -337,7 +337,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expect(page).not.toHaveURL(/thread=/);
   });
 
-  await test.step("a version that somebody else saved is told of, and what was written goes on with it", async () => {
+  await test.step("a version saved by another person is announced, and the draft continues on it", async () => {
     const path = `/v1/agents/${new URL(page.url()).searchParams.get("agent")}`;
     const instructions = page.getByRole("textbox", { name: "Instructions" });
     await instructions.fill("Say it twice.");
@@ -348,7 +348,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expectAccessible(page, "other version");
     await expectToFit(page, "other version");
     await page.reload();
-    await expect.poll(() => written(instructions)).toBe("Say it twice.");
+    await expect.poll(() => fieldContent(instructions)).toBe("Say it twice.");
     await alert.getByRole("button", { name: "Keep mine on version 2" }).click();
     await expect(page.getByLabel("Max model calls")).toHaveValue("7");
     await page.getByRole("button", { name: "Save as version 3" }).click();
@@ -358,11 +358,11 @@ test("what is written stays: over a reload, another page, and what others do mea
     await expect(page.getByText("Version 3", { exact: true })).toBeVisible();
   });
 
-  // What was not let through.
+  // Requests that the test blocked.
   expect(complaints.filter((complaint) => !/net::ERR_FAILED/.test(complaint))).toEqual([]);
 });
 
-/** An agent whose first model call asks two things of a person at once, and one that writes slowly. */
+/** Creates an agent whose first model call makes two requests to a person at once, and one that writes slowly. */
 async function refundDesk(server: Runnel): Promise<string> {
   const object = { type: "object", properties: { order_id: { type: "string" }, amount: { type: "number" } } };
   const photo = await server.post("/v1/tools", { name: "ask_photo", type: "client", parameters: object });

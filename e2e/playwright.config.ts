@@ -1,31 +1,30 @@
 import { defineConfig } from "@playwright/test";
 import { browserPath } from "../scripts/browser-path.ts";
 
-// Each test gets a context of its own in a browser with a new profile; the suites start their own servers.
+// Each test gets its own context in a browser with a new profile; the suites start their own servers.
 export default defineConfig({
   testDir: ".",
   testMatch: "*.browser.ts",
   outputDir: "../dist/playwright",
   timeout: 60_000,
-  // For machines that do other things too: the first that is lost says so, instead of the whole story.
+  // Generous for busy machines, so that the first lost expectation fails instead of the whole test.
   expect: { timeout: 15_000 },
-  // A story waits more than it works: two share the two cores of the smallest machine that this is for.
+  // A test waits more than it works: two share the two cores of the smallest supported machine.
   workers: 2,
   forbidOnly: process.env.CI === "true",
-  // Told as flaky in the report: a browser on a machine that is shared loses a click now and then.
-  retries: process.env.CI === "true" ? 1 : 0,
-  reporter: process.env.CI === "true" ? [["list"], ["junit"]] : [["list"]],
+  // A failed file runs once more, alone, after all others (scripts/test-runner.ts).
+  retries: 0,
   use: {
-    // The first start's certificate is signed by itself.
+    // The first start's certificate is self-signed.
     ignoreHTTPSErrors: true,
     actionTimeout: 30_000,
     navigationTimeout: 30_000,
     screenshot: "only-on-failure",
-    // A record of every act takes a quarter of the time: only a repetition has it, or whoever asks for it by --trace=on.
-    trace: "on-first-retry",
+    // Recording a trace takes a quarter of the time: only the second run of a failed file has one.
+    trace: "off",
     launchOptions: {
       executablePath: browserPath,
-      // Containers run as root and have no GPU; the rest keeps the browser from calling home.
+      // Containers run as root and have no GPU; the other flags keep the browser offline.
       args: [
         "--no-sandbox",
         "--disable-gpu",

@@ -4,9 +4,9 @@ import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// A run that brings its process down: here kill −9 comes at the moment when its tool is called, every time.
+// A run that crashes its process: kill −9 comes whenever its tool is called.
 
-/** A run whose tool never answers and may be repeated: it is called again after every recovery. */
+/** Starts a run whose idempotent tool never responds: it is called again after every recovery. */
 async function startPoison(server: Runnel, url: string): Promise<string> {
   const tool = await createTool(server, { url: `${url}/silent`, idempotent: true });
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "It answered." }];
@@ -21,7 +21,7 @@ async function restart(server: Runnel): Promise<void> {
   await server.restart();
 }
 
-/** The run when it is over. */
+/** Returns the run once it is over. */
 async function ended(server: Runnel, id: string): Promise<Json> {
   await using stream = await server.stream(`/v1/runs/${id}/events`);
   await stream.rest();
@@ -42,7 +42,7 @@ test("a run that kills its process again and again is given up, and the service 
   expect(other).toMatchObject({ status: "completed", output: "Fine." });
 });
 
-test("runs beside it are unharmed: one that makes progress, and one that is in the middle of a long call", async () => {
+test("runs beside it are unharmed: one that makes progress, and one in the middle of a long call", async () => {
   await using tools = startToolServer();
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
@@ -65,7 +65,7 @@ test("runs beside it are unharmed: one that makes progress, and one that is in t
     await waits(server, healthy);
     await restart(server);
   }
-  // After the third crash both may be the one: they go on one at a time, and the fourth says which it was.
+  // After the third crash both are suspects: they run one at a time, and the fourth crash decides.
   await tools.called("/silent", 4);
   await restart(server);
   expect(await ended(server, poison)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
@@ -93,7 +93,7 @@ test("a run that kills its worker thread again and again is given up, and a long
   expect(await server.post(`/v1/runs/${long}/cancel`)).toMatchObject({ body: { status: "cancelled" } });
 });
 
-/** Answers when the run waits for its next output. */
+/** Resolves when the run waits for its next output. */
 async function waits(server: Runnel, id: string): Promise<void> {
   const { body: events } = await server.get(`/v1/runs/${id}/events?limit=100`);
   const { body: run } = await server.get(`/v1/runs/${id}`);

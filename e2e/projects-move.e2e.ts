@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { type Postgres, sqlAt, startPostgres } from "../server/testing/postgres.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Cluster, startCluster } from "./cluster/nodes.ts";
-import { answered, ask, bothLed, cleaned, command, post, tryCommand } from "./cluster/requests.ts";
+import { ask, bothLed, cleaned, command, post, requestWithRetry, tryCommand } from "./cluster/requests.ts";
 import { createAgent, createClient, recordOf, startTools } from "./cluster/storm.ts";
 import { openStream } from "./event-stream.ts";
 import { type Json, runCommand } from "./harness.ts";
 import { startToolServer } from "./tool-server.ts";
-import { inTime, until } from "./until.ts";
+import { waitUntil, withTimeout } from "./until.ts";
 
-/** Where the engine leads requests of the project to. */
+/** Returns the cell that Postgres records for a project. */
 async function cellOf(cluster: Cluster, project: string): Promise<string> {
   const [row] = await sqlAt(cluster.engine(), `SELECT cell FROM runnel_projects WHERE id = '${project}'`);
   return row!.cell as string;
@@ -21,11 +21,11 @@ const cellsOf = (cluster: Cluster) => cluster.cell.split(",") as [string, string
 const move = (cluster: Cluster, project: string, ...more: string[]) =>
   tryCommand(cluster, ["projects", "move", project, "--to", cellsOf(cluster)[1], ...more]);
 
-/** How many rows of a project a cell's leader has, by table; none of tables without any. */
+/** Counts a project's rows on a cell's leader, by table; tables without any are left out. */
 async function rowsOf(cluster: Cluster, cell: string, project: string): Promise<Record<string, number>> {
   let counts: Record<string, number> | null = null;
-  // Who has only just taken the cell puts its database in place first, and who has just lost it ends with its folder.
-  await until(async () => {
+  // A new leader installs its database first, and a former one deletes its folder on exit.
+  await waitUntil(async () => {
     const leader = await cluster.leader(cell);
     const { child, dataDir, url } = leader;
     const health = await fetch(`${url}/healthz`).then(
@@ -58,24 +58,31 @@ function countsIn(path: string, project: string): Record<string, number> {
   return Object.fromEntries(counts.filter(([, n]) => n > 0));
 }
 
-/** What is made anew where a project arrives, or goes on by itself. */
-const moving = ["search_documents", "search_changes", "audit_log", "analytics", "webhook_attempts", "idempotency_keys"];
-const still = (rows: Record<string, number>) =>
-  Object.fromEntries(Object.entries(rows).filter(([table]) => !moving.includes(table)));
+/** Tables that are rebuilt in the target cell, or that change by themselves. */
+const changingTables = [
+  "search_documents",
+  "search_changes",
+  "audit_log",
+  "analytics",
+  "webhook_attempts",
+  "idempotency_keys",
+];
+const withoutChangingTables = (rows: Record<string, number>) =>
+  Object.fromEntries(Object.entries(rows).filter(([table]) => !changingTables.includes(table)));
 
 const isOver = ({ status }: Json): boolean => ["completed", "failed", "cancelled"].includes(status);
 
-/** Clients that start runs of six model calls and five tool calls, and follow them through any node. */
+/** Starts clients that create runs of six model calls and five tool calls, and follow them through any node. */
 async function startClients(cluster: Cluster, toolsUrl: string, count: number) {
   const agent_id = await createAgent(cluster, toolsUrl);
   const clients = Array.from({ length: count }, (_, n) => createClient(cluster, agent_id, `run ${n}`));
   const following = clients.map((client) => client.follow());
-  await until(() => clients.every((client) => client.told().size > 2));
+  await waitUntil(() => clients.every((client) => client.told().size > 2));
   return {
     clients,
-    /** All have read their runs to the end; what must be zero. */
+    /** Waits until all have read their runs to the end. Returns counts that must be zero. */
     async ended(tools: ReturnType<typeof startTools>) {
-      await inTime(Promise.all(following), "every run ends");
+      await withTimeout(Promise.all(following), "every run ends");
       let gaps = 0;
       let unfinished = 0;
       for (const client of clients) {
@@ -100,19 +107,19 @@ async function startClients(cluster: Cluster, toolsUrl: string, count: number) {
 }
 
 let clusters = 0;
-/** Of a cluster that shares its Postgres with others. */
+/** Returns the cells of a cluster that shares its Postgres with others. */
 const ownCells = () => ({ cell: `main-${++clusters},east-${clusters}` });
 
-/** The default project, with runs that go on, and its key. */
+/** Returns the default project and starts runs in it. */
 async function begin(cluster: Cluster, toolsUrl: string) {
   const { main } = await bothLed(cluster);
   const project: string = (await ask(main, "/v1/me", cluster.keys.test)).project_id;
   return { project, runs: await startClients(cluster, toolsUrl, 5) };
 }
 
-/** All of a project is in one of the cells, and nothing of it in the other one. */
+/** Expects all of a project in one cell, and nothing of it in the other. */
 async function expectOneCopy(cluster: Cluster, project: string, expected: string): Promise<void> {
-  await until(async () => {
+  await waitUntil(async () => {
     const moves = await sqlAt(cluster.engine(), `SELECT id FROM runnel_moves WHERE project = '${project}'`);
     return moves.length === 0;
   });
@@ -127,7 +134,15 @@ async function expectOneCopy(cluster: Cluster, project: string, expected: string
   for (const { url } of cluster.nodes) expect((await ask(url, "/v1/me", cluster.keys.test)).project_id).toBe(project);
 }
 
-const nothing = { unfinished: 0, gaps: 0, unsafe: 0, repeated: 0, otherwise: 0, wrong: [] as string[], missing: 0 };
+const noViolations = {
+  unfinished: 0,
+  gaps: 0,
+  unsafe: 0,
+  repeated: 0,
+  otherwise: 0,
+  wrong: [] as string[],
+  missing: 0,
+};
 
 describe.if(startPostgres.orSkipped("projects that are moved"))("a project is moved to another cell", () => {
   let postgres: Postgres;
@@ -136,7 +151,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
   }, 60_000);
   afterAll(async () => await postgres?.[Symbol.asyncDispose]());
 
-  test("with runs at work, runs that wait, files, memory, webhooks and keys; every run ends once", async () => {
+  test("with runs in progress, waiting runs, files, memory, webhooks and keys; every run ends once", async () => {
     await using cluster = await startCluster({ nodes: 3, cell: "main,east", lease_s: 20 });
     await using tools = startTools();
     await using hooks = startWebhookReceiver(() => new Response("Not now.", { status: 500 }));
@@ -173,14 +188,14 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       ),
     );
     expect(waiting.map(({ status }) => status)).toEqual(["requires_action", "requires_action"]);
-    await until(async () => {
+    await waitUntil(async () => {
       const found = await post(main, `/v1/memory/${memory.id}/search`, key, { query: "When is Bergen closed?" });
       return found.data.length === 1;
     });
     const revoked = JSON.parse(await command(cluster, ["keys", "create", "--project", "default", "--json"]));
     await command(cluster, ["keys", "revoke", revoked.id]);
     const { clients, ended } = await startClients(cluster, tools.url, 6);
-    // Somebody reads a run that waits, and somebody waits for one in the middle of a step.
+    // One client streams a waiting run, and another waits for one in the middle of a step.
     const read = (id: string, lastId: string | null) =>
       openStream((signal) =>
         cluster.request(spare, `/v1/runs/${id}/events`, {
@@ -213,11 +228,11 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       "",
       { id: project, name: "default", cell: "east" },
     ]);
-    expect(await ended(tools)).toEqual(nothing);
+    expect(await ended(tools)).toEqual(noViolations);
     expect(await cellOf(cluster, project)).toBe("east");
     expect(await rowsOf(cluster, "main", project)).toEqual({});
     const after = await rowsOf(cluster, "east", project);
-    const { run_events: _, ...known } = still(before);
+    const { run_events: _, ...known } = withoutChangingTables(before);
     for (const [table, rows] of Object.entries(known)) expect([table, after[table]! >= rows]).toEqual([table, true]);
     await stream.rest();
     expect([stream.ending(), stream.comments.at(-1), stream.frames.at(-1)!.event]).toEqual([
@@ -227,12 +242,12 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     ]);
     await using goesOn = await read(waiting[0]!.id, stream.lastId());
     expect((await asked).object).toBe("run");
-    await until(async () => isOver(await ask(main, `/v1/runs/${(await asked).id}`, key)));
+    await waitUntil(async () => isOver(await ask(main, `/v1/runs/${(await asked).id}`, key)));
     expect(slow.callsOf("/slow/1500").length).toBe(1);
 
     for (const url of [main, east, spare]) {
       expect((await ask(url, "/v1/me", key)).project).toBe("default");
-      expect((await answered(url, "/v1/me", revoked.secret ?? revoked.key)).status).toBe(401);
+      expect((await requestWithRetry(url, "/v1/me", revoked.secret ?? revoked.key)).status).toBe(401);
       const content = await ask(url, `/v1/files/${file.id}/content`, key);
       expect(content.length).toBe(600_000);
       const found = await post(url, `/v1/memory/${memory.id}/search`, key, { query: "When is Bergen closed?" });
@@ -246,7 +261,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     await post(main, `/v1/runs/${approval.id}/submit_tool_outputs`, key, {
       tool_outputs: [{ tool_call_id: callOf(approval), decision: "approve" }],
     });
-    for (const { id } of waiting) await until(async () => isOver(await ask(spare, `/v1/runs/${id}`, key)));
+    for (const { id } of waiting) await waitUntil(async () => isOver(await ask(spare, `/v1/runs/${id}`, key)));
     expect((await ask(spare, `/v1/runs/${client.id}`, key)).output).toBe("All of it is done.");
     await goesOn.until("run.completed");
     const seqs = [...stream.frames, ...goesOn.frames]
@@ -254,11 +269,13 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       .map(({ data }) => data.seq);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     hooks.answerWith(() => new Response("Taken."));
-    await until(() => clients.every((each) => hooks.received.some(({ body }) => body.includes(each.id()))));
-    // The search index is filled again afterwards.
-    await until(async () => (await ask(main, "/v1/search?q=go", key)).data.some(({ id }: Json) => id === client.id));
+    await waitUntil(() => clients.every((each) => hooks.received.some(({ body }) => body.includes(each.id()))));
+    // The search index is rebuilt afterwards.
+    await waitUntil(async () =>
+      (await ask(main, "/v1/search?q=go", key)).data.some(({ id }: Json) => id === client.id),
+    );
 
-    // What is wrong is said in one line.
+    // A refusal is one line.
     const refusals = [
       [["nowhere", "--to", "east"], 'There is no project "nowhere"'],
       [["default", "--to", "west"], 'There is no cell "west". This cluster has main, east.'],
@@ -270,7 +287,7 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
     }
   }, 240_000);
 
-  // Where the cell that it leaves dies, and where the one dies that it comes to. Each node dies there once.
+  // Failpoints of the source's leader and of the target's. Each node dies there once.
   const points = [
     "before_move.packed",
     "after_move.packed",
@@ -290,12 +307,12 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       await using cluster = await startCluster({ nodes: 4, ...ownCells(), failpoint, postgres });
       await using tools = startTools();
       const { project, runs } = await begin(cluster, tools.url);
-      // Whoever asked is not told what came of it where the leader died.
-      await until(async () => {
+      // If the leader died, the command does not know its result.
+      await waitUntil(async () => {
         const { code, stderr } = await move(cluster, project);
         return code === 0 || /is in the cell .* already/.test(stderr);
       });
-      expect(await runs.ended(tools)).toEqual(nothing);
+      expect(await runs.ended(tools)).toEqual(noViolations);
       expect(cluster.nodes.flatMap(({ codes }) => codes).length).toBeGreaterThan(0);
       await expectOneCopy(cluster, project, cellsOf(cluster)[1]);
     },
@@ -303,9 +320,9 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
   );
 
   test.each(["before_move.undone", "after_move.undone"])(
-    "kill -9 at %s, where the other cell cannot take the project, leaves it where it was, and every run ends once",
+    "kill -9 at %s, where the other cell cannot accept the project, leaves it in place, and every run ends once",
     async (failpoint) => {
-      // Its run is held in a step: nobody else may take the cell meanwhile.
+      // Its run is held in a step, so no other node may take the cell meanwhile.
       await using cluster = await startCluster({ nodes: 4, ...ownCells(), failpoint, postgres, lease_s: 10 });
       await using tools = startTools();
       const { promise: told, resolve: tell } = Promise.withResolvers<void>();
@@ -329,8 +346,8 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
         expect.stringMatching(/default stays: after 1 s runs are still in a step \(\d\)\./),
       ]);
       const moving = move(cluster, project);
-      // Before its run comes to the end of its step, somebody takes its name in the other cell.
-      await until(async () => {
+      // Before its run finishes its step, another project takes its name in the other cell.
+      await waitUntil(async () => {
         const moves = await sqlAt(cluster.engine(), `SELECT id FROM runnel_moves WHERE project = '${project}'`);
         return moves.length === 1;
       });
@@ -342,8 +359,8 @@ describe.if(startPostgres.orSkipped("projects that are moved"))("a project is mo
       await command(cluster, ["projects", "create", "default"]);
       tell();
       expect((await moving).code).not.toBe(0);
-      expect(await runs.ended(tools)).toEqual(nothing);
-      await until(async () => isOver(await ask(cluster.nodes[0]!.url, `/v1/runs/${run.id}`, key)));
+      expect(await runs.ended(tools)).toEqual(noViolations);
+      await waitUntil(async () => isOver(await ask(cluster.nodes[0]!.url, `/v1/runs/${run.id}`, key)));
       expect((await ask(cluster.nodes[0]!.url, `/v1/runs/${run.id}`, key)).output).toBe("done");
       expect(slow.received.length).toBe(1);
       expect(cluster.nodes.flatMap(({ codes }) => codes).length).toBeGreaterThan(0);

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * The proxy in the environment of every server and command that a test starts. They reach hosts by themselves unless the
- * operator names a proxy: so nobody may ever come here, whatever the test is about.
+ * The proxy in the environment of every server and command that a test starts. They ignore it unless the operator names
+ * a proxy, so it must never receive a connection, in any test.
  */
 export const proxyCanary = await open();
 

@@ -7,10 +7,10 @@ import { startModelServer } from "./model-server.ts";
 import { startObjectStore } from "./object-store.ts";
 import { startRecordingProxy } from "./recording-proxy.ts";
 import { startToolServer } from "./tool-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// One rule for the server and for commands: what is for this machine goes to it, and the rest through the operator's proxy
-// if there is one. The proxies that the environment names are nobody's business.
+// One rule for the server and for commands: requests to this machine go directly, the rest through the operator's proxy
+// if there is one. The environment's proxies are ignored.
 
 const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
 const named = (url: string) => ({
@@ -20,7 +20,7 @@ const named = (url: string) => ({
 });
 const store = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
 
-/** Commands of every kind that asks something over a network, on the server's own machine. */
+/** Runs commands of every kind that uses a network, on the server's own machine. */
 async function everyCommand(server: Runnel, agent: string, env: Record<string, string>): Promise<void> {
   const at = ["--data-dir", server.dataDir];
   const runnel = async (args: string[]) => {
@@ -47,7 +47,7 @@ async function everyCommand(server: Runnel, agent: string, env: Record<string, s
   ]);
 }
 
-test("the proxies that the environment names see no command and nothing of the server", async () => {
+test("the proxies of the environment see no command and nothing of the server", async () => {
   using proxy = await startRecordingProxy();
   using objects = startObjectStore();
   await using model = startModelServer();
@@ -56,7 +56,7 @@ test("the proxies that the environment names see no command and nothing of the s
   const agent = await createAgent(server, "words-3-0");
   await everyCommand(server, agent, environment);
   expect(objects.names()).toHaveLength(1);
-  // One for another machine goes there as well, and not to the proxy.
+  // A command for another machine goes there directly as well.
   const away = await runCommand(["health", "--url", "https://runnel.invalid"], {
     env: { PATH: process.env.PATH!, ...environment },
   });
@@ -64,7 +64,7 @@ test("the proxies that the environment names see no command and nothing of the s
   expect(proxy.take()).toEqual([]);
 }, 120_000);
 
-test("through the operator's proxy goes what is for other machines, of commands and of the server, and nothing else", async () => {
+test("the operator's proxy gets the requests to other machines, of commands and of the server, and no others", async () => {
   await using model = startModelServer();
   await using tools = startToolServer();
   using objects = startObjectStore();
@@ -111,7 +111,7 @@ test("through the operator's proxy goes what is for other machines, of commands 
     const agent = await createAgent(server, "turns-0", { tools: [tool.id] });
     expect(await runToEnd(server, agent)).toMatchObject({ status: "completed" });
     const seen = new Set<string>();
-    await until(() => {
+    await waitUntil(() => {
       for (const one of proxy.take()) seen.add(one);
       return ["CONNECT 10.11.12.13:443", "POST http://collector.example:4318/v1/traces"].every((one) => seen.has(one));
     });
@@ -125,7 +125,7 @@ test("through the operator's proxy goes what is for other machines, of commands 
   }
   await using server = await startRunnel({ environment });
   const agent = await createAgent(server, "words-3-0");
-  // More than one part of an object.
+  // More than one part of a multipart upload.
   const form = new FormData();
   form.append("purpose", "attachment");
   form.append("file", new File([randomBytes(12_000_000)], "random.bin"));

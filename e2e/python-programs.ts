@@ -1,20 +1,20 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withoutAsync } from "../scripts/clients/python.ts";
 import { installWheel } from "../scripts/python-tool.ts";
 import { inProject } from "../scripts/root.ts";
+import { toSync } from "../scripts/sdk-codegen/python.ts";
 import { build } from "../server/lib/build-info.ts";
-import type { Ended, Runnel } from "./harness.ts";
+import type { CommandResult, Runnel } from "./harness.ts";
 import { proxyCanary } from "./proxy-canary.ts";
 
 /** The two clients of the package. */
-export const kinds = ["sync", "async"] as const;
-export type Kind = (typeof kinds)[number];
+export const clientKinds = ["sync", "async"] as const;
+export type Kind = (typeof clientKinds)[number];
 
 /**
- * Somebody who installed the wheel that a server serves, with the Python of this folder, and runs the programs in `e2e/clients` with it. They are
- * written for the client that awaits; for the other one their async words are taken out, as the package's own are.
+ * Installs the wheel that a server serves, with the Python of this folder, to run the programs in `e2e/clients`. They
+ * are written for the async client; for the sync one their async keywords are removed, as in the package itself.
  */
 export async function installClient(server: Runnel, programs: string) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-python-"));
@@ -42,7 +42,7 @@ export async function installClient(server: Runnel, programs: string) {
     const path = join(mkdtempSync(join(folder, "program-")), `${names[0]}.py`);
     writeFileSync(
       path,
-      kind === "sync" ? `${withoutAsync(source)}\n\nmain()\n` : `${source}\n\nimport asyncio\n\nasyncio.run(main())\n`,
+      kind === "sync" ? `${toSync(source)}\n\nmain()\n` : `${source}\n\nimport asyncio\n\nasyncio.run(main())\n`,
     );
     return path;
   };
@@ -52,23 +52,23 @@ export async function installClient(server: Runnel, programs: string) {
     site,
     wheel,
     programs,
-    /** Runs the program that these files of `e2e/clients` are together; `onLine` hears each line that it prints. */
+    /** Runs these files of `e2e/clients` as one program; `onLine` is called for each printed line. */
     run: (
       names: string[],
       kind: Kind,
       env: Record<string, string> = {},
       onLine?: (line: string) => void,
-    ): Promise<Ended> =>
+    ): Promise<CommandResult> =>
       runProgram([join(programs, "python"), write(names, kind)], {
         cwd: folder,
         env: { ...environment, ...env },
         onLine,
       }),
     /** Runs Python, or with `-m` a tool of its environment, with these arguments. */
-    python: (...args: string[]): Promise<Ended> => {
+    python: (...args: string[]): Promise<CommandResult> => {
       const cwd = join(folder, "work");
       mkdirSync(cwd, { recursive: true });
-      // Other programs obey the proxies of their environment.
+      // Other programs use the proxies of their environment.
       const env = args[0] === "-m" ? plain : environment;
       return runProgram([join(programs, "python"), ...args], { cwd, env });
     },
@@ -84,7 +84,7 @@ interface Options {
   onLine?: (line: string) => void;
 }
 
-async function runProgram(command: string[], { cwd, env = {}, onLine }: Options): Promise<Ended> {
+async function runProgram(command: string[], { cwd, env = {}, onLine }: Options): Promise<CommandResult> {
   const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
   const [stdout, stderr, code] = await Promise.all([

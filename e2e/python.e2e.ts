@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { createFairQueue } from "../server/lib/fair/queue.ts";
-import { childStages } from "../server/sandbox/child-order.ts";
-import { performReplacing, startChild } from "../server/sandbox/child-process.ts";
-import type { Program } from "../server/sandbox/program.ts";
-import { programTask } from "../server/sandbox/program-task.ts";
+import { createFairQueue } from "../server/lib/fair-queue/queue.ts";
+import { childStages } from "../server/runtime/sandbox/child-order.ts";
+import { performWithRestart, startChild } from "../server/runtime/sandbox/child-process.ts";
+import type { Program } from "../server/runtime/sandbox/program.ts";
+import { programTask } from "../server/runtime/sandbox/program-task.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import type { Hostile } from "../server/testing/hostile-javascript.ts";
 import { breakingPython, escapedPython, hostilePython, programOfRoads } from "../server/testing/hostile-python.ts";
@@ -12,7 +12,7 @@ import { executable } from "./harness.ts";
 
 const isRoot = process.getuid?.() === 0;
 const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-// Whoever is not root is an ordinary user already, and then runs all.
+// Without root the tests already run as an ordinary user.
 const users: [string, string[], number][] = isRoot
   ? [
       ["root", [], 1],
@@ -34,10 +34,10 @@ describe.each(users)("the executable's Python, as %s", (_, become, each) => {
         pids.push(child.pid);
         return child;
       };
-      return performReplacing(start, () => programTask({ ...program, language: "python" }), never);
+      return performWithRestart(start, () => programTask({ ...program, language: "python" }), never);
     });
 
-  test("reads a table and leaves a file behind", async () => {
+  test("reads a table and writes a file", async () => {
     const code = `
 import csv, zipfile
 total = sum(int(row["amount"]) for row in csv.DictReader(open("/input/sales.csv")))
@@ -57,12 +57,12 @@ total`;
     expect(outcome).toMatchObject({ result: 42, error: null, files: [{ name: "sum.zip" }] });
   });
 
-  test("has no road into the runtime around it", async () => {
+  test("cannot reach the runtime around it", async () => {
     const outcome = await run({ ...hostileProgram, code: programOfRoads, timeout_ms: 20_000 });
     expect(outcome).toMatchObject({ result: [], error: null });
   });
 
-  test("lets no hostile program come to anything", async () => {
+  test("keeps hostile programs from doing harm", async () => {
     let visits = 0;
     const visit = () => {
       visits++;
@@ -74,7 +74,7 @@ total`;
 
     expect(await hostileFaults(some(hostilePython(outside)), (program) => run(program))).toEqual([]);
     expect(await hostileFaults(some(escapedPython(outside)), runOpen)).toEqual([]);
-    // Of a process that is broken, the sandbox itself says so: any answer will do, if it comes.
+    // The sandbox itself reports a broken process: any response will do, if one arrives.
     await Promise.all(breakingPython.map((hostile) => runOpen({ ...hostileProgram, code: hostile.code })));
 
     expect(visits).toBe(0);

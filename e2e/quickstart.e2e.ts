@@ -5,14 +5,14 @@ import { nodeForTypeScript, programOf, pythonForExamples } from "./doc-examples.
 import { startModelServer } from "./model-server.ts";
 import { blocksOf, createReader, readme } from "./readme-reader.ts";
 
-// The README's examples, block by block in one shell, as a stranger would type them: what it shows is what happens.
+// The README's examples, block by block in one shell, as a new user would type them: they print what it shows.
 
 const blocks = blocksOf("Quick start");
 const own = blocksOf("In your own code");
 const python = await pythonForExamples();
 const node = await nodeForTypeScript();
 
-test("the quick start starts, kills, starts again, and is typed in between", () => {
+test("the quick start starts, kills and restarts the server, and its blocks are typed in between", () => {
   const kinds = blocks.map(({ kind }) => kind);
   expect(kinds).toEqual(["start", "settings", "kill", "quickstart", "quickstart"]);
   const typed = blocks.map(({ code }) => code);
@@ -23,18 +23,18 @@ test("the quick start starts, kills, starts again, and is typed in between", () 
   expect(shown, "the run that was killed goes on").toContain("event: run.recovered\nevent: run.completed");
 });
 
-test("every command of the quick start prints what the README says", async () => {
+test("every command of the quick start prints the README's output", async () => {
   await using ollama = startModelServer();
   await using reader = createReader({ OLLAMA_BASE_URL: ollama.url });
   await reader.type(blocks);
   expect(ollama.count("llama3.2"), "the quick start ends with a real model").toBe(1);
 }, 90_000);
 
-test("where the real model is not there, the last step says so, and no other model answers in its place", async () => {
+test("without the real model the last step fails with a message, and no other model answers in its place", async () => {
   await using reader = createReader();
   const [start, settings] = blocks;
   await reader.type([start!, settings!]);
-  // Whether an Ollama is on this machine is nobody's business here: a provider without a key is refused alike.
+  // Independent of an Ollama on this machine: a provider without a key is refused alike.
   const last = blocks.at(-1)!.code.replace("ollama/llama3.2", "openai/gpt-5").trim();
   const printed = await reader.read(`runs() { api GET /runs | field data.length; }; runs; { ${last}; } 2>&1; runs`);
   expect(printed.split("\n")).toEqual(["1", expect.stringContaining("400"), expect.stringMatching(/^model: /), "1"]);
@@ -66,7 +66,7 @@ describe("the README's program", () => {
     expect(await reader.read(`${node!.join(" ")} program.mts`)).toMatch(answer);
   });
 
-  test.skipIf(!python)("has the client for Python at hand", async () => {
+  test.skipIf(!python)("has the Python client at hand", async () => {
     await reader.read(`export PATH=${python}:$PATH PIP_TARGET=$PWD/site PIP_NO_DEPS=1 PYTHONPATH=$PWD/site`);
     await reader.type(own.filter(({ kind }) => kind === "python"));
     expect(await reader.read("python -c 'import runnel_sdk; print(runnel_sdk.__version__)'")).toBe(build.version);

@@ -2,13 +2,14 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type Json, type ParsedResponse, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-// Requests that meet: each is told what then holds, and one of them wins.
+// Concurrent requests: each gets the resulting state, and one of them wins.
 
-/** What a request was told: `200` and the status of the run, or the code of the refusal. */
-const told = ({ status, body }: Answer): string => `${status} ${status === 200 ? body.status : body.error.code}`;
+/** Returns a response in short: `200` and the run's status, or the status and the error code. */
+const outcomeOf = ({ status, body }: ParsedResponse): string =>
+  `${status} ${status === 200 ? body.status : body.error.code}`;
 
 async function eventsOf(server: Runnel, id: string): Promise<string[]> {
   const { body } = await server.get(`/v1/runs/${id}/events?limit=100`);
@@ -29,7 +30,7 @@ test("of 50 cancels among 50 answers to one run, one side wins, and every reques
     const answers = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {
         const isCancel = (index + round) % 2 === 0;
-        return { isCancel, said: told(await (isCancel ? cancel() : submit(index))) };
+        return { isCancel, said: outcomeOf(await (isCancel ? cancel() : submit(index))) };
       }),
     );
     const events = await eventsOf(server, run.id);
@@ -72,15 +73,15 @@ test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 mor
     const accepted = started.filter(({ status }) => status === 201);
     expect(accepted).toHaveLength(20);
     for (const answer of started.filter(({ status }) => status !== 201)) {
-      expect(told(answer)).toBe("429 concurrency_limit_exceeded");
+      expect(outcomeOf(answer)).toBe("429 concurrency_limit_exceeded");
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     const ends = await Promise.all(accepted.map(({ body }) => server.post(`/v1/runs/${body.id}/cancel`, {})));
-    expect(new Set(ends.map(told))).toEqual(new Set(["200 cancelled"]));
+    expect(new Set(ends.map(outcomeOf))).toEqual(new Set(["200 cancelled"]));
   }
 });
 
-/** How many runs may be in progress at once, in every project. */
+/** Limits the number of runs in progress, in every project. */
 function limitRuns({ dataDir }: Runnel, runs_in_progress: number): void {
   const db = new Database(join(dataDir, "runnel.db"));
   db.run("PRAGMA busy_timeout = 5000");

@@ -2,25 +2,25 @@ import { connect, type TLSSocket } from "node:tls";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import type { Runnel } from "./harness.ts";
 
-/** A reader that has a connection of its own and reads when it is told to: fetch reads by itself, and shares. */
+/** A reader with its own connection that reads only on demand: fetch reads by itself, and shares connections. */
 interface RawReader {
-  /** Stops taking anything from the system, until `resume`. */
+  /** Stops reading from the system until `resume`. */
   pause(): void;
   resume(): void;
-  /** Bytes taken so far. */
+  /** Returns the number of bytes read so far. */
   taken(): number;
-  /** Settles when the connection is closed, by whomever. */
+  /** Resolves when either side closes the connection. */
   closed: Promise<void>;
   /** Cuts the connection. */
   leave(): void;
 }
 
-/** Connects and asks for a path as a stream, without reading a byte of the answer. */
+/** Connects and requests a path as a stream, without reading a byte of the response. */
 export function openSilent(server: Runnel, path: string): Promise<RawReader> {
   return open(server, path, null).then(({ reader }) => reader);
 }
 
-/** The same, and has its place: it reads the first bytes of the answer, and nothing behind them until `resume`. */
+/** Like `openSilent`, but reads the first bytes of the response, and nothing more until `resume`. */
 export async function openDead(server: Runnel, path: string): Promise<RawReader> {
   const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
   let isBegun = false;
@@ -38,7 +38,7 @@ export async function openDead(server: Runnel, path: string): Promise<RawReader>
   return reader;
 }
 
-/** Connects, asks for a path as a stream and reads it. The response is there when its head is. */
+/** Connects, requests a path as a stream and reads it. Resolves when the response's head is there. */
 export async function openReader(
   server: Runnel,
   path: string,
@@ -85,7 +85,7 @@ function open(server: Runnel, path: string, sink: Sink | null): Promise<{ reader
   return promise;
 }
 
-/** Turns what comes over the wire (HTTP/1.1, chunked, ASCII) into a response whose body ends as the server ends it. */
+/** Parses the received bytes (HTTP/1.1, chunked, ASCII) into a response whose body ends as the server ends it. */
 function createResponse(resolve: (response: Response) => void, reject: (error: Error) => void): Sink {
   let text = "";
   let head = false;
@@ -105,7 +105,7 @@ function createResponse(resolve: (response: Response) => void, reject: (error: E
     const headers = lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]);
     head = true;
     text = text.slice(end + 4);
-    if (!/^transfer-encoding: chunked$/im.test(lines.join("\n"))) close(); // A refusal: its head says enough.
+    if (!/^transfer-encoding: chunked$/im.test(lines.join("\n"))) close(); // A refusal: the head is enough.
     resolve(new Response(stream, { status: Number(status.split(" ")[1]), headers }));
   }
 

@@ -1,33 +1,33 @@
 import { connect } from "node:tls";
-import { throughNode } from "./cluster/through-a-spare.ts";
+import { usesSpare } from "./cluster/through-a-spare.ts";
 import type { Json, Runnel } from "./harness.ts";
 import { patience_ms } from "./until.ts";
 
 const silence_ms = 1000;
 
-/** What came back for bytes that no client would send. */
+/** Response to bytes that no client would send. */
 export interface RawAnswer {
-  /** Of the first answer; 0 when the connection was closed without one. */
+  /** Status of the first response; 0 if the connection was closed without one. */
   status: number;
-  /** Of every answer on this connection, in their order, without `100 Continue`. */
+  /** Status of every response on this connection, in order, without `100 Continue`. */
   statuses: number[];
   headers: Headers;
-  /** The body of the first answer. */
+  /** Body of the first response. */
   text: string;
-  /** Whether the server ended the connection; else there was only silence any more. */
+  /** True if the server closed the connection; false if it only became silent. */
   closed: boolean;
 }
 
-/** The line and headers by which a request is ours. */
-export const ours = (server: Runnel, key = server.keys.test): string =>
+/** Returns the headers that every valid request needs. */
+export const requestHeaders = (server: Runnel, key = server.keys.test): string =>
   `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
 
 /**
- * Sends bytes as they are, one byte per character, and reads until the server ends the connection. It ends the connection
- * itself after a silence: a short one once there is an answer to each request that does not announce the end, a long one
- * before, when a busy machine may still be at work. `waits_ms` is the long one: of a request that is never answered.
- * Several go in one piece, or each after the answer to the one before where the answer comes from another node: there it
- * is not there at once, and the runtime closes a connection on which the next request comes before it.
+ * Sends bytes as they are, one byte per character, and reads until the server closes the connection. Closes it after a
+ * silence: a short one once each request without a last word has its response, a long one before, because a busy
+ * machine may still be at work. `waits_ms` is the long one, for a request that never gets a response. Several requests
+ * go in one piece, or each after the previous response if a node forwards them: there the response takes a moment, and
+ * the runtime closes a connection on which the next request comes before.
  */
 export function rawRequest(server: Runnel, request: string | string[], waits_ms = patience_ms): Promise<RawAnswer> {
   const { hostname, port } = new URL(server.url);
@@ -37,7 +37,7 @@ export function rawRequest(server: Runnel, request: string | string[], waits_ms 
   const left = [request].flat();
   const wanted = left.length;
   const next = () => {
-    const now = throughNode ? left.splice(0, 1) : left.splice(0);
+    const now = usesSpare ? left.splice(0, 1) : left.splice(0);
     if (now.length > 0) socket.write(now.join(""), "latin1");
   };
   const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, next);
@@ -50,12 +50,12 @@ export function rawRequest(server: Runnel, request: string | string[], waits_ms 
     if (isComplete(received, wanted)) socket.setTimeout(silence_ms);
     next();
   });
-  socket.on("error", () => {}); // Of a connection that the server cut: `close` follows.
+  socket.on("error", () => {}); // Errors of a connection that the server cut: `close` follows.
   socket.on("close", () => resolve({ ...parse(received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")), closed }));
   return promise;
 }
 
-/** Whether all answers have begun, and the last of them is not the last word of the server. */
+/** True if all responses have begun, and the last one does not announce the end. */
 function isComplete(received: string, wanted: number): boolean {
   const heads = received.split(/HTTP\/1\.1 (?!100)\d{3} /).slice(1);
   return heads.length >= wanted && heads.at(-1)!.includes("\r\n\r\n") && !/\r\nconnection: close/i.test(heads.at(-1)!);
@@ -77,8 +77,8 @@ function bodyOf(headers: Headers, body: string): string {
   return body.replaceAll(/[0-9a-f]+\r\n/gi, "").replaceAll("\r\n", "");
 }
 
-/** The answer as runnel itself makes every refusal; throws for anything else. */
-export function envelopeOf({ status, headers, text }: RawAnswer): Json {
+/** Returns the body of a refusal in runnel's envelope; throws for anything else. */
+export function errorEnvelopeOf({ status, headers, text }: RawAnswer): Json {
   const body: Json = JSON.parse(text);
   const id = headers.get("x-request-id");
   if (!/^req_[0-9a-z]{26}$/.test(id ?? "") || body.request_id !== id || typeof body.error?.code !== "string")

@@ -7,21 +7,21 @@ import { freePort } from "../server/testing/free-port.ts";
 import { executable } from "./harness.ts";
 import { patience_ms } from "./until.ts";
 
-/** A command of the README that is typed as it is; others only show what could be typed. */
+/** A block of the README with commands that are run; other blocks are examples only. */
 interface Block {
   /**
-   * `start`: `npm start`. `settings`: the reader puts in what it printed. `kill`: typed, and then `npm start` as before.
-   * The others are typed.
+   * `start`: `npm start`. `settings`: the reader fills in the printed values. `kill`: run, and followed by `npm start`.
+   * The others are run as printed.
    */
   kind: "start" | "settings" | "kill" | "quickstart" | "typescript" | "python";
   code: string;
-  /** What the README shows after it. */
+  /** Documented output of the block. */
   expected: string | null;
 }
 
 export const readme = readFileSync(inProject("README.md"), "utf8");
 
-/** The blocks of one section, in their order. */
+/** Returns the blocks of one section, in order. */
 export function blocksOf(heading: string): Block[] {
   const [, level, rest] = new RegExp(`^(#+) ${RegExp.escape(heading)}\\n([\\s\\S]*)`, "m").exec(readme)!;
   const [section] = rest!.split(new RegExp(`^#{1,${level!.length}} (?=[A-Z])`, "m"));
@@ -40,8 +40,8 @@ interface Server {
 }
 
 /**
- * A stranger who types what the README says, in one shell in the project's folder, where `npm start` has put the
- * executable. `serving`: variables of the server, such as where the reader's Ollama is.
+ * Plays a new user who types the README's commands in one shell in the project's folder, where `npm start` has built
+ * the executable. `serving`: variables of the server, such as the address of the reader's Ollama.
  */
 export function createReader(serving: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-reader-"));
@@ -51,7 +51,7 @@ export function createReader(serving: Record<string, string> = {}) {
   const port = String(freePort());
   let server: Server | null = null;
 
-  /** What `npm start` comes to, but for its port: any free one, and each start takes the same. */
+  /** Does the same as `npm start`, but on a free port, the same at each start. */
   async function start(): Promise<void> {
     const again = server;
     await again?.child.exited; // The reader's `kill -9` has ended it.
@@ -68,7 +68,7 @@ export function createReader(serving: Record<string, string> = {}) {
 
   return {
     folder,
-    /** Types these, and compares what they print with what the README shows. */
+    /** Runs these blocks, and compares their output with the README's. */
     async type(blocks: readonly Block[]): Promise<void> {
       for (const { kind, code, expected } of blocks) {
         if (kind === "start") await start();
@@ -81,7 +81,7 @@ export function createReader(serving: Record<string, string> = {}) {
         }
       }
     },
-    /** What a command prints that the README leaves to the reader, such as how a file is run. */
+    /** Returns the output of a command that the README leaves to the reader, such as how a file is run. */
     read: async (command: string): Promise<string> => (await shell.run(command)).stdout.trim(),
     async [Symbol.asyncDispose]() {
       shell.end();
@@ -92,14 +92,17 @@ export function createReader(serving: Record<string, string> = {}) {
   };
 }
 
-/** A block of settings with the reader's own values in place of the example's. */
+/** Returns a block of settings with the reader's values in place of the example's. */
 export function withSettings(code: string, address: string, key: string): string {
   const set = code.replace(/\bRUNNEL_URL=\S+/, `RUNNEL_URL=${address}`).replace(/sk_test_…/, key);
   expect(set).not.toContain("…");
   return set;
 }
 
-/** `…` stands for anything. Each part is taken where it comes first: a regular expression could try for ever. */
+/**
+ * `…` matches anything. Each part is searched at its first occurrence, because a regular expression could backtrack
+ * forever.
+ */
 function fits(printed: string, expected: string): boolean {
   const [first = "", ...rest] = expected.split("…");
   const last = rest.pop();
@@ -114,7 +117,7 @@ function fits(printed: string, expected: string): boolean {
   return printed.endsWith(last) && printed.length - last.length >= at;
 }
 
-/** One shell for all blocks, since they use one another's variables. */
+/** Opens one shell for all blocks, because they use one another's variables. */
 function openShell(cwd: string) {
   const bash = Bun.spawn(["bash", "--noprofile", "--norc"], {
     cwd,
@@ -126,15 +129,15 @@ function openShell(cwd: string) {
   const [stdout, stderr] = [collect(bash.stdout), collect(bash.stderr)];
   let count = 0;
   return {
-    /** Runs a block to its end. */
+    /** Runs a block and waits for its end. */
     async run(code: string): Promise<{ stdout: string; stderr: string }> {
       const mark = `--- end of block ${++count} ---`;
       const file = join(cwd, `block-${count}.sh`);
       writeFileSync(file, code);
-      // From a file: a command of the block that reads its input would take the next block for it.
+      // From a file, because a command that reads standard input would take the next block for it.
       bash.stdin.write(`. ${file} < /dev/null\nprintf '\\n%s\\n' '${mark}'; printf '%s\\n' '${mark}' >&2\n`);
       bash.stdin.flush();
-      const timer = setTimeout(() => bash.kill("SIGKILL"), patience_ms); // What it had said tells where it hangs.
+      const timer = setTimeout(() => bash.kill("SIGKILL"), patience_ms); // The output so far shows where it hangs.
       const said = { stdout: await stdout.until(mark), stderr: await stderr.until(mark) };
       clearTimeout(timer);
       return said;
@@ -145,7 +148,7 @@ function openShell(cwd: string) {
   };
 }
 
-/** Text as it comes, handed out up to a mark. */
+/** Collects text and returns it up to a mark. */
 function collect(output: ReadableStream<Uint8Array>) {
   let text = "";
   let wake = () => {};
@@ -177,7 +180,7 @@ function collect(output: ReadableStream<Uint8Array>) {
 
 const firstLine = (output: ReadableStream<Uint8Array>): Promise<string> => collect(output).until("\n");
 
-/** Without the caller's settings: a stranger has none. */
+/** Returns an environment without the caller's settings: a new user has none. */
 function environment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^RUNNEL_|_proxy$/i.test(name)));
 }

@@ -4,7 +4,7 @@ import { createAgent, createScripted, runToEnd, stubConnection } from "./fixture
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-// What agents remember, on the executable: its own embedding, its own parsers, its own search.
+// Memory of agents, on the executable: its own embedding, parsers and search.
 
 const manual = pdfOf([
   "# Espresso machine Lago 3\nThank you for choosing this machine. Read all of this before the first use.",
@@ -22,7 +22,7 @@ async function createStore(server: Runnel, more: object = {}): Promise<string> {
   return body.id;
 }
 
-/** Uploads a document into a store and answers its id once it can be found. */
+/** Uploads a document into a store and returns its id once a search finds it. */
 async function upload(
   server: Runnel,
   memory_id: string,
@@ -45,7 +45,7 @@ async function upload(
 const retrievalOf = async (server: Runnel, run: string): Promise<Json> =>
   (await server.get(`/v1/traces/${run}`)).body.steps.find(({ type }: Json) => type === "retrieval");
 
-test("questions in other words find the page of the manual and the section of the handbook, before the model and in the trace", async () => {
+test("questions in other words find the page of the manual and the section of the handbook, in the prompt and in the trace", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const memory_id = await createStore(server);
@@ -74,7 +74,7 @@ test("questions in other words find the page of the manual and the section of th
   }
 });
 
-test("what a run remembers for one user is found by that user's next run, and by nobody else's", async () => {
+test("a fact remembered for one user is found by that user's next run, and by no other user's", async () => {
   await using server = await startRunnel();
   const memory_id = await createStore(server, { name: "Facts", scope: "user" });
   const text = "Ann is allergic to peanuts.";
@@ -91,7 +91,7 @@ test("what a run remembers for one user is found by that user's next run, and by
   expect(await found("bob")).toEqual([]);
 });
 
-test("a scratchpad that one run fills is read by the next", async () => {
+test("a scratchpad written by one run is read by the next", async () => {
   await using server = await startRunnel();
   const memory_id = await createStore(server, { name: "Scratchpad", kind: "kv" });
   const of = (name: string, args: object) =>
@@ -104,7 +104,7 @@ test("a scratchpad that one run fills is read by the next", async () => {
   expect(tool_calls[0].output).toEqual({ key: "work", value, version: 1 });
 });
 
-/** Starts a run whose server dies at its failpoint, perhaps before it has said so: the client then asks again. */
+/** Starts a run whose server dies at its failpoint, perhaps before its response: the client then retries. */
 async function createAcrossDeath(server: Runnel, run: object): Promise<string> {
   const create = async () =>
     server.fetch("/v1/runs", {
@@ -122,7 +122,7 @@ async function createAcrossDeath(server: Runnel, run: object): Promise<string> {
 }
 
 test.each(["before_effect.retrieval", "after_effect.retrieval"])(
-  "a run whose process dies at %s searches again and goes on with what it finds then",
+  "a run whose process dies at %s searches again and continues with the new result",
   async (point) => {
     await using server = await startRunnel();
     const memory_id = await createStore(server);
@@ -150,7 +150,7 @@ test.each([
   "after_effect.tool_call:2",
   "before_result.tool_call:2",
   "after_effect.tool_call",
-])("what a run writes down stands once when its process dies at %s", async (point) => {
+])("a note of a run is stored once when its process dies at %s", async (point) => {
   await using server = await startRunnel();
   const facts = await createStore(server, { name: "Facts" });
   const notes = await createStore(server, { name: "Notes", kind: "kv" });
@@ -177,7 +177,7 @@ test.each([
   expect(found).toHaveLength(1);
 });
 
-test("what the first message of a script says is said in every run of a thread", async () => {
+test("the first message of a script is written in every run of a thread", async () => {
   await using server = await startRunnel();
   const history = { memory: { history: { mode: "thread" } } };
   const agent_id = await createScripted(server, [{ text: "First and only." }], history);
@@ -189,7 +189,7 @@ test("what the first message of a script says is said in every run of a thread",
     });
 });
 
-test("a run whose server is stopped while an embedding model lets it wait goes on at the next start", async () => {
+test("a run whose server is stopped during an embedding call continues at the next start", async () => {
   const asked = Promise.withResolvers<void>();
   let isSilent = true;
   await using embedding = startEmbeddingServer(async ({ input }) => {
@@ -213,7 +213,10 @@ test("a run whose server is stopped while an embedding model lets it wait goes o
   expect(output).toMatchObject({ matches: [{ text: "The red button resets the machine." }], failures: [] });
 });
 
-/** An OpenAI-compatible embedding model on loopback that gives every text the same vector, once `before` lets it. */
+/**
+ * Starts an OpenAI-compatible embedding model on loopback that returns one vector for every text, after `before`
+ * resolves.
+ */
 function startEmbeddingServer(before: (body: { input: string[] }) => Promise<void>) {
   const server = Bun.serve({
     port: 0,

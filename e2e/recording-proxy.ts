@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from "node:net";
 
 /**
- * A proxy on loopback that notes what it is asked for, and takes it to where a host is in truth. `places`: of a host and
- * its port, the port of this machine that is behind it. For all others it takes nothing.
+ * Starts a proxy on loopback that records its requests and forwards them. `places`: the local port behind a host and
+ * port. Other hosts are refused.
  */
 export async function startRecordingProxy(places: Record<string, number> = {}) {
   let asked: string[] = [];
@@ -11,7 +11,7 @@ export async function startRecordingProxy(places: Record<string, number> = {}) {
     sockets.add(client);
     client.on("error", () => {});
     client.once("data", (data) => {
-      client.pause(); // What comes next waits for the connection behind.
+      client.pause(); // Later data waits for the upstream connection.
       const first = Buffer.from(data);
       const end = first.indexOf("\r\n\r\n");
       const head = first.subarray(0, end).toString("latin1");
@@ -28,7 +28,7 @@ export async function startRecordingProxy(places: Record<string, number> = {}) {
       const there = connect(port, "127.0.0.1", () => {
         if (isTunnel) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
         else {
-          // One request a connection, as an origin is asked.
+          // One request per connection, like an origin server.
           const lines = head.split("\r\n").slice(1);
           const kept = lines.filter((line) => !/^(proxy-|connection:)/i.test(line));
           const sent = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...kept, "Connection: close"].join("\r\n");
@@ -47,7 +47,7 @@ export async function startRecordingProxy(places: Record<string, number> = {}) {
   const { port } = server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${port}`,
-    /** What it was asked for since it was last looked at. */
+    /** Returns the requests since the last call. */
     take(): string[] {
       const all = asked;
       asked = [];

@@ -5,10 +5,10 @@ import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// What is promised of a machine that loses power, on the executable, with kill −9 in its place.
+// Guarantees after a power loss, on the executable, with kill −9 in its place.
 
 describe("after kill -9", () => {
-  test("the same stream goes on with Last-Event-ID, and what was streamed is the run's output", async () => {
+  test("the same stream continues with Last-Event-ID, and the streamed text is the run's output", async () => {
     await using model = startModelServer();
     await using server = await startRunnel({ environment: stubConnection(model.url) });
     const text = wordsOf(60);
@@ -46,7 +46,7 @@ describe("after kill -9", () => {
     expect(await ended(server, run.id)).toMatchObject({ status: "completed", output: "Thank you." });
   });
 
-  /** Dies while the tool is at work, and answers the run as it stands when it rests again. */
+  /** Dies during the tool call, and returns the run once it rests again. */
   async function dieInTool(tools: ToolServer, tool: Record<string, unknown>) {
     const model = startModelServer();
     const server = await startRunnel({ environment: stubConnection(model.url) });
@@ -65,7 +65,7 @@ describe("after kill -9", () => {
     return { server, run: await ended(server, body.id), [Symbol.asyncDispose]: dispose };
   }
 
-  test("the erasure of a user goes on, counts nothing twice, and touches nobody else", async () => {
+  test("the erasure of a user continues, counts nothing twice, and touches no other user", async () => {
     await using server = await startRunnel();
     const agent_id = await createAgent(server, "test/echo");
     for (const user_id of ["ada", "bob"]) {
@@ -80,7 +80,7 @@ describe("after kill -9", () => {
     await server.restart();
     const { deleted } = (await server.delete("/v1/users/ada/data?wait=60")).body;
     expect(await erasure()).toMatchObject({ status: "completed", user_id: null, deleted: { threads: 61, runs: 1 } });
-    expect([0, 61]).toContain(deleted.threads); // Another erasure, unless this one still went on.
+    expect([0, 61]).toContain(deleted.threads); // A second erasure, unless the first one was still in progress.
     const countOf = async (list: string) => (await server.get(`/v1/${list}&limit=100`)).body.data.length;
     expect([await countOf("threads?user_id=ada"), await countOf("runs?user_id=ada")]).toEqual([0, 0]);
     expect([await countOf("threads?user_id=bob"), await countOf("runs?user_id=bob")]).toEqual([61, 1]);
@@ -97,7 +97,7 @@ describe("after kill -9", () => {
       });
       const started = server.post("/v1/runs", { agent_id, user_id: "ada", input: "I live in Oslo." });
       await server.died();
-      await started.catch(() => {}); // It may not have been told.
+      await started.catch(() => {}); // The response may be lost.
       await server.restart({});
       const list = async () => (await server.get("/v1/runs?user_id=ada&limit=100")).body.data;
       const isDone = (runs: Json[]) => runs.length > 1 && runs.every(({ status }) => status === "completed");
@@ -109,7 +109,7 @@ describe("after kill -9", () => {
     },
   );
 
-  test("a tool that may be repeated is called again under the same key", async () => {
+  test("an idempotent tool is called again under the same key", async () => {
     await using tools = startToolServer();
     await using died = await dieInTool(tools, { idempotent: true });
     expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
@@ -130,7 +130,7 @@ describe("after kill -9", () => {
     expect(tools.callsOf("/held")).toHaveLength(1);
   });
 
-  test("a tool that may not be repeated can be reported as unknown to the model instead", async () => {
+  test("a non-idempotent tool call can be reported as unknown to the model instead", async () => {
     await using tools = startToolServer();
     await using died = await dieInTool(tools, { idempotent: false, on_unknown: "report" });
     expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
@@ -139,9 +139,10 @@ describe("after kill -9", () => {
   });
 });
 
-/** The run when it is over or waits. */
+/** Returns the run once it is over or waits. */
 async function ended(server: Runnel, id: string): Promise<Json> {
-  // The place first and then the status: what comes between the two is not missed, and an earlier wait not taken for one.
+  // Reads the position before the status, so that events in between are not missed and an earlier wait is not taken for
+  // a new one.
   const { body: events } = await server.get(`/v1/runs/${id}/events?limit=100`);
   const { body: run } = await server.get(`/v1/runs/${id}`);
   if (run.status !== "in_progress") return run;

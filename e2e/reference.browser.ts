@@ -1,17 +1,17 @@
 import { expect, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, joinAs, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, joinAs, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// The API reference of the compiled executable: offline, and about the server that shows it.
+// The API reference of the compiled executable: offline, and for the server that shows it.
 let server: Runnel;
 test.beforeEach(async () => {
   server = await startRunnel();
 });
 test.afterEach(() => server[Symbol.asyncDispose]());
 
-test("the reference finds an operation, tells its fields, and its code runs against this server", async ({ page }) => {
+test("the reference finds an operation, shows its fields, and its code runs against this server", async ({ page }) => {
   test.setTimeout(120_000);
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
 
   await test.step("it is one click away, and found by words", async () => {
     await setUpAccount(page, server);
@@ -25,7 +25,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await expect(page).toHaveURL(/op=runs\.create/);
   });
 
-  await test.step("an operation tells what it takes and answers", async () => {
+  await test.step("an operation shows its parameters and responses", async () => {
     const body = page.getByRole("table", { name: "Body" });
     await expect(body.getByRole("row", { name: /agent_id/ })).toContainText("required");
     await expect(body.getByRole("row", { name: /max_cost_usd/ })).toContainText("above 0");
@@ -36,7 +36,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await expectAccessible(page, "operation");
   });
 
-  await test.step("its code names this server and runs as it stands", async () => {
+  await test.step("its code names this server and runs as printed", async () => {
     await page.goto(`${server.url}/dashboard/reference?op=agents.create`);
     const code = page.getByRole("region", { name: "curl code" });
     await expect(code).toContainText(`${server.url}/v1/agents`);
@@ -48,7 +48,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await page.getByRole("button", { name: "Test", exact: true }).click();
   });
 
-  await test.step("it is tried with the person's own session, and shows what came back", async () => {
+  await test.step("it is called with the person's own session, and shows the response", async () => {
     const body = page.getByRole("textbox", { name: "Body to send" });
     await body.fill('{"name": "tried", "instructions": "", "model": "test/echo"}');
     await page.getByRole("button", { name: "Send request" }).click();
@@ -85,7 +85,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
   expect(complaints).toEqual([]);
 });
 
-test("a viewer sends what reads, is told why nothing else is sent, and in Live everybody reads where it goes", async ({
+test("a viewer sends read requests, reads why no others are sent, and in Live every person sees where a request goes", async ({
   page,
   browser,
 }) => {
@@ -100,7 +100,7 @@ test("a viewer sends what reads, is told why nothing else is sent, and in Live e
     await expect(guest.getByText("Status 200")).toBeVisible();
   });
 
-  await test.step("a viewer creates none, and reads why", async () => {
+  await test.step("a viewer cannot create agents, and reads why", async () => {
     for (const operation of ["agents.create", "agents.delete"]) {
       await guest.goto(`${server.url}/dashboard/reference?op=${operation}`);
       await expect(
@@ -119,7 +119,7 @@ test("a viewer sends what reads, is told why nothing else is sent, and in Live e
     expect(status).toBe(403);
   });
 
-  await test.step("in Live it says so before it is sent", async () => {
+  await test.step("in Live a warning precedes the request", async () => {
     await page.goto(`${server.url}/dashboard/reference?op=threads.create`);
     await page.getByRole("button", { name: "Live", exact: true }).click();
     await expect(

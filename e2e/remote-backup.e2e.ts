@@ -20,20 +20,20 @@ import { inProject } from "../scripts/root.ts";
 import { freePort } from "../server/testing/free-port.ts";
 import { createAgent } from "./fixtures.ts";
 import { type Runnel, runCommand, startRunnel } from "./harness.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const version = "5.2.5";
 const programs = await pythonWith(`moto-${version}`, [`moto[server]==${version}`]);
 if (programs === null) console.warn(`skipped: no moto ${version} here, the server that backups are sent to`);
 
-const litestreamPackage = "@flydotio/litestream-linux-x64"; // Litestream 0.3.13, as a package of npm.
+const litestreamPackage = "@flydotio/litestream-linux-x64"; // Litestream 0.3.13 as an npm package.
 const packages =
   process.platform === "linux" && process.arch === "x64"
     ? await npmWith("litestream-1.0.1", [`${litestreamPackage}@1.0.1`])
     : null;
 if (packages === null) console.warn("skipped: no litestream here, which copies a database as it changes");
 
-/** The key that its stored secrets need, for another machine. */
+/** Returns the key that decrypts its stored secrets on another machine. */
 const masterKeyOf = ({ dataDir }: Runnel) => ({ RUNNEL_MASTER_KEY: readFileSync(join(dataDir, "master.key"), "utf8") });
 
 describe.skipIf(programs === null)("a backup in an object store", () => {
@@ -51,7 +51,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     store = Bun.spawn([join(programs!, "moto_server"), "-p", new URL(endpoint).port], {
       stdio: ["ignore", "ignore", "ignore"],
     });
-    await until(() =>
+    await waitUntil(() =>
       fetch(endpoint).then(
         () => true,
         () => false,
@@ -72,7 +72,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     return { ...ended, json: ended.stdout ? JSON.parse(ended.stdout) : null };
   };
 
-  test("is read back, comes back on another machine as it was, and what is encrypted is told to nobody without the key", async () => {
+  test("is restored, is complete on another machine, and its encrypted values stay secret without the key", async () => {
     await using server = await startRunnel();
     const agent_id = await createAgent(server, "test/echo", { instructions: "A secret recipe." });
     const backup = ["backup", "--data-dir", server.dataDir, "--to", to("acme")];
@@ -95,7 +95,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect((await copy.get(`/v1/agents/${agent_id}`)).body.instructions).toBe("A secret recipe.");
   });
 
-  test("that is larger than one part goes in several, and comes back whole", async () => {
+  test("that is larger than one part is uploaded in several, and restored whole", async () => {
     await using server = await startRunnel();
     const bytes = new Uint8Array(12_000_000);
     for (let at = 0; at < bytes.length; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
@@ -106,7 +106,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     const { json } = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("large")], {
       RUNNEL_BACKUP_KEY: key,
     });
-    // The ETag of an object that came in parts ends with their number.
+    // The ETag of a multipart object ends with the number of parts.
     const { etag } = await client.file(`large/${json.stored.name}`).stat();
     expect(etag).toMatch(/-[2-9]"?$/);
     const elsewhere = join(folder, "large");
@@ -119,7 +119,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect(Buffer.from(content).equals(bytes)).toBe(true);
   }, 60_000);
 
-  test("whose restore dies once it is fetched changes nothing, and the next start leaves nothing of it", async () => {
+  test("whose restore dies after the download changes nothing, and the next start removes its rest", async () => {
     await using server = await startRunnel();
     const backup = await runnel(["backup", "--data-dir", server.dataDir, "--to", to("cut")]);
     expect(backup.json.stored.name).toMatch(/^runnel-/);
@@ -134,7 +134,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect((await server.get(`/v1/agents/${later}`)).status).toBe(200);
   }, 90_000);
 
-  test("is one of those that are kept, and none is made while the newest is young", async () => {
+  test("counts as retained, and none is made while the newest is recent", async () => {
     await using server = await startRunnel();
     const backup = ["backup", "--data-dir", server.dataDir, "--to", to("kept")];
     const names: string[] = [];
@@ -147,7 +147,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
     expect((await runnel(["backup", "verify", `${to("kept")}/${names[0]}`])).code).toBe(1);
   });
 
-  test("that is damaged is found by verify, in the store and on the disk", async () => {
+  test("that is damaged is detected by verify, in the store and on the disk", async () => {
     await using server = await startRunnel();
     const file = join(folder, "whole.db");
     expect((await runnel(["backup", file, "--data-dir", server.dataDir])).code).toBe(0);
@@ -186,12 +186,12 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
       const env = { LITESTREAM_ACCESS_KEY_ID: "id", LITESTREAM_SECRET_ACCESS_KEY: "secret" };
       const log = Bun.file(join(attempt, "litestream.log"));
       const beside = Bun.spawn([program, "replicate", "-config", config], { env, stdout: log, stderr: log });
-      /** The pieces of the log that it has sent. */
+      /** Returns the number of WAL segments that it has uploaded. */
       const sent = async (): Promise<number> =>
         ((await client.list({ prefix: `${basename(attempt)}/` })).contents ?? []).filter(({ key }) =>
           key.includes("/wal/"),
         ).length;
-      await until(async () => (await sent()) > 0);
+      await waitUntil(async () => (await sent()) > 0);
 
       const agent_id = await createAgent(server, "test/echo");
       const told = new Map<string, number>();
@@ -202,7 +202,7 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
           if (answer?.status === 201) told.set(answer.body.id, performance.now());
         }
       });
-      // One piece after the other, about one a second: when was each not there yet?
+      // Segments arrive about one per second: records the time of each.
       const arrivals: number[] = [];
       for (let known = await sent(); arrivals.length < 4; ) {
         const at = performance.now();
@@ -232,13 +232,13 @@ describe.skipIf(programs === null)("a backup in an object store", () => {
       sqlite.close();
       const lost = [...told].filter(([id]) => !there.has(id)).map(([, at]) => at);
       expect(there.size).toBeGreaterThan(0);
-      // Of the last pieces each may have been read before what was told meanwhile; what came before them is there.
+      // The last segments may have been read before the latest runs were stored; earlier runs are there.
       expect(Math.min(...lost)).toBeGreaterThan(arrivals.at(-3)!);
       await using copy = await startRunnel({ dataDir: elsewhere, keys: server.keys, environment: key });
       expect((await copy.get(`/v1/runs/${[...there][0]}`)).status).toBe(200);
       expect(await copy.command("doctor")).toMatchObject({ code: 0 });
     },
-    // Litestream may send a database that is not whole when it moves the log while somebody writes:
+    // Litestream may upload an incomplete database if it checkpoints during a write:
     // https://github.com/benbjohnson/litestream/pull/1337
     { timeout: 60_000, retry: 2 },
   );

@@ -1,9 +1,9 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, signedIn, written } from "./page-checks.ts";
+import { expectAccessible, expectToFit, fieldContent, signInBeforeEach } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// A run that is over, played again, verified, and gone on from with something changed, in the compiled executable.
+// A finished run, replayed, verified, and forked with a change, in the compiled executable.
 let server: Runnel;
 let tools: ToolServer;
 let tool: string;
@@ -17,12 +17,12 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test.beforeEach(() => test.setTimeout(300_000)); // Many states are looked through by axe, in two themes.
-signedIn(() => server);
+test.beforeEach(() => test.setTimeout(300_000)); // axe checks many states in two themes.
+signInBeforeEach(() => server);
 
 const story = "The stream carries every leaf that it is given, slowly, down to the sea.";
 
-test("a run plays again as it was, at any pace, and asks nobody", async ({ page }) => {
+test("a run replays as recorded, at any pace, and calls no model or tool", async ({ page }) => {
   const run = await start(await createTeller());
   const calls = tools.calls.length;
   await page.goto(`${server.url}/dashboard/runs/${run.id}`);
@@ -30,14 +30,14 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
   const range = player.getByRole("slider", { name: "Position of the replay" });
   const detail = page.getByRole("region", { name: "Selected step" });
 
-  await test.step("it stands at the end, and says what it costs", async () => {
+  await test.step("it stands at the end, and says that it costs nothing", async () => {
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, test\/script/);
     await expect(player).toContainText("Replay costs nothing");
     await expectAccessible(page, "player");
     await expectToFit(page, "player");
   });
 
-  await test.step("the scrubber goes from event to event by arrows, from step to step by pages, and the address follows", async () => {
+  await test.step("the scrubber moves from event to event by arrows, from step to step by pages, and the address follows", async () => {
     await range.focus();
     await page.keyboard.press("Home");
     await expect(range).toHaveAttribute("aria-valuetext", "0.0 seconds, test/script");
@@ -56,7 +56,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expectToFit(page, "scrubbed");
   });
 
-  await test.step("what had not come yet is not shown: neither what a call gave, nor how the run ended", async () => {
+  await test.step("future parts are hidden: neither a call's output nor the run's end is shown", async () => {
     await expect(detail).toContainText("Running at this point.");
     await page.getByRole("treeitem").first().click();
     await expect(detail).toContainText("Not started at this point.");
@@ -68,9 +68,9 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await range.focus();
   });
 
-  await test.step("space plays: text grows as it did, and space pauses", async () => {
+  await test.step("space plays: text grows as recorded, and space pauses", async () => {
     await page.keyboard.press(".");
-    // From here on time passes only as the story says: on no machine does the text come to its end before it is looked at.
+    // From here on the test controls the clock: on no machine does the text end before it is checked.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     await page.keyboard.press(" ");
@@ -86,7 +86,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expectToFit(page, "paused");
   });
 
-  await test.step("at sixteen times the pace it comes to its end, where everything is shown as it is", async () => {
+  await test.step("at sixteen times the pace it reaches the end, where everything is shown as recorded", async () => {
     await player.getByText("16×").click();
     await player.getByRole("button", { name: "Play" }).click();
     await expect(detail).toContainText("down to the sea.");
@@ -97,7 +97,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
   expect(tools.calls.length).toBe(calls);
 });
 
-test("a replay that is verified says that all came out the same, or where it would not", async ({ page }) => {
+test("a verified replay reports equality, or the step that would differ", async ({ page }) => {
   const agent = await createTeller();
   const run = await start(agent);
   await page.goto(`${server.url}/dashboard/runs/${run.id}`);
@@ -121,20 +121,20 @@ test("a replay that is verified says that all came out the same, or where it wou
   await expect(page).toHaveURL(/step=0/);
 });
 
-test("from any step a run goes on with another output, and stands beside what it was made of", async ({ page }) => {
+test("from any step a run continues with another output, and stands beside its source", async ({ page }) => {
   const run = await start(await createTeller());
   await page.goto(`${server.url}/dashboard/runs/${run.id}?step=1`);
   const form = page.getByRole("form", { name: "Fork" });
   const output = form.getByLabel("Tool output (JSON)");
 
-  await test.step("f opens the editor with what was recorded; Escape closes it again", async () => {
+  await test.step("f opens the editor with the recorded output; Escape closes it again", async () => {
     await page.getByRole("button", { name: "Fork from here" }).waitFor();
     await page.keyboard.press("f");
     await expect(page).toHaveURL(/fork=true/);
     await expect(output).toBeFocused();
-    await expect.poll(() => written(output)).toMatch(/"sky": "clear"/);
+    await expect.poll(() => fieldContent(output)).toMatch(/"sky": "clear"/);
     await expect(form.getByText("Same as recorded")).toBeVisible();
-    // Of two model calls the first is shared, and the second is made again.
+    // Of two model calls, the fork shares the first and repeats the second.
     await expect(
       form.getByText(/^About \$0\.00 for 1 model call, \d+ tokens, if it continues as recorded\.$/),
     ).toBeVisible();
@@ -143,7 +143,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await page.keyboard.press("f");
   });
 
-  await test.step("what is no JSON is told while it is written, and cannot be sent", async () => {
+  await test.step("invalid JSON is reported while it is typed, and cannot be sent", async () => {
     await output.fill('{"sky": ');
     await expect(form.getByText(/Invalid JSON/)).toBeVisible();
     await expect(form.getByRole("button", { name: "Create fork" })).toBeDisabled();
@@ -170,11 +170,11 @@ test("from any step a run goes on with another output, and stands beside what it
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  await test.step("another step asks before what was written is lost; Close knows what it does", async () => {
+  await test.step("another step asks before the draft is lost; Close offers a choice, too", async () => {
     const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
     await page.getByRole("treeitem").first().click();
     await question.getByRole("button", { name: "Keep editing" }).click();
-    await expect.poll(() => written(output)).toBe('{"sky": "snow"}');
+    await expect.poll(() => fieldContent(output)).toBe('{"sky": "snow"}');
     await form.getByRole("button", { name: "Close", exact: true }).click();
     await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();
     await expect(question).toBeHidden();
@@ -182,7 +182,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await output.fill('{"sky": "snow"}');
   });
 
-  await test.step("the fork opens by its trace, which leads to the comparison with its source", async () => {
+  await test.step("the fork opens its trace, which leads to the comparison with its source", async () => {
     await output.focus();
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("Fork created")).toBeVisible();
@@ -193,7 +193,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(output).toBeVisible();
   });
 
-  await test.step("of a model call its text is written anew", async () => {
+  await test.step("the text of a model call can be rewritten", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}?step=2&fork=true`);
     await form.getByLabel("Model output").fill("No more tales.");
     await expectAccessible(page, "fork of a model call");
@@ -222,7 +222,7 @@ async function createTool(): Promise<string> {
   return (await make("/v1/tools", { name: "look_up", description: "Looks it up.", parameters, ...http })).id;
 }
 
-/** Looks something up, and tells a story, a word at a time. */
+/** Creates an agent that looks something up, and writes a story, a word at a time. */
 async function createTeller(): Promise<string> {
   const script = [
     { text: "Let me look.", tool_calls: [{ name: "look_up", arguments: { city: "Oslo" } }], delta_ms: 50 },

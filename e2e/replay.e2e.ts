@@ -6,12 +6,12 @@ import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// Replays and forks on the executable, with a model and tools that count who asks them.
+// Replays and forks on the executable, with a model and tools that count their requests.
 
 const paid = "/slow/1";
 const slow = "/held";
 
-/** A run of five steps: a turn, a payment that may not be repeated, a turn, a slow call that may, and the last turn. */
+/** Starts a run of five steps: a turn, a non-idempotent payment, a turn, a slow idempotent call, and the last turn. */
 async function startPaid() {
   const model = startModelServer();
   const tools = startToolServer();
@@ -52,14 +52,14 @@ const made = async (server: Runnel, path: string, body: object): Promise<Json> =
 const ofOrigin = async (server: Runnel, origin: string): Promise<Json[]> =>
   (await server.get(`/v1/runs?origin=${origin}`)).body.data;
 
-/** The run when it is over. */
+/** Returns the run once it is over. */
 async function ended(server: Runnel, id: string): Promise<Json> {
   await using stream = await server.stream(`/v1/runs/${id}/events`);
   await stream.until(({ event }) => event === "run.completed" || event === "run.failed");
   return (await server.get(`/v1/runs/${id}`)).body;
 }
 
-test("a replay asks no model and no tool, today and after a restart, and names the step that comes out otherwise", async () => {
+test("a replay calls no model and no tool, today and after a restart, and names the step that differs", async () => {
   await using all = await startPaid();
   const { server, run, agent, asked } = all;
   const path = `/v1/runs/${run.id}/replay`;
@@ -87,7 +87,7 @@ test("a replay asks no model and no tool, today and after a restart, and names t
   expect(asked()).toEqual(before);
 });
 
-test("a fork does what comes behind its step, and never again what stands before it", async () => {
+test("a fork executes the steps behind its start, and never repeats those before it", async () => {
   await using all = await startPaid();
   const { server, run, asked, tools } = all;
   const path = `/v1/runs/${run.id}/fork?wait=60`;
@@ -102,11 +102,11 @@ test("a fork does what comes behind its step, and never again what stands before
   expect(asked()).toEqual({ model: 10, paid: 1, slow: 2 });
   await made(server, path, { step_index: -1 });
   expect(asked()).toEqual({ model: 13, paid: 2, slow: 3 });
-  // Each call that is really made is one of its own.
+  // Each real call has its own key.
   expect([...tools.countsByKey(slow).values()]).toEqual([1, 1, 1]);
 });
 
-test("a fork whose process is killed goes on where it was: what is recorded is not asked for again", async () => {
+test("a fork whose process is killed continues where it was: recorded results are not requested again", async () => {
   await using all = await startPaid();
   const { server, run, asked, tools } = all;
   tools.hold();
@@ -125,7 +125,7 @@ test("a fork whose process is killed goes on where it was: what is recorded is n
 });
 
 test.each(["before_run.created", "before_tool.completed", "before_run.completed"])(
-  "a process that dies at %s leaves no half of a replay or a fork",
+  "a process that dies at %s leaves no partial replay or fork",
   async (RUNNEL_FAILPOINT) => {
     await using all = await startPaid();
     const { server, run, asked, environment } = all;
@@ -157,7 +157,7 @@ test.each(["before_run.created", "before_tool.completed", "before_run.completed"
   },
 );
 
-test("a record that is damaged is refused with a clear error, and nothing comes of it", async () => {
+test("a damaged record is refused with a clear error, and creates nothing", async () => {
   await using all = await startPaid();
   const { server, run, asked } = all;
   await server.stop();

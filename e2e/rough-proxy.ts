@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Runnel } from "./harness.ts";
 
-/** What happens to a request: it is passed on whole unless something else is said. */
+/** Fault of a request: by default it is forwarded whole. */
 export interface Fate {
-  /** What happens to the server before. */
+  /** Action on the server before the request is forwarded. */
   first?: () => Promise<unknown>;
-  /** The connection is cut, and the server hears nothing of it. */
+  /** The connection is cut, and the server gets nothing. */
   loseRequest?: boolean;
-  /** Nobody ever answers. */
+  /** No response is ever sent. */
   mute?: boolean;
-  /** The server performs it, and its response is lost. */
+  /** The server executes it, and its response is lost. */
   loseResponse?: boolean;
-  /** The connection is cut after so many bytes of the body. */
+  /** Number of bytes of the body after which the connection is cut. */
   cutAfter?: number;
-  /** Nothing more comes after so many bytes of the body, and the connection stays. */
+  /** Number of bytes of the body after which the connection stays silent. */
   silentAfter?: number;
-  /** The proxy answers by itself. */
+  /** The proxy responds by itself. */
   respond?: { status: number; headers?: Record<string, string>; body: string };
 }
 
@@ -31,7 +31,7 @@ type FateOf = (request: Passed, earlier: readonly Passed[]) => Fate;
 
 export type RoughProxy = Awaited<ReturnType<typeof startRoughProxy>>;
 
-/** A proxy that treats connections as `fateOf` says, at an address that stays while the server is started again. */
+/** Starts a proxy with faults by `fateOf`, at an address that stays when the server restarts. */
 export async function startRoughProxy(server: Runnel, fateOf: FateOf = () => ({})) {
   const requests: Passed[] = [];
   const abort = new AbortController();
@@ -87,14 +87,14 @@ export async function startRoughProxy(server: Runnel, fateOf: FateOf = () => ({}
       }
       outgoing.end();
     } catch {
-      cut(); // The server is gone: so is the connection.
+      cut(); // The server is gone, and so is the connection.
     }
   });
   await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests,
-    /** From here on; the requests until now are forgotten. */
+    /** Replaces the faults; earlier requests are forgotten. */
     set fateOf(next: FateOf) {
       requests.length = 0;
       fateOf = next;

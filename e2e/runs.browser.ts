@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// The list of runs in the compiled executable, as an operator reads it in a real browser.
+// The list of runs in the compiled executable, as an operator uses it in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -15,13 +15,13 @@ const longName =
   "Translate a very long agent name that somebody gave without thinking about lists or about widths of columns";
 const longInput = "Pneumonoultramicroscopicsilicovolcanoconiosis_and_other_words_without_any_break_point_".repeat(4);
 
-test("an operator finds why a run failed, and does with many what can be done with one", async ({ page }) => {
-  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("an operator finds the cause of a failed run, and acts on many runs as on one", async ({ page }) => {
+  test.setTimeout(420_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   const digest = await agent("Nightly digest", { model: "test/context-overflow" });
 
-  await test.step("a list without any run says what a run is, and how to make one", async () => {
+  await test.step("an empty list explains runs, and how to create one", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(page.getByText("No runs yet")).toBeVisible();
     await expectAccessible(page, "empty");
@@ -30,7 +30,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
   const failed = await run(digest, "Summarise yesterday’s tickets", { user_id: "ops" });
   await seed();
 
-  await test.step("a failed run tells its error in the list, by an address that can be kept", async () => {
+  await test.step("a failed run shows its error in the list, and the address can be saved", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(rows(page)).toHaveCount(9);
     await chip(page, "Status", "Failed");
@@ -44,7 +44,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expectToFit(page, "failed");
   });
 
-  await test.step("what the filters leave out stays out while the list follows; what fits comes", async () => {
+  await test.step("runs outside the filters stay out while the list follows; matching ones appear", async () => {
     const following = page.waitForResponse(/\/runs\/live$/);
     await page.reload();
     await following;
@@ -54,7 +54,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page.getByText("Nothing to see")).toBeHidden();
   });
 
-  await test.step("filters by agent and user go together, and an emptied list says by which", async () => {
+  await test.step("filters by agent and user combine, and an empty list names them", async () => {
     await chip(page, "Agent", "Nightly digest");
     await expect(rows(page)).toHaveCount(2);
     await page.getByRole("button", { name: "More filters" }).click();
@@ -74,7 +74,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page).toHaveURL(/\/runs$/);
   });
 
-  await test.step("a range of one's own is checked, and stands in the address in UTC", async () => {
+  await test.step("a custom range is checked, and stands in the address in UTC", async () => {
     await page.getByRole("button", { name: "Time", exact: true }).click();
     await page.getByRole("menuitemradio", { name: "Custom range" }).click();
     const dialog = page.getByRole("dialog", { name: "Custom range" });
@@ -88,7 +88,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.getByRole("button", { name: "Clear the time filter" }).click();
   });
 
-  await test.step("a thread's id that is none is refused at its field", async () => {
+  await test.step("an invalid thread id is refused at its field", async () => {
     await page.getByRole("button", { name: "More filters" }).click();
     await filters(page).getByLabel("Thread").fill("thr_1");
     await filters(page).getByLabel("Cost, USD: max").fill("much");
@@ -101,7 +101,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page.getByRole("button", { name: "More filters" })).toBeFocused();
   });
 
-  await test.step("the server finds runs by code, duration and metadata, and the total says how many", async () => {
+  await test.step("the server finds runs by code, duration and metadata, and shows the total", async () => {
     await page.goto(`${server.url}/dashboard/runs?error=guardrail_blocked`);
     await expect(rows(page)).toHaveCount(1);
     await expect(page.getByText("1 run", { exact: true })).toBeVisible();
@@ -118,7 +118,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expectAccessible(page, "narrowed");
   });
 
-  await test.step("a list that was narrowed and sorted is saved under a name, and is there after a reload", async () => {
+  await test.step("a filtered and sorted list is saved under a name, and is there after a reload", async () => {
     await page.goto(`${server.url}/dashboard/runs?status=completed`);
     await page.getByRole("button", { name: "Duration", exact: true }).click();
     await expect(page).toHaveURL(/sort=duration/);
@@ -141,14 +141,14 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page.getByRole("button", { name: "Views" })).toBeVisible();
   });
 
-  await test.step("columns are chosen, and the list is exported as it is narrowed", async () => {
+  await test.step("columns are chosen, and the list is exported as filtered", async () => {
     await page.goto(`${server.url}/dashboard/runs?user=ada`);
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("menuitemcheckbox", { name: "User" }).click();
     await page.keyboard.press("Escape");
     await expect(rows(page).getByRole("cell", { name: "ada", exact: true })).toBeVisible();
     await expectAccessible(page, "columns");
-    // What somebody chose is there in a smaller window, too: the table scrolls within its frame.
+    // Chosen columns stay in a smaller window: the table scrolls within its frame.
     for (const width of [1240, 700]) {
       await page.setViewportSize({ width, height: 900 });
       for (const name of ["User", "Tokens", "Started"])
@@ -180,7 +180,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.goBack();
   });
 
-  await test.step("j and x select; two can be compared, and any number kept as JSON", async () => {
+  await test.step("j and x select; two can be compared, and any number exported as JSON", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(rows(page)).toHaveCount(11);
     await page.keyboard.press("j");
@@ -201,7 +201,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(bar).toBeHidden();
   });
 
-  await test.step("several runs are run again, and several cancelled, each after saying what happens", async () => {
+  await test.step("several runs are rerun, and several cancelled, each after a dialog that explains the effect", async () => {
     await page.getByLabel("Select all runs of this page").check();
     await expect(page.getByRole("toolbar")).toContainText("11 selected");
     await page.getByLabel("Select all runs of this page").uncheck();
@@ -219,7 +219,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(page.getByRole("heading", { name: "No run matches these filters" })).toBeVisible();
   });
 
-  await test.step("every row shows all that it has, at every width", async () => {
+  await test.step("every row shows all its content, at every width", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(rows(page)).toHaveCount(12);
     await expectAccessible(page, "runs");
@@ -228,7 +228,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expectAccessible(page, "runs narrow");
   });
 
-  await test.step("a text is found beyond the page, also of a run that ends while one looks", async () => {
+  await test.step("a search covers more than the page, including a run that ends meanwhile", async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     const echo = await agent("Echo", { model: "test/echo" });
     await Promise.all(Array.from({ length: 55 }, (_, n) => run(echo, `Number ${n}`)));
@@ -240,7 +240,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(rows(page)).toHaveCount(2, { timeout: 15_000 });
   });
 
-  await test.step("a user is erased where their runs are, once their name is typed", async () => {
+  await test.step("a user is erased from the list of their runs, once their name is typed", async () => {
     await page.goto(`${server.url}/dashboard/runs?user=ada`);
     await page.getByRole("button", { name: "Erase user" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Erase ada" });
@@ -278,7 +278,7 @@ async function run(agent_id: string, input: string, more: Record<string, unknown
   return made.body;
 }
 
-/** Eight runs, one of each kind that a list can hold. */
+/** Creates eight runs, one of each kind that a list can hold. */
 async function seed(): Promise<void> {
   const parameters = { type: "object", properties: { address: { type: "string" } }, required: ["address"] };
   const tool = await server.post("/v1/tools", {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createFairQueue } from "../server/lib/fair/queue.ts";
-import { childStages } from "../server/sandbox/child-order.ts";
-import { performReplacing, startChild } from "../server/sandbox/child-process.ts";
-import type { Program } from "../server/sandbox/program.ts";
-import { programTask } from "../server/sandbox/program-task.ts";
+import { createFairQueue } from "../server/lib/fair-queue/queue.ts";
+import { childStages } from "../server/runtime/sandbox/child-order.ts";
+import { performWithRestart, startChild } from "../server/runtime/sandbox/child-process.ts";
+import type { Program } from "../server/runtime/sandbox/program.ts";
+import { programTask } from "../server/runtime/sandbox/program-task.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import { hostileJavaScript } from "../server/testing/hostile-javascript.ts";
 import { executable } from "./harness.ts";
 
 const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-// Whoever is not root is an ordinary user already, and then runs all.
+// Without root the tests already run as an ordinary user.
 const users: [string, string[], number][] =
   process.getuid?.() === 0
     ? [
@@ -20,19 +20,19 @@ const users: [string, string[], number][] =
 const order = JSON.stringify({ language: "javascript", parent: process.pid });
 
 describe.each(users)("the executable's sandbox, as %s", (_, become, each) => {
-  test("holds against each attack from within the process", async () => {
+  test("withstands each attack from within the process", async () => {
     const child = Bun.spawn([...become, executable, "sandbox-self-test"], { stdout: "pipe", env: {}, cwd: "/" });
     expect(await new Response(child.stdout).json()).toEqual([]);
     expect(await child.exited).toBe(0);
   });
 
-  test("lets no hostile JavaScript come to anything", async () => {
+  test("keeps hostile JavaScript from doing harm", async () => {
     const queue = createFairQueue({ count: 4, reserve: 0 });
     const never = new AbortController().signal;
     const command = [...become, executable, childStages.jail, order];
     const start = () => startChild({ language: "javascript", jailed: true, command });
     const run = (program: Program) =>
-      queue.run("", never, () => performReplacing(start, () => programTask(program), never));
+      queue.run("", never, () => performWithRestart(start, () => programTask(program), never));
     const programs = hostileJavaScript.filter((_, at) => at % each === 0);
     expect(await hostileFaults(programs, run)).toEqual([]);
   }, 120_000);

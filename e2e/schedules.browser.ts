@@ -1,8 +1,8 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// Schedules in the compiled executable: planned, tried and mended by somebody in a real browser.
+// Schedules in the compiled executable: planned, triggered and repaired in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -10,21 +10,21 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin" });
 
-test("a schedule is planned with its times in sight, run at once, paused, and mended after failures", async ({
+test("a schedule is planned with its next times visible, triggered, paused, and repaired after failures", async ({
   page,
 }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await server.post("/v1/agents", { name: "Clerk", instructions: "Be brief.", model: "test/echo" });
   await setUpAccount(page, server);
 
-  await test.step("the empty page says what a schedule is for", async () => {
+  await test.step("the empty page explains schedules", async () => {
     await page.getByRole("link", { name: "Schedules" }).click();
     await expect(page.getByRole("heading", { name: "No test schedules yet" })).toBeVisible();
     await expectAccessible(page, "empty");
   });
 
-  await test.step("the next five times are shown while the plan is written, by the clock of its zone", async () => {
+  await test.step("the next five times are shown while the plan is written, in its time zone", async () => {
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create schedule" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
@@ -61,7 +61,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(row(page, "Morning report")).toContainText("Not run yet");
   });
 
-  await test.step("run now starts a run beside the plan, and the list says what came of it", async () => {
+  await test.step("run now starts a run beside the plan, and the list shows its result", async () => {
     await row(page, "Morning report")
       .getByRole("button", { name: /^Run now/ })
       .click();
@@ -77,7 +77,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expectToFit(page, "schedule");
   });
 
-  await test.step("paused it has no next times; resumed it has them again", async () => {
+  await test.step("a paused schedule has no next times; a resumed one has them again", async () => {
     await page.getByRole("button", { name: "Pause" }).click();
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("None: it is not active.");
     await expectAccessible(page, "paused");
@@ -85,7 +85,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(page.getByRole("list", { name: "Next runs" }).getByRole("listitem")).toHaveCount(5);
   });
 
-  await test.step("it is edited, and what changes is what is planned", async () => {
+  await test.step("it is edited, and only the changed fields are saved", async () => {
     await more(page, "Morning report", "Edit schedule");
     const dialog = page.getByRole("dialog", { name: "Edit schedule" });
     await dialog.getByText("Hourly", { exact: true }).click();
@@ -100,7 +100,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("this one is skipped");
   });
 
-  await test.step("a run that fails is told with its reason, and five in a row switch it off", async () => {
+  await test.step("a failed run is shown with its reason, and five in a row disable the schedule", async () => {
     const { body: broken } = await server.post("/v1/agents", {
       name: "Broken",
       instructions: "Be brief.",
@@ -147,7 +147,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(page.getByRole("heading", { name: "Morning report" })).toBeVisible();
   });
 
-  await test.step("it is deleted after its effect was told", async () => {
+  await test.step("it is deleted after its effect was shown", async () => {
     await more(page, "Morning report", "Delete schedule");
     const dialog = page.getByRole("alertdialog", { name: "Delete Morning report" });
     await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createScripted } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 
-// Schedules on the executable. Nobody waits for minutes here: while the server is down, a test writes into the database when
-// the next time is, as if the server had been down until then.
+// Schedules on the executable. No test waits for minutes: while the server is down, it writes the next time into the
+// database, as if the server had been down until then.
 
 const hour_ms = 3_600_000;
 const yearly = { name: "s", input: "Go.", cron: "0 0 1 1 *", timezone: "Europe/Berlin" };
@@ -38,13 +38,13 @@ async function firing(server: Runnel, id: string, outcome: string): Promise<Json
   }
 }
 
-test("a schedule fires at its time and not before, and its run says whose it is", async () => {
+test("a schedule fires at its time and not before, and its run names it as the origin", async () => {
   await using server = await startRunnel();
   const id = await schedule(server);
   const due = Date.now() + 4000;
   await makeDue(server, id, due);
   const before = await firings(server, id);
-  if (Date.now() < due) expect(before).toEqual([]); // A busy machine may have started it later than that.
+  if (Date.now() < due) expect(before).toEqual([]); // A busy machine may have started the run later.
   const { run_id, trigger, due_at } = await firing(server, id, "completed");
   expect([trigger, Date.parse(due_at)]).toEqual(["plan", due]);
   const run = (await server.get(`/v1/runs/${run_id}`)).body;
@@ -59,11 +59,11 @@ test.each([
   "after_schedule.fired",
   "before_run.created",
   "after_run.created",
-])("a process that dies %s neither loses the time nor takes it twice", async (point) => {
+])("a process that dies %s neither loses the time nor fires twice", async (point) => {
   await using server = await startRunnel();
   const id = await schedule(server);
   const due = Date.now() + 500;
-  // It dies when its time has come, which may be before it has said that it is there.
+  // It dies at the due time, possibly before it reports ready.
   await makeDue(server, id, due, { RUNNEL_FAILPOINT: point }).catch(() => null);
   if (server.isAlive()) expect(await server.died()).toBe("SIGKILL");
   await server.restart({});
@@ -74,9 +74,9 @@ test.each([
   expect((await runs(server)).map(({ metadata }) => metadata)).toEqual([{ schedule_id: id }]);
 });
 
-test("what was missed while the server was down is made up for by one run, or by none", async () => {
+test("times missed while the server was down are made up for by one run, or by none", async () => {
   await using server = await startRunnel();
-  const minute = (new Date().getMinutes() + 30) % 60; // One that is due just now would not be missed.
+  const minute = (new Date().getMinutes() + 30) % 60; // A time that is just due would not count as missed.
   const hourly = { catch_up: "one", cron: `${minute} * * * *` };
   const [one, none] = [await schedule(server, hourly), await schedule(server)];
   const missed = Date.now() - 30 * hour_ms;
@@ -98,7 +98,7 @@ test("a trigger starts a run at once", async () => {
   expect(await firing(server, id, "completed")).toMatchObject({ run_id: body.id, trigger: "request" });
 });
 
-test("a trigger that died unanswered has started one run, and the same request finds it", async () => {
+test("a trigger whose server died before the response has started one run, and the same request finds it", async () => {
   await using server = await startRunnel();
   const id = await schedule(server);
   await server.stop();

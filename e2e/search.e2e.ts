@@ -2,15 +2,15 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { vecLibrary } from "../server/lib/assets.ts";
-import { addVectors, addWords } from "../server/retrieval/search/tables.ts";
+import { addVectors, addWords } from "../server/runtime/retrieval/vector-search/tables.ts";
 import { createAgent, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// What a store finds, on the executable with its own search thread, beside what is nearest by calculation.
+// Results of a store's search on the executable, compared with the calculated nearest entries.
 
-/** A direction that depends on a text alone. */
+/** Returns a vector that depends only on the text. */
 function vectorOf(text: string, dimensions: number): Float32Array<ArrayBuffer> {
   let state = Bun.hash.crc32(text);
   return Float32Array.from({ length: dimensions }, () => {
@@ -19,7 +19,7 @@ function vectorOf(text: string, dimensions: number): Float32Array<ArrayBuffer> {
   });
 }
 
-/** An OpenAI-compatible embedding whose model's name says its dimensions: `vectors-<dimensions>`. */
+/** Starts an OpenAI-compatible embedding server whose model's name contains its dimensions: `vectors-<dimensions>`. */
 function startEmbeddingServer() {
   const asked: { text: string; heard(): void }[] = [];
   const server = Bun.serve({
@@ -40,7 +40,7 @@ function startEmbeddingServer() {
       RUNNEL_MODEL_VECTORS_BASE_URL: `http://127.0.0.1:${server.port}/v1`,
       RUNNEL_MODEL_VECTORS_API_KEY: "none",
     },
-    /** Settles when somebody wants a vector of this text. */
+    /** Resolves when a vector of this text is requested. */
     asked(text: string): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       asked.push({ text, heard: resolve });
@@ -81,11 +81,14 @@ async function eachOf(count: number, at_once: number, work: (index: number) => P
   await Promise.all(Array.from({ length: at_once }, worker));
 }
 
-const dimensions = 33; // Of no round number.
+const dimensions = 33; // Not a round number.
 const owners = ["ann", "bob", "eve", "joe", "sue"];
 const textOf = (index: number) => `Note ${index} of ${owners[index % 5]}, about topic${index % 50} and marker${index}`;
 
-/** The nearest of some texts, with what words add to one: of such a text, a cosine below 0 counts as 0. */
+/**
+ * Returns the nearest texts by cosine plus the score of shared words; for a text with words, a cosine below 0 counts as
+ * 0.
+ */
 function nearest(query: string, texts: readonly string[], most: number, words = (_: string) => 0): string[] {
   const asked = vectorOf(query, dimensions);
   const length = (vector: Float32Array) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
@@ -102,7 +105,7 @@ function nearest(query: string, texts: readonly string[], most: number, words = 
     .map(({ text }) => text);
 }
 
-test("of five thousand entries each owner finds exactly the nearest of his own, also after a restart", async () => {
+test("among five thousand entries each owner finds exactly the nearest of their own, also after a restart", async () => {
   await using vectors = startEmbeddingServer();
   await using server = await startRunnel({ environment: vectors.environment });
   const store = await createStore(server, dimensions, { scope: "user" });
@@ -148,7 +151,7 @@ test("of five thousand entries each owner finds exactly the nearest of his own, 
   await expectAll(gone);
 }, 120_000);
 
-test("an entry is found as soon as it is acknowledged, and no more when its time is over", async () => {
+test("an entry is found as soon as it is acknowledged, and not after its expiry", async () => {
   await using vectors = startEmbeddingServer();
   await using server = await startRunnel({ environment: vectors.environment });
   const store = await createStore(server, dimensions);
@@ -164,7 +167,7 @@ test("an entry is found as soon as it is acknowledged, and no more when its time
   expect(textsOf(await search(server, store, { query: textOf(3), mode: "vector", top_k: 1 }))).toEqual([textOf(3)]);
 });
 
-test("while the embedding changes, each search finds what is there, by the old vectors or the new ones", async () => {
+test("while the embedding changes, each search finds the existing entries, by the old vectors or the new ones", async () => {
   await using vectors = startEmbeddingServer();
   await using server = await startRunnel({ environment: vectors.environment });
   const store = await createStore(server, dimensions);
@@ -196,7 +199,7 @@ test("while the embedding changes, each search finds what is there, by the old v
   expect(searches).toBeGreaterThan(10);
 });
 
-test("whatever a query is written like, it is text, and is answered", async () => {
+test("any query counts as plain text, and gets a response", async () => {
   await using vectors = startEmbeddingServer();
   await using server = await startRunnel({ environment: vectors.environment });
   const store = await createStore(server, dimensions);
@@ -217,7 +220,7 @@ test("whatever a query is written like, it is text, and is answered", async () =
   expect([refused.status, refused.body.error.param]).toEqual([400, "query"]);
 });
 
-/** Works in the database as another process does. */
+/** Works in the database from another connection. */
 function inDatabase({ dataDir, folder }: Runnel, work: (sqlite: Database) => void): void {
   const sqlite = new Database(join(dataDir, "runnel.db"), { strict: true });
   sqlite.loadExtension(vecLibrary(folder));
@@ -226,7 +229,7 @@ function inDatabase({ dataDir, folder }: Runnel, work: (sqlite: Database) => voi
   sqlite.close();
 }
 
-/** Gives an entry so many chunks more. */
+/** Adds this many chunks to an entry. */
 function lengthen(sqlite: Database, entry: string, count: number): void {
   const chunk = sqlite.prepare<{ number: number }, [string, number, string]>(
     `INSERT INTO memory_chunks (project_id, environment, entry_id, store, chunk_index, text, tokens, generation)
@@ -242,7 +245,7 @@ function lengthen(sqlite: Database, entry: string, count: number): void {
   chunk.finalize();
 }
 
-test("while a store is read for a search, others are answered and runs stream on", async () => {
+test("while a store is loaded for a search, others get responses and runs keep streaming", async () => {
   await using vectors = startEmbeddingServer();
   await using model = startModelServer();
   await using server = await startRunnel({ environment: { ...vectors.environment, ...stubConnection(model.url) } });
@@ -255,20 +258,20 @@ test("while a store is read for a search, others are answered and runs stream on
   const query = "Part 12345";
   const asked = vectors.asked(query);
 
-  /** What is answered and streamed while one search goes on. */
+  /** Counts responses and events during one search. */
   async function beside(): Promise<{ answers: number; frames: number }> {
     let over = false;
     const found = search(server, store, { query, mode: "vector", top_k: 2 }).finally(() => (over = true));
     await asked;
     const before = stream.frames.length;
     let answers = 0;
-    // One after the other: a thread that read the store itself would answer one of them at most before the search.
+    // One after the other: a thread that loaded the store itself would respond once at most before the search.
     for (; !over; answers++) await server.get(`/v1/memory/${store}`);
     expect((await found)[0]).toMatchObject({ id, text: query, score: expect.any(Number) });
     return { answers, frames: stream.frames.length - before };
   }
-  // A busy machine may not come to this process while one of them goes on.
-  await until(async () => {
+  // A busy machine may leave this process no time during one search.
+  await waitUntil(async () => {
     const { answers, frames } = await beside();
     return answers > 3 && frames > 0;
   });

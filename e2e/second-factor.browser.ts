@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import decodeQR from "qr/decode.js";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { account, expectAccessible, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// What the compiled executable's people have beside a password, in a browser with an authenticator of its own.
+// Second factors of accounts in the compiled executable, with a virtual authenticator in the browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -13,7 +13,7 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 
 const { email, password } = account;
 
-/** A device in the browser that makes passkeys, and says yes for the person at it. */
+/** Adds a virtual device that creates passkeys and confirms for the user. */
 async function addDevice(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("WebAuthn.enable");
@@ -29,7 +29,7 @@ async function addDevice(page: Page): Promise<void> {
   });
 }
 
-/** The code that an app shows at this moment, or half a minute later: a code counts a little before its time. */
+/** Returns the code of an authenticator app, now or half a minute later: a code is valid slightly before its time. */
 function codeOf(secret: string, later = 0): string {
   const bits = [...secret].map((one) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(one).toString(2).padStart(5, "0"));
   const bytes = Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
@@ -39,8 +39,8 @@ function codeOf(secret: string, later = 0): string {
   return String((mac.readUInt32BE(mac[19]! & 15) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
 }
 
-/** What a camera reads of a QR code: its dark modules, eight pixels wide. */
-async function scanned(code: Locator): Promise<string> {
+/** Returns the dark modules of a QR code, eight pixels wide, as a camera reads them. */
+async function scanCode(code: Locator): Promise<string> {
   const size = Number((await code.getAttribute("viewBox"))?.split(" ").at(-1)) * 8;
   const data = new Uint8Array(size * size * 3).fill(255);
   for (const [, x, y] of ((await code.locator("path").getAttribute("d")) ?? "").matchAll(/M(\d+) (\d+)h1v1h-1z/g))
@@ -53,12 +53,12 @@ async function scanned(code: Locator): Promise<string> {
 
 const signOut = (page: Page): Promise<void> => page.context().clearCookies();
 
-test("a person adds an authenticator app and a passkey, signs in by each, and the operator takes them away", async ({
+test("a person adds an authenticator app and a passkey, signs in by each, and the operator removes them", async ({
   page,
 }) => {
   test.setTimeout(180_000);
-  const complaints = watch(page);
-  const url = server.url.replace("127.0.0.1", "localhost"); // Passkeys belong to names.
+  const complaints = recordFaults(page);
+  const url = server.url.replace("127.0.0.1", "localhost"); // Passkeys require a host name.
   await addDevice(page);
   await setUpAccount(page, server);
   await page.goto(`${url}/dashboard/login`);
@@ -71,7 +71,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
   const section = (name: string) => page.getByRole("region", { name });
   await login();
 
-  await test.step("the app is added by the key that is shown, and a first code", async () => {
+  await test.step("the app is added by the displayed key, and a first code", async () => {
     const part = section("Authenticator app");
     await part.getByRole("button", { name: "Add an authenticator app" }).click();
     await part.getByLabel("Your password").fill(password);
@@ -79,7 +79,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
     await page.keyboard.press("Enter");
     const secret = (await part.locator("[data-secret]").textContent()) ?? "";
     await expectAccessible(page, "key of an app");
-    expect(await scanned(part.getByRole("img", { name: "QR code for the app" }))).toContain(`secret=${secret}`);
+    expect(await scanCode(part.getByRole("img", { name: "QR code for the app" }))).toContain(`secret=${secret}`);
     await part.getByLabel("Code that the app shows").fill(codeOf(secret));
     await page.keyboard.press("Enter");
     const codes = part.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
@@ -120,7 +120,7 @@ test("a person adds an authenticator app and a passkey, signs in by each, and th
     await expect(part.getByRole("list", { name: "Passkeys" })).toContainText("used");
   });
 
-  await test.step("the operator takes both away, and the password is enough", async () => {
+  await test.step("the operator removes both, and the password is enough", async () => {
     const { code, stdout } = await server.command("admin", "remove-second-factor", email);
     expect([code, stdout]).toEqual([0, expect.stringContaining("1 passkey")]);
     await page.goto(`${url}/dashboard/login?to=/account`);

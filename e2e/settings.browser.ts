@@ -2,18 +2,18 @@ import { Database } from "bun:sqlite";
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
-import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { account, expectAccessible, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// The settings of projects in the compiled executable, as somebody changes them in a real browser.
+// Settings of projects in the compiled executable, changed in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel({ keepLimits: true });
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({ page }) => {
-  test.setTimeout(300_000); // Each of the many states is looked through by axe.
-  const complaints = watch(page);
+test("a project is renamed, limited, archived, restored and deleted, by mouse and keyboard", async ({ page }) => {
+  test.setTimeout(300_000); // axe checks many states.
+  const complaints = recordFaults(page);
   const looksWell = (place: string) => expectAccessible(page, place);
   const section = (name: string) => page.getByRole("region", { name, exact: true });
   const saved = (name: string) => expect(section(name).getByRole("status")).toHaveText("Saved");
@@ -26,7 +26,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       }),
     );
 
-  await test.step("the page shows what is set, and by default the defaults", async () => {
+  await test.step("the page shows the settings, and the defaults of the others", async () => {
     await setUpAccount(page, server);
     await page.getByRole("link", { name: "Settings" }).click();
     await expect(page).toHaveURL(/\/settings$/);
@@ -51,7 +51,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await openTab(page, "Project");
   });
 
-  await test.step("a name that cannot be is refused at the field, and a name that can be is everywhere", async () => {
+  await test.step("an invalid name is refused at the field, and a valid one appears everywhere", async () => {
     const name = section("Project").getByLabel("Name");
     await name.fill("a b");
     await name.press("Enter");
@@ -65,7 +65,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(page).toHaveTitle(/Settings · shop/);
   });
 
-  await test.step("the origins of web pages are refused at the field, and what is saved counts at the next request", async () => {
+  await test.step("invalid origins are refused at the field, and saved ones apply from the next request on", async () => {
     const origins = section("Web pages").getByLabel("Origins");
     await origins.fill("https://shop.example/");
     await section("Web pages").getByRole("button", { name: "Save origins" }).click();
@@ -82,7 +82,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await saved("Web pages");
   });
 
-  await test.step("a limit that is saved holds for the very next request", async () => {
+  await test.step("a saved limit applies from the next request on", async () => {
     await openTab(page, "Limits & budgets");
     const reads = section("Limits").getByLabel("Reads, per minute");
     await reads.fill("many");
@@ -114,7 +114,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     });
   });
 
-  await test.step("what somebody else sets meanwhile is not undone by a save here", async () => {
+  await test.step("a save keeps a change that another person made meanwhile", async () => {
     await section("Limits").getByLabel("Run creations, per minute").fill("99");
     await server.command("projects", "limits", "shop", "--writes-per-minute", "88");
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
@@ -123,7 +123,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(section("Limits").getByLabel("Run creations, per minute")).toHaveValue("99");
   });
 
-  await test.step("a choice can be made and discarded by keyboard alone", async () => {
+  await test.step("an option can be selected and discarded by keyboard alone", async () => {
     const reads = row(page, "Reads");
     await reads.getByRole("radio", { name: "No limit" }).focus();
     await page.keyboard.press("ArrowLeft");
@@ -136,7 +136,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(discard).toBeHidden();
   });
 
-  await test.step("keeping runs for fewer days needs approval and says what is deleted", async () => {
+  await test.step("a shorter retention needs a confirmation that says what is deleted", async () => {
     await openTab(page, "Retention");
     await section("Retention").getByLabel("Live runs, days", { exact: true }).fill("30");
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
@@ -155,7 +155,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
   });
 
-  await test.step("a server that does not answer leaves the form as it was filled in, to be sent again", async () => {
+  await test.step("a server that does not respond leaves the form filled in, to be sent again", async () => {
     await openTab(page, "Limits & budgets");
     const writes = section("Limits").getByLabel("Other writes, per minute");
     await page.context().setOffline(true);
@@ -169,7 +169,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(section("Limits").getByRole("alert")).toBeHidden();
   });
 
-  await test.step("a new project is made from the switcher, shown at once, and two have two names", async () => {
+  await test.step("a new project is created from the switcher, shown at once, and two have two names", async () => {
     await openNewProject(page, "shop");
     const dialog = page.getByRole("dialog", { name: "New project" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
@@ -201,12 +201,12 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
         const body = frame.querySelector("[role=tabpanel] > div")!;
         return { across: body.scrollWidth - body.clientWidth, down: frame.scrollHeight - frame.clientHeight };
       });
-      expect([across, down]).toEqual([0, 0]); // The page scrolls within its frame, downwards, and the head stays.
+      expect([across, down]).toEqual([0, 0]); // The page scrolls vertically within its frame, and the header stays.
     });
   await page.setViewportSize({ width: 1280, height: 900 });
   await openTab(page, "Project");
 
-  await test.step("archiving refuses the project's keys at once, and taking it back lets them in again", async () => {
+  await test.step("archiving refuses the project's keys at once, and restoring accepts them again", async () => {
     expect((await server.get("/v1/agents")).status).toBe(200);
     await section("Archive or delete").getByRole("button", { name: "Archive project" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Archive shop" });
@@ -222,7 +222,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect((await server.get("/v1/agents")).status).toBe(200);
   });
 
-  await test.step("a project is deleted only by its typed name, and without any there is a way to a new one", async () => {
+  await test.step("a project is deleted only by its typed name, and without any project a link leads to creating one", async () => {
     await switcher(page, "lab").or(switcher(page, "shop")).click();
     await page.getByRole("menuitemradio", { name: "lab" }).click();
     await deleteShown(page, "lab", () => looksWell("delete asks"));
@@ -238,7 +238,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(section("Project").getByLabel("Name")).toHaveValue("again");
   });
 
-  await test.step("a project that is archived elsewhere is not shown as if it were in use", async () => {
+  await test.step("a project archived elsewhere is not shown as active", async () => {
     await server.command("projects", "create", "other");
     await server.command("projects", "archive", "again");
     await section("Project").getByLabel("Name").fill("later");
@@ -246,7 +246,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(page.getByText("This project is no longer active").or(switcher(page, "other"))).toBeVisible();
   });
 
-  await test.step("a session that ended elsewhere takes nothing along that was written, and saves nothing either", async () => {
+  await test.step("a session that ended elsewhere loses no draft, and saves none either", async () => {
     await page.goto(`${server.url}/dashboard/settings`);
     await section("Project").getByLabel("Name").fill("nobody");
     await signOutElsewhere();
@@ -271,7 +271,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     expect((await server.command("projects", "list")).stdout).toContain("nobody");
   });
 
-  await test.step("where nothing was written, it leads to the sign-in page", async () => {
+  await test.step("without a draft it leads to the sign-in page", async () => {
     await signOutElsewhere();
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
     await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
@@ -280,18 +280,18 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   expect(complaints).toEqual([]);
 });
 
-test("an operator connects a model, tests it, sets its price, reads who changed what, and takes a backup along", async ({
+test("an operator connects a model, tests it, sets its price, reads the audit log, and downloads a backup", async ({
   page,
 }, info) => {
-  test.setTimeout(360_000); // Each of the many states is looked through by axe.
-  const complaints = watch(page);
+  test.setTimeout(360_000); // axe checks many states.
+  const complaints = recordFaults(page);
   const looksWell = (place: string) => expectAccessible(page, place);
   await using model = startModelServer();
   await signIn(page);
   await page.goto(`${server.url}/dashboard/settings?tab=connections`);
   const table = (name: string) => page.getByRole("table", { name });
 
-  await test.step("a connection is refused at its field, added, and its test says that it works", async () => {
+  await test.step("an invalid connection is refused at its field, a valid one is added, and its test succeeds", async () => {
     await page.getByRole("button", { name: "Add connection" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Add connection" }).click();
@@ -315,7 +315,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await looksWell("connections");
   });
 
-  await test.step("a second connection of the same name says that it replaces the first", async () => {
+  await test.step("a second connection of the same name announces that it replaces the first", async () => {
     await page.getByRole("button", { name: "Add connection" }).click();
     const dialog = page.getByRole("dialog").filter({ has: page.getByLabel("Provider") });
     await dialog.getByLabel("Provider").selectOption("openai_compatible");
@@ -330,7 +330,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(1);
   });
 
-  await test.step("a price that is set is the one that counts, until it is taken back", async () => {
+  await test.step("a set price applies until it is removed", async () => {
     await openTab(page, "Prices");
     await page.getByRole("searchbox", { name: "Search prices" }).fill("gpt-5-nano");
     await expect(page).toHaveURL(/tab=prices&q=gpt-5-nano/);
@@ -349,7 +349,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(table("Prices")).not.toContainText("custom price");
   });
 
-  await test.step("the audit log tells who did it, and is filtered by what, by whom and to which thing", async () => {
+  await test.step("the audit log names the actor, and is filtered by action, actor and target", async () => {
     await openTab(page, "Audit log");
     await expect(table("Audit log")).toContainText(`${account.email} saved the model connection gpu`);
     await expect(table("Audit log")).toContainText(account.email);
@@ -364,7 +364,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(table("Audit log")).toContainText("set the price of");
   });
 
-  await test.step("a connection is removed after saying what that ends", async () => {
+  await test.step("a connection is removed after a dialog that says what stops working", async () => {
     await openTab(page, "Model connections");
     await page.getByRole("button", { name: "Remove gpu" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Remove gpu" });
@@ -374,7 +374,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(0);
   });
 
-  await test.step("a backup comes down as one database that opens", async () => {
+  await test.step("a backup is downloaded as one database that opens", async () => {
     await openTab(page, "Server");
     const begun = page.waitForEvent("download");
     await page.getByRole("button", { name: "Back up now" }).click();
@@ -403,7 +403,8 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
 });
 
 async function signIn(page: Page): Promise<void> {
-  await server.command("admin", "create", account.email, "--password", account.password); // Unless the story before has.
+  // Unless the previous test has.
+  await server.command("admin", "create", account.email, "--password", account.password);
   await page.goto(`${server.url}/dashboard/login`);
   await page.getByLabel("Email").fill(account.email);
   await page.getByLabel("Password", { exact: true }).fill(account.password);

@@ -4,12 +4,12 @@ import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts
 import { createAgent, createTool, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer, wordsOf } from "./model-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const text = wordsOf(60);
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s refuses new work and ends 50 streams with a last comment and the process with 0; the next start finishes the runs",
+  "%s refuses new work, ends 50 streams with a last comment and the process with 0; the next start finishes the runs",
   async (signal) => {
     await using model = startModelServer();
     await using server = await startRunnel({ environment: stubConnection(model.url) });
@@ -25,10 +25,10 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     const waiting = server.post("/v1/runs?wait=60", { agent_id, input: "Go" });
     const [late, early] = [await openConnection(server), await openConnection(server)];
     const request = postOf(server, { agent_id, input: "Go" });
-    await early.send(request.slice(0, -5)); // It was there before the signal: the process waits for the rest.
+    await early.send(request.slice(0, -5)); // It began before the signal: the process waits for the rest.
     await Promise.all(readers.map((stream) => stream.until("token")));
-    // All runs are there, that of whom waits too; and what was sent before it has been read when this is answered.
-    await until(async () => (await server.get("/v1/runs?limit=100")).body.data.length === 21);
+    // All runs exist, that of the waiting client too; and all bytes sent before are read once this has its response.
+    await waitUntil(async () => (await server.get("/v1/runs?limit=100")).body.data.length === 21);
 
     const stopped = server.stop(signal);
     for (const { stream } of clients) {
@@ -56,7 +56,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("ordinary stops are no crashes: after four of them during one call the run is still at work", async () => {
+test("regular stops are no crashes: after four of them during one call the run is still in progress", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const { body } = await server.post("/v1/runs", { agent_id: await createAgent(server, "never-answers"), input: "Go" });
@@ -67,7 +67,7 @@ test("ordinary stops are no crashes: after four of them during one call the run 
   }
 });
 
-test("SIGTERM does not wait for a model that never answers, nor for a run that waits for its client", async () => {
+test("SIGTERM waits neither for a model that never responds nor for a run that waits for its client", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const tool = await createTool(server);
@@ -82,7 +82,7 @@ test("SIGTERM does not wait for a model that never answers, nor for a run that w
   expect((await server.get(`/v1/runs/${waiting.body.id}`)).body.status).toBe("requires_action");
 });
 
-/** Everything that a client has read once it came back with its last id and stayed to the end. */
+/** Returns all events of a client that reconnected with its last id and stayed to the end. */
 async function resume(server: Runnel, { stream, id }: { stream: EventStream; id: string }): Promise<Frame[]> {
   await using later = await server.stream(`/v1/runs/${id}/events`, { after: stream.lastId() });
   return [...stream.frames, ...(await later.rest())];
@@ -106,7 +106,7 @@ function expectExact(frames: Frame[]): void {
   expect(frames.at(-1)?.event).toBe("run.completed");
 }
 
-/** A connection that is open before the signal, as those of a client's pool are. */
+/** Opens a connection before the signal, like those of a client's pool. */
 async function openConnection(server: Runnel) {
   const { hostname, port } = new URL(server.url);
   const { promise: open, resolve: opened, reject } = Promise.withResolvers<void>();

@@ -5,9 +5,9 @@ import Provider from "oidc-provider";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible } from "./page-checks.ts";
 
-// People of the compiled executable who sign in at a real OpenID Connect issuer, in a browser.
+// Sign-in to the compiled executable through a real OpenID Connect issuer, in a browser.
 const client = { client_id: "runnel", client_secret: "a secret of the client" };
-/** Who there is at the issuer, with what it tells of them. */
+/** Accounts at the issuer, with their claims. */
 const people = new Map<string, Record<string, unknown>>();
 
 let answer: ReturnType<Provider["callback"]> = (_, response) => void response.end();
@@ -52,7 +52,7 @@ const person = (email: string, roles: string[], more = {}) => ({
   ...more,
 });
 
-/** Begins at the dashboard, and says at the issuer who it is. */
+/** Starts at the dashboard, and signs in at the issuer. */
 async function signIn(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in with Example" }).click();
   await page.getByPlaceholder("Enter any login").fill(name);
@@ -67,14 +67,14 @@ const session = (page: Page) =>
   });
 
 test.beforeEach(async ({ context }) => {
-  // The issuer's own pages ask for fonts elsewhere.
+  // The issuer's own pages load fonts from elsewhere.
   await context.route(
     ({ hostname }) => hostname !== "127.0.0.1",
     (route) => route.abort(),
   );
 });
 
-test("a person signs in at the issuer, lands where they were going, and is out once the issuer has removed them", async ({
+test("a person signs in at the issuer, lands on the requested page, and is signed out once the issuer has removed the account", async ({
   page,
 }) => {
   people.set("ada", person("ada@example.com", ["owner"]));
@@ -91,7 +91,7 @@ test("a person signs in at the issuer, lands where they were going, and is out o
   people.set("ada", person("ada@example.com", ["viewer"]));
   await page.context().clearCookies({ name: "__Host-runnel" });
   await page.goto(`${server.url}/dashboard/login`);
-  await page.getByRole("button", { name: "Sign in with Example" }).click(); // The issuer still knows who it is.
+  await page.getByRole("button", { name: "Sign in with Example" }).click(); // The issuer's session is still valid.
   await page.waitForURL(/\/dashboard\/(?!login)/);
   expect((await session(page)).user.role).toBe("viewer");
 
@@ -103,12 +103,13 @@ test("a person signs in at the issuer, lands where they were going, and is out o
   );
   await page.getByRole("button", { name: "Sign in with Example" }).click();
   await refused;
-  await page.waitForURL(({ origin }) => origin !== server.url); // Until then the way there would cut off the way back.
+  // Until then the navigation there would abort the one back.
+  await page.waitForURL(({ origin }) => origin !== server.url);
   await page.goto(`${server.url}/dashboard/login`);
   expect((await session(page)).status).toBe(401);
 });
 
-test("who is refused is told why", async ({ page }) => {
+test("a refused person reads why", async ({ page }) => {
   people.set("eve", person("eve@example.org", ["owner"]));
   people.set("bob", person("bob@example.com", ["owner"], { email_verified: false }));
   people.set("kim", person("kim@example.com", []));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const megabyte = 1024 * 1024;
 
-/** Whether this process may mount a disk of its own; else the tests that need one are skipped, and say so. */
+/** True if this process may mount a disk; otherwise tests that need one are skipped with a message. */
 export function canMount(): boolean {
   try {
     smallDisk(1)[Symbol.dispose]();
@@ -15,7 +15,7 @@ export function canMount(): boolean {
   }
 }
 
-/** A disk in memory of so many megabytes, with a file on it that takes room or gives it back. */
+/** Mounts a disk in memory of this size, with a file on it that takes or frees space. */
 export function smallDisk(megabytes: number) {
   const path = mkdtempSync(join(tmpdir(), "runnel-disk-"));
   run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=700`, "tmpfs", path);
@@ -25,7 +25,7 @@ export function smallDisk(megabytes: number) {
     return bavail * bsize;
   };
 
-  /** Takes all but so many bytes. */
+  /** Fills all but this number of bytes. */
   function fillUpTo(left: number): void {
     const file = openSync(filler, "a");
     try {
@@ -51,7 +51,7 @@ function take(file: number, bytes: number): boolean {
   try {
     return writeSync(file, new Uint8Array(bytes)) > 0;
   } catch {
-    return false; // The disk is full before it was expected: somebody else writes too.
+    return false; // The disk is full earlier than expected, because another process writes too.
   }
 }
 

@@ -3,19 +3,19 @@ import type { Json, Runnel } from "./harness.ts";
 
 interface LoadOptions {
   agent_id: string;
-  /** Clients that send a request as soon as the last is answered, on connections that they keep. */
+  /** Number of clients on kept connections that send a request as soon as the last has its response. */
   keeping: number;
-  /** The same on a new connection each time. */
+  /** Number of clients that use a new connection for each request. */
   connecting: number;
-  /** Clients that keep a connection and seldom use it. */
+  /** Number of clients on kept connections that rarely send a request. */
   seldom: number;
 }
 
 const pause_ms = 400;
 
 /**
- * Clients that begin runs without end, and repeat nothing: no library stands between them and the socket, which would
- * hide a request that was lost.
+ * Starts clients that create runs without end and without retries: no library between them and the socket, which would
+ * hide a lost request.
  */
 export function startLoad(server: Runnel, { agent_id, keeping, connecting, seldom }: LoadOptions) {
   const { hostname, port } = new URL(server.url);
@@ -68,11 +68,11 @@ export function startLoad(server: Runnel, { agent_id, keeping, connecting, seldo
     ...of(seldom, { kept: true, between_ms: pause_ms }),
   ];
   return {
-    /** Ids of the runs that were acknowledged. */
+    /** Ids of the acknowledged runs. */
     runs,
     failures,
     waits_ms,
-    /** The longest time without an answer since this was last asked. */
+    /** Returns the longest time without a response since the last call. */
     takeGap(): number {
       const longest = Math.max(gap_ms, performance.now() - last_ms);
       gap_ms = 0;
@@ -95,7 +95,7 @@ function open(host: string, port: number, ca: string): Promise<TLSSocket> {
 interface Exchanged {
   status: number;
   body: Json;
-  /** Whether the connection takes another request. */
+  /** True if the connection takes another request. */
   keep: boolean;
 }
 

@@ -7,11 +7,11 @@ import { createAgent, createScripted, createTool, runToEnd, stubConnection } fro
 import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const databaseOf = (server: Runnel): string => join(server.dataDir, "runnel.db");
 
-/** Runs a command that must go well, and answers its JSON. */
+/** Runs a command that must succeed, and returns its JSON. */
 async function json(server: Runnel, ...args: string[]): Promise<Json> {
   const { code, stdout, stderr } = await server.command(...args, "--json");
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
@@ -28,7 +28,7 @@ function look<T>(path: string, work: (sqlite: Database) => T): T {
 }
 
 describe("a backup", () => {
-  test("that is made while runs stream is whole each time, and holds every run that was acknowledged before it", async () => {
+  test("created while runs stream is complete each time, and holds every run acknowledged before it", async () => {
     await using server = await startRunnel();
     const agent_id = await createScripted(server, [{ text: "word ".repeat(40), delta_ms: 5 }]);
     const streams: EventStream[] = [];
@@ -53,7 +53,7 @@ describe("a backup", () => {
     }
   });
 
-  test("is restored over a later state: keys and finished runs are back, runs of that moment go on, and the later state is kept", async () => {
+  test("is restored over a later state: keys and finished runs are back, runs of that moment continue, and the later state is kept", async () => {
     await using model = startModelServer();
     await using tools = startToolServer();
     await using server = await startRunnel({ environment: stubConnection(model.url) });
@@ -61,7 +61,7 @@ describe("a backup", () => {
     const tool = await createTool(server, { url: `${tools.url}/held`, idempotent: false });
     const agent_id = await createAgent(server, "turns-0", { tools: [tool.id] });
     const begun = await server.post("/v1/runs", { agent_id, input: "Go" });
-    await tools.called("/held"); // In the backup it is begun, and nobody knows yet what came of it.
+    await tools.called("/held"); // In the backup the call has started, and its result is unknown.
     const file = join(server.folder, "backup.db");
     const made = await json(server, "backup", file);
     expect(made).toMatchObject({ path: file, master_key: "apart" });
@@ -88,7 +88,7 @@ describe("a backup", () => {
     expect(tools.callsOf("/held")).toHaveLength(1);
   });
 
-  test("never takes the place of a database that a server runs on", async () => {
+  test("never replaces a database that a server is using", async () => {
     await using server = await startRunnel();
     await using other = await startRunnel();
     for (const path of [databaseOf(other), databaseOf(server)]) {
@@ -102,7 +102,7 @@ describe("a backup", () => {
     expect((await other.command("backup", join(other.folder, "backup.db"))).code).toBe(0);
   });
 
-  test("goes to a fresh machine: with its key everything works, without it nothing starts, and the missing key is named", async () => {
+  test("is restored on a fresh machine: with its key everything works, without it nothing starts, and the missing key is named", async () => {
     await using tools = startToolServer();
     await using server = await startRunnel();
     const tool = await createTool(server, { url: `${tools.url}/weather`, headers: { "x-word": "sesame" } });
@@ -138,7 +138,7 @@ describe("a backup", () => {
   });
 });
 
-describe("what is no backup", () => {
+describe("a file that is no backup", () => {
   test("is refused with one line and its reason, and the database stays", async () => {
     await using server = await startRunnel();
     await server.stop();
@@ -183,7 +183,7 @@ describe("a start", () => {
   ];
 
   test.each(spoiled)(
-    "with %s for a database ends with one line that says what to do, and deletes nothing",
+    "with %s for a database exits with one line that says what to do, and deletes nothing",
     async (_, spoil, says, code) => {
       await using server = await startRunnel();
       await server.kill9();
@@ -201,7 +201,7 @@ describe("a start", () => {
         ["backup", join(server.folder, "copy.db")],
       ]) {
         const ended = await server.command(...command);
-        if (command[0] === "keys" && says === "is damaged") continue; // It reads what is not damaged.
+        if (command[0] === "keys" && says === "is damaged") continue; // It reads an undamaged part.
         expect({ command, code: ended.code, stderr: ended.stderr }).toMatchObject({ code });
         expect(ended.stderr.trim().split("\n")).toHaveLength(1);
         expect(ended.stderr).toContain(path);
@@ -213,7 +213,7 @@ describe("a start", () => {
     },
   );
 
-  test("after a crash looks through a large database while its runs go on, and says so when it is damaged", async () => {
+  test("after a crash scrubs a large database while its runs continue, and reports damage", async () => {
     await using server = await startRunnel();
     await server.kill9();
     const path = databaseOf(server);
@@ -221,7 +221,7 @@ describe("a start", () => {
     scribble(path, (page) => page.includes("page of the large one 40000"));
     await server.restart();
     expect((await server.get("/v1/agents")).status).toBe(200);
-    await until(async () => (await server.get("/readyz", null)).status !== 200);
+    await waitUntil(async () => (await server.get("/readyz", null)).status !== 200);
     const { status, body } = await server.get("/readyz", null);
     expect({ status, integrity: body.checks.integrity }).toEqual({ status: 503, integrity: false });
     expect(server.log()).toContain("the database is damaged");
@@ -229,15 +229,15 @@ describe("a start", () => {
   });
 });
 
-test("damage that is met while the server runs is an error of that request alone, and is told loudly", async () => {
+test("damage found while the server runs is an error of that request alone, and is logged prominently", async () => {
   await using server = await startRunnel();
   const ids: string[] = [];
   for (const name of ["first", "second"]) {
     const text = `${`the ${name} `.repeat(2000)}needle ${name}`;
     ids.push((await runToEnd(server, await createScripted(server, [{ text }]))).id);
   }
-  await server.stop(); // In order: nothing is checked at the next start.
-  // Pages that hold nothing but a piece of the long text, and so belong to nobody else.
+  await server.stop(); // A regular stop, so that nothing is checked at the next start.
+  // Pages with a piece of the long text only, which no other row uses.
   scribble(
     databaseOf(server),
     (page) => page.subarray(0, 40).includes("the first") && page.subarray(-40).includes("the first"),
@@ -258,7 +258,7 @@ function halve(path: string): void {
   writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length / 8192) * 4096));
 }
 
-/** Overwrites pages, as a disk does that dies. */
+/** Overwrites pages, as a dying disk does. */
 function scribble(path: string, isMeant: (page: Buffer) => boolean): void {
   const bytes = readFileSync(path);
   const pages = Array.from({ length: bytes.length / 4096 }, (_, n) => bytes.subarray(n * 4096, (n + 1) * 4096));

@@ -4,13 +4,13 @@ import { createScripted, createTool, runToEnd } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, openFiles, residentBytes, serverPid } from "./process-figures.ts";
 import { openDead, openReader, openSilent } from "./raw-reader.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
-// Streams when there are many of them, and when their readers are slow, dead or gone.
+// Streams in large numbers, and streams with slow, dead or disconnected readers.
 
 const MB = 1024 * 1024;
 
-/** A server with a run that is over and whose record is about 7 MB long: more than a connection swallows unread. */
+/** Starts a server with a finished run of about 7 MB: more than a connection buffers. */
 async function withLongRecord() {
   const output = JSON.stringify("x".repeat(240_000));
   const tools = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(output, json) });
@@ -34,14 +34,14 @@ async function withLongRecord() {
 
 const json = { headers: { "content-type": "application/json" } };
 
-/** Every event of the record, in order, to the one end. */
+/** Expects every event of the record, in order, to the one end. */
 function expectWhole(frames: readonly Frame[]): void {
   const seqs = seqsOf(frames);
   expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => index + 1));
   expect(frames.at(-1)?.event).toBe("run.completed");
 }
 
-/** One more reader, or null when the run has as many as it may have. */
+/** Opens one more reader; null if the run has its maximum number. */
 async function readerOf(server: Runnel, path: string): Promise<EventStream | null> {
   const reader = await openReader(server, path);
   if (reader.response.status === 200) return reader;
@@ -52,7 +52,7 @@ async function readerOf(server: Runnel, path: string): Promise<EventStream | nul
 }
 
 describe("readers of one run", () => {
-  test("thirty that stop reading cost less than 5 MB each, and are let go after 30 seconds; one that has nothing to read is pinged", async () => {
+  test("thirty that stop reading cost less than 5 MB each, and are disconnected after 30 seconds; an idle one is pinged", async () => {
     await using long = await withLongRecord();
     const { server, path } = long;
     const second = await long.another();
@@ -75,24 +75,24 @@ describe("readers of one run", () => {
       if (pings() - pings_in > 9) throw new Error("Who never reads was not let go.");
       await Bun.sleep(500);
     }
-    // Thirty seconds in the server's own measure: it pings every five.
+    // Thirty seconds by the server's clock: it pings every five.
     expect(pings() - pings_before).toBeGreaterThanOrEqual(4);
     expect(pings() - pings_in).toBeLessThan(9);
     expectWhole(await late.rest());
     await quiet.close();
     await late.close();
     expect((most - before[0]!) / dead.length / MB).toBeLessThan(5);
-    if (figuresAvailable) await until(() => openFiles(pid) <= before[1]! + 2);
+    if (figuresAvailable) await waitUntil(() => openFiles(pid) <= before[1]! + 2);
     for (const { resume } of dead) resume();
     await Promise.all(dead.map(({ closed }) => closed));
     const each = (most - before[0]!) / dead.length / MB;
     console.error(`30 dead readers: ${each.toFixed(1)} MB each`);
   }, 90_000);
 
-  test("a slow reader gets everything, and those who read on are not held up by it", async () => {
+  test("a slow reader gets everything, and delays no other reader", async () => {
     await using long = await withLongRecord();
     const slow = await openReader(long.server, long.path);
-    slow.raw.pause(); // What its connection does not swallow waits in the journal.
+    slow.raw.pause(); // Events beyond the connection's buffer wait in the journal.
     const fast = await Promise.all(Array.from({ length: 5 }, () => openReader(long.server, long.path)));
     for (const reader of fast) expectWhole(await reader.rest());
     const behind = slow.raw.taken();
@@ -102,7 +102,7 @@ describe("readers of one run", () => {
     expect(slow.frames.length).toBe(fast[0]!.frames.length);
   });
 
-  test("of forty at once twenty are let in, and a place is free as soon as one leaves", async () => {
+  test("of forty at once twenty are admitted, and a place is free as soon as one leaves", async () => {
     await using server = await startRunnel();
     const path = await waitingRun(server);
     const all = await Promise.all(Array.from({ length: 40 }, () => readerOf(server, path)));
@@ -110,12 +110,12 @@ describe("readers of one run", () => {
     expect(readers.length).toBe(20);
     for (const reader of readers.slice(0, 5)) {
       await reader.close();
-      await until(async () => (await readerOf(server, path)) !== null);
+      await waitUntil(async () => (await readerOf(server, path)) !== null);
       expect(await readerOf(server, path)).toBeNull();
     }
   });
 
-  test("whoever is gone before the answer came takes no place", async () => {
+  test("a reader that left before the response takes no place", async () => {
     await using server = await startRunnel();
     const path = await waitingRun(server);
     for (let round = 0; round < 5; round++) {
@@ -123,7 +123,7 @@ describe("readers of one run", () => {
       for (const reader of hasty) reader.leave();
     }
     const readers: EventStream[] = [];
-    await until(async () => {
+    await waitUntil(async () => {
       const reader = await readerOf(server, path);
       if (reader) readers.push(reader);
       return readers.length === 20;
@@ -132,7 +132,7 @@ describe("readers of one run", () => {
   });
 });
 
-/** The events of a run that waits for its client. */
+/** Returns the events' path of a run that waits for its client. */
 async function waitingRun(server: Runnel): Promise<string> {
   const tool = await createTool(server);
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }];
@@ -141,7 +141,7 @@ async function waitingRun(server: Runnel): Promise<string> {
   return `/v1/runs/${run.id}/events`;
 }
 
-test("a thousand readers of fifty runs each get the whole record, and nothing is left of them", async () => {
+test("a thousand readers of fifty runs each get the whole record, and leave nothing behind", async () => {
   await using server = await startRunnel();
   const text = "a stream that is small carries every leaf it is given down to the sea ".repeat(2).trim();
   const agent_id = await createScripted(server, [{ delay_ms: 8000, text, delta_ms: 150 }]);
@@ -177,7 +177,7 @@ test("a thousand readers of fifty runs each get the whole record, and nothing is
   );
   expect(grown / MB).toBeLessThan(300);
   for (const reader of readers) await reader.close();
-  if (figuresAvailable) await until(() => openFiles(pid) <= files + 2);
+  if (figuresAvailable) await waitUntil(() => openFiles(pid) <= files + 2);
 }, 90_000);
 
 function percentiles(values: number[]): [number, number] {

@@ -3,7 +3,7 @@ import { createScripted, createTool, runToEnd } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// Agents as tools, on the executable: the process dies at every boundary between a run and the one that its call started.
+// Agents as tools, on the executable: the process dies at every boundary between a run and its child.
 
 const say = (name: string) => ({ name, arguments: { input: "Do it." } });
 const city = { city: "Oslo" };
@@ -11,7 +11,7 @@ const city = { city: "Oslo" };
 const agentTool = (server: Runnel, name: string, agent_id: string): Promise<Json> =>
   createTool(server, { name, type: "agent", agent_id, parameters: undefined });
 
-/** An agent that calls another one, which calls an HTTP tool, and with `asks` also its client. */
+/** Creates an agent that calls another one, which calls an HTTP tool, and with `asks` also its client. */
 async function createTree(server: Runnel, url: string, asks: boolean): Promise<string> {
   const weather = await createTool(server, { name: "weather", url, idempotent: true });
   const look = await createTool(server, { name: "look" });
@@ -21,7 +21,7 @@ async function createTree(server: Runnel, url: string, asks: boolean): Promise<s
   return createScripted(server, [{ tool_calls: [say("ask")] }, { text: "It is clear." }], { tools: [ask.id] });
 }
 
-/** Follows a run to its end, and answers one after the other what it asks for. */
+/** Follows a run to its end, and answers its calls one after the other. */
 async function finish(server: Runnel, id: string): Promise<Json> {
   for (let after: string | null = null; ; ) {
     await using stream = await server.stream(`/v1/runs/${id}/events`, { after });
@@ -48,7 +48,7 @@ async function expectWhole(server: Runnel, id: string): Promise<void> {
   expect(ends).toEqual([data.at(-1)]);
 }
 
-// The parent passes a point of a run first, its child second; of an end it is the other way round.
+// At a failpoint of a start the parent is first, its child second; at an end it is the other way round.
 const works = [
   "before_run.created:2",
   "after_run.created:2",
@@ -78,7 +78,7 @@ const waits = [
   "after_run.resumed:2",
 ];
 
-describe("a run and the one that its call started end as promised when the process dies", () => {
+describe("a run and its child end as promised when the process dies", () => {
   test.each([...works.map((point) => [point, false] as const), ...waits.map((point) => [point, true] as const)])(
     "at %s",
     async (RUNNEL_FAILPOINT, asks) => {
@@ -103,7 +103,7 @@ describe("a run and the one that its call started end as promised when the proce
     },
   );
 
-  test.each(["before_run.cancelled", "after_run.cancelled:2"])("at %s, once it is cancelled", async (point) => {
+  test.each(["before_run.cancelled", "after_run.cancelled:2"])("at %s, once the run is cancelled", async (point) => {
     await using tools = startToolServer();
     await using server = await startRunnel({ environment: { RUNNEL_FAILPOINT: point } });
     const run = await runToEnd(server, await createTree(server, `${tools.url}/weather`, true));
@@ -117,7 +117,7 @@ describe("a run and the one that its call started end as promised when the proce
   });
 });
 
-test("what a child asks for is listed once, asked of the parent's client, and answered in parts", async () => {
+test("a child's calls are listed once, on the parent, and answered in parts by its client", async () => {
   await using tools = startToolServer();
   await using server = await startRunnel();
   const look = await createTool(server, { name: "look" });
@@ -164,7 +164,7 @@ test("twenty parents, each with a child, fit into a limit of twenty runs", async
   for (const { body } of runs) expect(await finish(server, body.id)).toMatchObject({ status: "completed" });
 });
 
-test("of one run come a hundred others and no more, also when the process dies among them", async () => {
+test("one run starts a hundred others and no more, also when the process dies among them", async () => {
   await using server = await startRunnel();
   const again = { name: "again", arguments: { input: "Go" } };
   const script = [{ tool_calls: Array.from({ length: 128 }, () => again) }, { text: "Done." }];
@@ -194,7 +194,7 @@ test("of one run come a hundred others and no more, also when the process dies a
   expect(below).toHaveLength(101);
 });
 
-test("runnel trace shows what the agents of a run's calls did, under the calls", async () => {
+test("runnel trace shows the steps of called agents under their calls", async () => {
   await using tools = startToolServer();
   await using server = await startRunnel();
   const run = await runToEnd(server, await createTree(server, `${tools.url}/weather`, false));

@@ -1,8 +1,8 @@
 import { expect, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signInBeforeEach } from "./page-checks.ts";
 
-// Runs with the expected result, held against an agent that changes, in the compiled executable.
+// Runs with the expected result, compared with a changed agent, in the compiled executable.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -10,14 +10,12 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-signedIn(() => server);
+signInBeforeEach(() => server);
 
 const answer = "Order 4711 left Frankfurt this morning.";
 
-test("a suite tells which runs a change of their agent would make different, and what it would answer now", async ({
-  page,
-}) => {
-  test.setTimeout(240_000); // Each of the many states is looked through by axe, in two themes.
+test("a suite finds runs that a change of their agent would alter, and the new answers", async ({ page }) => {
+  test.setTimeout(240_000); // axe checks many states in two themes.
   const agent = await createAgent("Refund desk");
   const steady = await createAgent("Order status");
   const [first, second, third] = [
@@ -33,7 +31,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await page.getByRole("menuitem", { name: item }).click();
   };
 
-  await test.step("a suite is made of runs that are chosen in the list, or named by their ids", async () => {
+  await test.step("a suite is created from runs chosen in the list, or named by their ids", async () => {
     await page.goto(`${server.url}/dashboard/suites`);
     await expect(page.getByRole("heading", { name: "No test suites yet" })).toBeVisible();
     await expectAccessible(page, "empty");
@@ -48,11 +46,11 @@ test("a suite tells which runs a change of their agent would make different, and
     await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("heading", { name: "smoke" })).toBeVisible();
-    await expect(cases).toHaveCount(3); // With the head.
+    await expect(cases).toHaveCount(3); // Includes the header.
     await expect(caseOf(first.id)).toContainText("Not run");
   });
 
-  await test.step("more runs come from the bar of the list of runs, and from the menu of a trace", async () => {
+  await test.step("more runs are added from the list's bar, and from the menu of a trace", async () => {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByRole("checkbox", { name: "Select Order status, Hi." }).check();
     await page.getByRole("toolbar", { name: "Selected runs" }).getByRole("button", { name: "Add to suite" }).click();
@@ -75,7 +73,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(page.getByRole("heading", { name: "other" })).toBeVisible();
   });
 
-  await test.step("what a suite pins cannot be deleted, and whoever tries is led to the suite", async () => {
+  await test.step("a pinned run cannot be deleted, and the message links to the suite", async () => {
     await page.goto(`${server.url}/dashboard/runs/${first.id}`);
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete run…" }).click();
@@ -85,7 +83,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(page.getByRole("heading", { name: "smoke" })).toBeVisible();
   });
 
-  await test.step("as long as nothing changed, all cases are equal, and no model was called", async () => {
+  await test.step("without a change all cases are equal, and no model is called", async () => {
     await page.getByRole("button", { name: "Run suite" }).click();
     await expectAccessible(page, "run suite");
     await page.keyboard.press("Control+Enter");
@@ -94,7 +92,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expectAccessible(page, "passed");
   });
 
-  await test.step("after a change the first divergence of each case stands in the list, and all of it beside", async () => {
+  await test.step("after a change the list shows the first divergence of each case, and the details are beside it", async () => {
     await change(agent, { instructions: "Be kind, and never brief." });
     await page.getByRole("button", { name: "Run suite" }).click();
     await page.keyboard.press("Control+Enter");
@@ -116,7 +114,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(pane).toHaveCount(0);
   });
 
-  await test.step("cases can be listed by their outcome, by an address that can be kept", async () => {
+  await test.step("cases can be filtered by outcome, and the address can be saved", async () => {
     await page.getByRole("button", { name: "Outcome" }).click();
     await page.getByRole("menuitemradio", { name: "Equal" }).click();
     await expect(page).toHaveURL(/outcome=equal/);
@@ -127,7 +125,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(cases).toHaveCount(4);
   });
 
-  await test.step("what diverged goes on with its model, within a budget, and can be compared", async () => {
+  await test.step("a diverged case continues live with its model, within a budget, and can be compared", async () => {
     await page.getByRole("button", { name: "Run suite" }).click();
     const start = dialog("Run smoke");
     await start.getByLabel("Continue live in a fork").check();
@@ -148,7 +146,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await page.goBack();
   });
 
-  await test.step("earlier suite runs are kept, and tell of their own cases", async () => {
+  await test.step("earlier suite runs are kept, with their own cases", async () => {
     await page.getByRole("link", { name: "Close the case" }).click();
     const history = page.getByRole("region", { name: "Suite runs" });
     await expect(history.getByRole("listitem")).toHaveCount(3);
@@ -160,7 +158,7 @@ test("a suite tells which runs a change of their agent would make different, and
     );
   });
 
-  await test.step("a case is taken out, a suite renamed, and deleted at last", async () => {
+  await test.step("a case is removed, a suite renamed, and finally deleted", async () => {
     await caseOf(second.id)
       .getByRole("button", { name: /^Remove case/ })
       .click();

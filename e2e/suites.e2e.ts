@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { freePort } from "../server/testing/free-port.ts";
 import { createAgent, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Ended, executable, type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
+import { type CommandResult, executable, type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
 
-// Suites as a build server has them: the executable's own command against a running server.
+// Suites on a build server: the executable's command against a running server.
 
-const inSuite = (server: Runnel, ...args: string[]): Promise<Ended> => server.command("suite", ...args);
+const inSuite = (server: Runnel, ...args: string[]): Promise<CommandResult> => server.command("suite", ...args);
 
 async function pin(server: Runnel, name: string, runs: readonly Json[]): Promise<Json> {
   const { code, stdout } = await inSuite(server, "create", name, ...runs.map(({ id }) => id), "--json");
@@ -31,7 +31,7 @@ async function ended(server: Runnel, { suite_id, id }: Json): Promise<Json> {
 
 const count = async (server: Runnel, path: string): Promise<number> => (await server.get(path)).body.data.length;
 
-test("a build passes, fails when the agent changes, and shows what its model says now", async () => {
+test("a build passes, fails when the agent changes, and shows the model's new answers", async () => {
   await using model = startModelServer();
   await using tools = startToolServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
@@ -61,7 +61,7 @@ test("a build passes, fails when the agent changes, and shows what its model say
   const { cases } = JSON.parse(live.stdout);
   expect(cases[0].live).toMatchObject({ status: "completed", output_equal: true, diff: { only_a: 0, only_b: 0 } });
   expect(cases[1].live).toMatchObject({ status: "skipped", run_id: null, error: { code: "max_runs_reached" } });
-  // The model was asked for each of its turns; the tool's answer is the record's.
+  // The model was called for each of its turns; the tool's output is the recorded one.
   expect([model.requests.length, tools.calls.length]).toEqual([asked[0]! + 2, asked[1]!]);
 
   await server.fetch(`/v1/agents/${agent}`, { method: "DELETE" });
@@ -69,7 +69,7 @@ test("a build passes, fails when the agent changes, and shows what its model say
   expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("The agent was deleted.")]);
 });
 
-test("what goes on live costs no more than it may, all of it together", async () => {
+test("live cases together stay within the budget", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const name = "openai_compatible/stub/words-50-0";
@@ -90,7 +90,7 @@ test("what goes on live costs no more than it may, all of it together", async ()
   expect(model.requests.length - before).toBeLessThan(3);
 });
 
-test("2 is for a build that knows nothing: asked wrongly, refused, or nobody there", async () => {
+test("exit code 2 means no result: wrong usage, a refusal, or no server", async () => {
   await using server = await startRunnel();
   const told = async (args: string[], environment: Record<string, string> = {}): Promise<[number, string]> => {
     const env = { ...process.env, RUNNEL_API_KEY: server.keys.test, RUNNEL_DATA_DIR: server.dataDir, ...environment };
@@ -112,7 +112,7 @@ test("2 is for a build that knows nothing: asked wrongly, refused, or nobody the
   expect(gone[1].trim().split("\n")).toHaveLength(1);
 });
 
-test("a build that takes too long is cancelled, with what it had begun", async () => {
+test("a build that takes too long is cancelled, with the forks that it started", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent = await createAgent(server, "words-5-0");
@@ -125,9 +125,9 @@ test("a build that takes too long is cancelled, with what it had begun", async (
   expect(body.data).toMatchObject([{ status: "cancelled" }]);
 });
 
-test("a suite run goes on after kill -9, with the fork that it had begun, and the build waits for it", async () => {
+test("a suite run continues after kill -9, with the fork that it had started, and the build waits for it", async () => {
   await using model = startModelServer();
-  const flags = ["--port", String(freePort())]; // The build knows the address of before.
+  const flags = ["--port", String(freePort())]; // The build keeps its address.
   await using server = await startRunnel({ environment: stubConnection(model.url), flags });
   const agent = await createAgent(server, "words-40-0");
   await pin(server, "words", [await runToEnd(server, agent), await runToEnd(server, agent)]);
@@ -145,7 +145,7 @@ test("a suite run goes on after kill -9, with the fork that it had begun, and th
   expect(body.data.map(({ id }: Json) => id)).toEqual(done.cases.map(({ live }: Json) => live.run_id));
 });
 
-test("Ctrl-C cancels a suite run and the fork that it waits for", async () => {
+test("Ctrl-C cancels a suite run and its current fork", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent = await createAgent(server, "words-5-0");
@@ -161,12 +161,12 @@ test("Ctrl-C cancels a suite run and the fork that it waits for", async () => {
 });
 
 test.each(["before_suite.case:2", "after_suite.case:2"])(
-  "a process that dies at %s leaves a suite run that comes to its end",
+  "a process that dies at %s leaves a suite run that ends",
   async (failpoint) => {
     await using server = await startRunnel({ environment: { RUNNEL_FAILPOINT: failpoint } });
     const agent = await createAgent(server, "test/echo");
     const suite = await pin(server, "echo", await three(server, agent));
-    const begun = server.post(`/v1/suites/${suite.id}/runs`, {}).catch(() => {}); // It may not have been told.
+    const begun = server.post(`/v1/suites/${suite.id}/runs`, {}).catch(() => {}); // The response may be lost.
     expect(await server.died()).toBe("SIGKILL");
     await begun;
     await server.restart({});

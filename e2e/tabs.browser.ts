@@ -1,8 +1,8 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// Several tabs of one browser, and the end of the session, with the compiled executable's dashboard.
+// Several tabs of one browser, and the end of the session, in the compiled executable's dashboard.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -17,17 +17,17 @@ const expectMode = async (page: Page, mode: "test" | "live") => {
 
 const choose = (page: Page, name: "Test" | "Live") => page.getByRole("button", { name, exact: true }).first().click();
 
-test("project and mode are those of the address, in every tab, and signing out asks for nothing more", async ({
+test("each tab has the project and mode of its address, and signing out stops its requests", async ({
   page,
   context,
 }) => {
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   await page.goto(`${server.url}/dashboard/runs`);
   await expectMode(page, "test");
 
   const other = await context.newPage();
-  await test.step("two new tabs are apart: the choice of one leaves the other where it is", async () => {
+  await test.step("two new tabs are independent: a choice in one leaves the other unchanged", async () => {
     await other.goto(`${server.url}/dashboard/runs`);
     await choose(other, "Live");
     await expectMode(other, "live");
@@ -37,7 +37,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await expectMode(page, "test");
     await page.getByRole("link", { name: "API keys", exact: true }).click();
     await expect(page).toHaveURL(/\/dashboard\/proj_\w+\/test\/keys$/);
-    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor(); // The address is there before the page.
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor(); // The address changes before the page.
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await dialog.getByLabel("Name").fill("made in the first tab");
@@ -46,7 +46,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await page.goto("about:blank");
   });
 
-  await test.step("the way back leads to the mode that was left, and the way on to the other", async () => {
+  await test.step("Back leads to the previous mode, and Forward to the other", async () => {
     await other.goBack();
     await expectMode(other, "test");
     await other.goForward();
@@ -55,7 +55,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await expectMode(other, "live");
   });
 
-  await test.step("an address without project and mode leads to what was looked at last, with its query and its hash", async () => {
+  await test.step("an address without project and mode leads to the last visited ones, with its query and its hash", async () => {
     const third = await context.newPage();
     await third.goto(`${server.url}/dashboard`);
     await expect(third).toHaveURL(/\/dashboard\/proj_\w+\/live\/overview$/);
@@ -64,7 +64,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await third.close();
   });
 
-  await test.step("a link opens what it names, whatever this browser looked at before", async () => {
+  await test.step("a link opens its target, whatever this browser visited before", async () => {
     const created = await server.command("projects", "create", "shop");
     const project = /proj_\w+/.exec(created.stdout)![0];
     await other.goto(`${server.url}/dashboard/${project}/test/runs?status=failed`);
@@ -75,7 +75,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await expect(other).toHaveURL(new RegExp(`/${project}/test/agents$`));
   });
 
-  await test.step("a link to a project that is not to be seen says so, and leads to one that is", async () => {
+  await test.step("a link to an inaccessible project says so, and links to one that is accessible", async () => {
     await other.goto(`${server.url}/dashboard/proj_01kahz0c3e4f5g6h7j8k9m0n1p/live/runs`);
     await expect(other.getByRole("heading", { name: "No such project" })).toBeVisible();
     await expectAccessible(other, "no such project");
@@ -83,7 +83,7 @@ test("project and mode are those of the address, in every tab, and signing out a
     await expect(other.getByRole("heading", { name: "Runs", level: 1 })).toBeVisible();
   });
 
-  await test.step("signing out asks for nothing of the project any more", async () => {
+  await test.step("signing out stops all requests for the project", async () => {
     await other.close();
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(page.getByRole("heading", { name: "Runs", level: 1 })).toBeVisible();
@@ -94,7 +94,7 @@ test("project and mode are those of the address, in every tab, and signing out a
       if (response.url().endsWith("/console/api/logout")) isOut = true;
     });
     page.on("request", (request) => {
-      // But for how people sign in here.
+      // Except the routes of signing in.
       if (isOut && /\/console\/api\/(?!sign_in$)/.test(request.url())) asked.push(request.url());
     });
     await page.getByRole("button", { name: "owner@example.com" }).click();

@@ -1,8 +1,8 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// Threads in the compiled executable: conversations found, read, continued and put away in a real browser.
+// Threads in the compiled executable: conversations found, read, continued and deleted in a real browser.
 let server: Runnel;
 test.beforeAll(async () => {
   server = await startRunnel();
@@ -10,13 +10,13 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a conversation is found, read with its runs, gone on with, renamed and deleted", async ({ page }) => {
-  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("a conversation is found, read with its runs, continued, renamed and deleted", async ({ page }) => {
+  test.setTimeout(420_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   const guide = await agent("Guide", { model: "test/echo", memory: { history: { mode: "thread", max_messages: 50 } } });
 
-  await test.step("without any thread the page says what one is; c makes the first", async () => {
+  await test.step("without any thread the page explains them; c creates the first", async () => {
     await page.getByRole("link", { name: "Threads" }).click();
     await expect(page.getByRole("heading", { name: "No threads yet" })).toBeVisible();
     await expectAccessible(page, "empty");
@@ -33,7 +33,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page.getByText("No messages yet")).toBeVisible();
   });
 
-  await test.step("a message starts a run in the thread, and what is said appears as it comes", async () => {
+  await test.step("a message starts a run in the thread, and its text streams in", async () => {
     await say(page, "I want to see **Oslo**.");
     await expect(parts(page)).toHaveCount(1);
     await expect(parts(page).first().locator("strong")).toHaveText("Oslo");
@@ -44,7 +44,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page.locator("dd").filter({ hasText: /^4$/ })).toBeVisible();
   });
 
-  await test.step("a message that was begun stands again after another page", async () => {
+  await test.step("a half-written message is restored after another page", async () => {
     await page.getByLabel("Message").fill("And how");
     await page.getByRole("link", { name: "Threads" }).first().click();
     await expect(page).toHaveURL(/\/threads$/);
@@ -53,7 +53,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await page.getByLabel("Message").fill("");
   });
 
-  await test.step("a run that waits is answered where it stands, and the next one waits behind it", async () => {
+  await test.step("a waiting run is answered in place, and the next one waits behind it", async () => {
     const tools = [await tool("book_train")];
     const calls = [{ name: "book_train", arguments: { to: "Oslo", seats: 2 } }];
     const script = [{ text: "I book it.", tool_calls: calls }, { text: "Booked." }];
@@ -78,7 +78,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(call).toContainText("11A, 11B");
   });
 
-  await test.step("each part leads to its run", async () => {
+  await test.step("each part links to its run", async () => {
     await parts(page).nth(2).getByRole("link", { name: "Booker" }).click();
     await expect(page).toHaveURL(/\/runs\/run_/);
     await page.goBack();
@@ -87,7 +87,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expectToFit(page, "thread");
   });
 
-  await test.step("title and metadata are changed, and what cannot be is told at its field", async () => {
+  await test.step("title and metadata are changed, and an invalid value is reported at its field", async () => {
     await page.getByRole("button", { name: "Edit thread" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit thread" });
     await dialog.getByLabel("Title").fill("Oslo in May");
@@ -100,7 +100,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page.locator("dd").filter({ hasText: "4711" })).toBeVisible();
   });
 
-  await test.step("the list is narrowed by user, session and status, in the address", async () => {
+  await test.step("the list is filtered by user, session and status, in the address", async () => {
     await server.post("/v1/threads", { user_id: "bob", session_id: "tab 7" });
     await server.post("/v1/threads", {
       title: "A very long title without an end ".repeat(7),
@@ -122,7 +122,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(rows(page)).toHaveCount(3);
   });
 
-  await test.step("a thread is deleted after saying what goes; its runs stay", async () => {
+  await test.step("a thread is deleted after a dialog that says what is lost; its runs stay", async () => {
     await rows(page).filter({ hasText: "Oslo in May" }).getByRole("link").click();
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete thread" }).click();
@@ -135,7 +135,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     expect((await server.get(`/v1/runs?agent_id=${guide}`)).body.data).toHaveLength(3);
   });
 
-  await test.step("a thread of live data is told so, instead of being nowhere", async () => {
+  await test.step("a thread of live data opened in test is reported as live, and not as missing", async () => {
     const live: Json = (await server.post("/v1/threads", { title: "Live" }, server.keys.live)).body;
     await page.goto(`${server.url}/dashboard/threads/${live.id}`);
     await expect(page.getByRole("heading", { name: "This thread is live data" })).toBeVisible();

@@ -12,8 +12,8 @@ const newThread = async (server: Runnel, body: object = {}): Promise<string> =>
 const say = async (server: Runnel, agent_id: string, thread_id: string, input: string): Promise<Json> =>
   (await server.post("/v1/runs?wait=60", { agent_id, thread_id, input })).body;
 const runOf = async (server: Runnel, id: string): Promise<Json> => (await server.get(`/v1/runs/${id}`)).body;
-/** What the model was asked last, without the instructions. */
-const heard = (model: ModelServer) =>
+/** Returns the messages of the last prompt, without the instructions. */
+const lastPrompt = (model: ModelServer) =>
   model.requests
     .at(-1)!
     .messages.filter(({ role }) => role !== "system")
@@ -27,19 +27,19 @@ async function ended(server: Runnel, id: string): Promise<Json> {
   }
 }
 
-test("a model reads what was said in the runs of its thread before, also after kill -9", async () => {
+test("a prompt contains the thread's earlier runs, also after kill -9", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "words-3-0");
   const thread_id = await newThread(server, { user_id: "ada" });
   const first = await say(server, agent_id, thread_id, "My name is Ada.");
   expect(first).toMatchObject({ status: "completed", user_id: "ada", thread_id });
-  expect(heard(model)).toEqual([["user", "My name is Ada."]]);
+  expect(lastPrompt(model)).toEqual([["user", "My name is Ada."]]);
   await say(server, agent_id, thread_id, "I live in Oslo.");
   await server.kill9();
   await server.restart();
   await say(server, agent_id, thread_id, "Who am I?");
-  expect(heard(model)).toEqual([
+  expect(lastPrompt(model)).toEqual([
     ["user", "My name is Ada."],
     ["assistant", first.output],
     ["user", "I live in Oslo."],
@@ -48,12 +48,12 @@ test("a model reads what was said in the runs of its thread before, also after k
   ]);
   const { body: messages } = await server.get(`/v1/threads/${thread_id}/messages?order=asc`);
   expect(messages.data.map(({ role }: Json) => role)).toEqual(Array(3).fill(["user", "assistant"]).flat());
-  // Another thread knows nothing of it.
+  // Another thread has none of it.
   await say(server, agent_id, await newThread(server), "Who am I?");
-  expect(heard(model)).toEqual([["user", "Who am I?"]]);
+  expect(lastPrompt(model)).toEqual([["user", "Who am I?"]]);
 });
 
-test("an agent that is to read no thread reads its input alone", async () => {
+test("an agent that reads no thread reads its input alone", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   for (const memory of [null, { history: { mode: "none" } }]) {
@@ -61,11 +61,11 @@ test("an agent that is to read no thread reads its input alone", async () => {
     const thread_id = await newThread(server);
     await say(server, agent_id, thread_id, "My name is Ada.");
     await say(server, agent_id, thread_id, "Who am I?");
-    expect(heard(model)).toEqual([["user", "Who am I?"]]);
+    expect(lastPrompt(model)).toEqual([["user", "Who am I?"]]);
   }
 });
 
-test("a busy thread refuses a run, lets it wait, or gives it the place, as the run says", async () => {
+test("a busy thread refuses a run, queues it, or is given to it, as the run says", async () => {
   await using server = await startRunnel();
   const thread_id = await newThread(server);
   const agent_id = await createScripted(server, endless);

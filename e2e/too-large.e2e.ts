@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { ours } from "./raw-request.ts";
+import { requestHeaders } from "./raw-request.ts";
 
-// Many clients, Python's among them, read no answer before they have sent all of a body: the connection may not be
-// closed upon them.
+// Many clients, Python's among them, read the response only after sending the whole body, so the connection must stay
+// open.
 const piece = Buffer.alloc(64 * 1024, "x");
 const pieces = 320;
 
-/** Sends a body of 20 MB to its end, and only then reads: what was answered, or how the connection broke. */
+/** Sends a body of 20 MB to its end, and only then reads: returns the response, or the error of the connection. */
 async function sendThenRead(server: Runnel, path: string, headers: string, chunked: boolean): Promise<string> {
   const { hostname, port, protocol } = new URL(server.url);
   const address = { host: hostname, port: Number(port) };
@@ -25,7 +25,7 @@ async function sendThenRead(server: Runnel, path: string, headers: string, chunk
   socket.on("data", (data) => (received += data.toString("latin1")));
   socket.pause();
   const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${piece.length * pieces}`;
-  socket.write(`POST ${path} HTTP/1.1\r\n${ours(server)}${headers}${length}\r\n\r\n`);
+  socket.write(`POST ${path} HTTP/1.1\r\n${requestHeaders(server)}${headers}${length}\r\n\r\n`);
   for (let sent = 0; sent < pieces && !socket.destroyed; sent++) {
     if (chunked) socket.write(`${piece.length.toString(16)}\r\n`);
     const isTaken = socket.write(piece);
@@ -41,7 +41,7 @@ async function sendThenRead(server: Runnel, path: string, headers: string, chunk
 describe.each([
   ["TLS", []],
   ["plain HTTP", ["--insecure-http"]],
-])("over %s a body that is too large", (_, flags) => {
+])("over %s a body that exceeds the limit", (_, flags) => {
   let server: Runnel;
   beforeAll(async () => {
     server = await startRunnel({ flags });
@@ -56,7 +56,7 @@ describe.each([
     ["declared, of a form that is none", form, "/v1/files", false, 400, "validation_failed"],
     ["in chunks, of a form that is none", form, "/v1/files", true, 400, "validation_failed"],
   ] as const)(
-    "%s is read to its end, so that the answer arrives, 20 times of 20",
+    "%s is read to its end, so that the response arrives, 20 times of 20",
     async (_, headers, path, chunked, status, code) => {
       for (let time = 1; time <= 20; time++) {
         const close = status === 413 ? "" : "Connection: close\r\n";

@@ -1,4 +1,4 @@
-/** A call that the tool got, as it came over the wire. */
+/** A call that the tool received, as sent over the wire. */
 interface ReceivedCall {
   path: string;
   key: string;
@@ -11,7 +11,7 @@ export type ToolServer = ReturnType<typeof startToolServer>;
 const html = { headers: { "content-type": "text/html" } };
 
 /**
- * HTTP tools on loopback. The path says how each behaves: `/slow/<ms>` takes its time, `/held` waits while it is told to,
+ * HTTP tools on loopback. The path chooses the behaviour: `/slow/<ms>` takes that long, `/held` waits until released,
  * the rest is in the table.
  */
 export function startToolServer() {
@@ -40,14 +40,14 @@ export function startToolServer() {
     url: `http://127.0.0.1:${server.port}`,
     calls,
     callsOf,
-    /** How often each `Idempotency-Key` came. */
+    /** Returns the number of calls by `Idempotency-Key`. */
     countsByKey: (path: string): Map<string, number> =>
       callsOf(path).reduce((counts, { key }) => counts.set(key, (counts.get(key) ?? 0) + 1), new Map<string, number>()),
-    /** Answers when the path was called `count` times. */
+    /** Resolves once the path was called `count` times. */
     async called(path: string, count = 1): Promise<void> {
       while (callsOf(path).length < count) await wake.promise;
     },
-    /** From now on nobody at `/held` is answered, until they are released. */
+    /** Holds all responses of `/held` until they are released. */
     hold(): void {
       ({ promise: gate, resolve: open } = Promise.withResolvers<void>());
     },

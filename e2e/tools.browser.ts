@@ -1,13 +1,20 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { startMcpServer } from "../server/testing/mcp-server.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { asJson, expectAccessible, expectToFit, setUpAccount, watch, written } from "./page-checks.ts";
+import {
+  expectAccessible,
+  expectToFit,
+  fieldContent,
+  recordFaults,
+  setUpAccount,
+  switchToJson,
+} from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
-/** Code and models run in processes of their own, which a busy machine starts late. */
+/** Sandboxed code and models run in their own processes, which start late on a busy machine. */
 const expect = plain.configure({ timeout: 30_000 });
 
-// Tools in the compiled executable, made, tried, changed and deleted by somebody in a real browser.
+// Tools in the compiled executable: created, tested, changed and deleted in a real browser.
 let server: Runnel;
 const services = startToolServer();
 const mcp = startMcpServer();
@@ -21,12 +28,12 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("tools of each kind are made, tried with arguments, changed and deleted", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("tools of each kind are created, tested with arguments, changed and deleted", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
 
-  await test.step("without tools the page says what they are, and c makes the first", async () => {
+  await test.step("without tools the page explains them, and c creates the first", async () => {
     await page.goto(`${server.url}/dashboard/tools`);
     await expect(page.getByRole("heading", { name: "No tools yet" })).toBeVisible();
     await expectAccessible(page, "no tools");
@@ -37,10 +44,10 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Enter a name.");
   });
 
-  await test.step("a schema that is none is refused at its field; a client tool cannot be tried here", async () => {
+  await test.step("an invalid schema is refused at its field; a client tool cannot be tested here", async () => {
     await page.getByLabel("Name", { exact: true }).fill("ask_customer");
     await page.getByLabel("Description").fill("Asks the customer.");
-    await asJson(page, "Arguments (JSON Schema)");
+    await switchToJson(page, "Arguments (JSON Schema)");
     const schema = page.getByRole("textbox", { name: "Arguments (JSON Schema)" });
     await schema.fill('{"type": "object", "properties": {"question": {"type": "strong"}}}');
     await page.getByRole("button", { name: "Create tool" }).click();
@@ -55,7 +62,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByRole("heading", { name: "Client tools do not run on this server" })).toBeVisible();
   });
 
-  await test.step("secrets are set and shown by name alone", async () => {
+  await test.step("secrets are set, and only their names are shown", async () => {
     await page.goto(`${server.url}/dashboard/tools`);
     await page.getByRole("button", { name: "Secrets" }).click();
     const dialog = page.getByRole("dialog", { name: "Secrets" });
@@ -93,7 +100,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByLabel("Header 1, value")).toHaveValue("********");
     await page.getByRole("tab", { name: "Test" }).click();
     await expect
-      .poll(() => written(page.getByRole("textbox", { name: "Arguments" })))
+      .poll(() => fieldContent(page.getByRole("textbox", { name: "Arguments" })))
       .toMatch(/"city": "Oslo",\s+"days": 3/);
     await page.keyboard.press("Tab");
     await page.getByRole("button", { name: "Call tool" }).click();
@@ -105,14 +112,14 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expectToFit(page, "tool answered");
   });
 
-  await test.step("arguments that do not fit are told before anything is called", async () => {
+  await test.step("invalid arguments are reported before the call", async () => {
     await page.getByRole("textbox", { name: "Arguments" }).fill('{"days": 1}');
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("textbox", { name: "Arguments" })).toHaveAttribute("aria-invalid", "true");
     expect(services.callsOf("/weather")).toHaveLength(1);
   });
 
-  await test.step("a change keeps what was masked, and an error reads as the model would read it", async () => {
+  await test.step("a change keeps masked values, and an error is shown as the model reads it", async () => {
     await page.getByRole("tab", { name: "Definition" }).click();
     await page.getByLabel("URL", { exact: true }).fill(`${services.url}/fails`);
     await page.getByRole("button", { name: "Save tool" }).click();
@@ -130,12 +137,12 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.goto(`${server.url}/dashboard/tools/new?type=code`);
     await page.getByLabel("Name", { exact: true }).fill("add");
     const source = page.getByLabel("Source");
-    await expect.poll(() => written(source)).toMatch(/args\.a \+ args\.b/);
+    await expect.poll(() => fieldContent(source)).toMatch(/args\.a \+ args\.b/);
     await source.focus();
     await page.keyboard.press("Control+Home");
     await page.keyboard.press("Tab");
     await expect(source).toBeFocused();
-    await expect.poll(() => written(source)).toMatch(/^ {2}\(args\)/);
+    await expect.poll(() => fieldContent(source)).toMatch(/^ {2}\(args\)/);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
     await expect(source).not.toBeFocused();
@@ -153,7 +160,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByRole("region", { name: "Result of the call" })).toContainText("sum: 42");
   });
 
-  await test.step("an MCP server shows what it can do, is asked again, and each of its tools is tried", async () => {
+  await test.step("an MCP server lists its tools, is refreshed, and each of its tools is tested", async () => {
     await page.goto(`${server.url}/dashboard/tools/new?type=mcp`);
     await page.getByLabel("Name", { exact: true }).fill("calc");
     await page.getByLabel("URL", { exact: true }).fill(mcp.url);
@@ -170,7 +177,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByRole("region", { name: "Result of the call" })).toContainText("42");
   });
 
-  await test.step("the list says what each is, who is asked, and which agents have it", async () => {
+  await test.step("the list shows each tool's kind, its approval, and its agents", async () => {
     const { data } = (await server.get("/v1/tools")).body;
     const weather = data.find((tool: { name: string }) => tool.name === "weather");
     const desk = { name: "Refund desk", instructions: "Help.", model: "test/echo", tools: [weather.id] };
@@ -189,7 +196,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(page.getByRole("row")).toHaveCount(2);
   });
 
-  await test.step("deleting names the agents that lose it", async () => {
+  await test.step("the delete dialog names the agents that lose the tool", async () => {
     await page.getByRole("link", { name: "weather" }).click();
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete tool" }).click();
@@ -203,9 +210,9 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
   });
 });
 
-test("a tool is copied beside itself, goes to live, and there only what differs is changed", async ({ page }) => {
+test("a tool is duplicated and copied to live, where only the differences are changed", async ({ page }) => {
   await using server = await startRunnel();
-  const complaints = watch(page);
+  const complaints = recordFaults(page);
   await setUpAccount(page, server);
   const tool = await server.post("/v1/tools", {
     name: "find_parcel",
@@ -223,13 +230,13 @@ test("a tool is copied beside itself, goes to live, and there only what differs 
     await page.getByRole("menuitem", { name }).click();
   };
 
-  await test.step("a duplicate has a name of its own, and says which headers it lacks", async () => {
+  await test.step("a duplicate has its own name, and the dialog names its missing headers", async () => {
     await act("Duplicate");
     await expect(page.getByRole("heading", { name: "find_parcel_copy" })).toBeVisible();
     await expect(page.getByText("Enter its headers again: authorization")).toBeVisible();
   });
 
-  await test.step("what is new in live and which headers are not copied is shown first", async () => {
+  await test.step("the copy dialog first shows the new tools and the headers that are not copied", async () => {
     await act("Copy to live…");
     const dialog = page.getByRole("dialog", { name: "Copy find_parcel" });
     await expect(dialog.getByRole("listitem")).toHaveText([/Tool\s*find_parcel\s*new/]);
@@ -240,7 +247,7 @@ test("a tool is copied beside itself, goes to live, and there only what differs 
     await expect(page.getByRole("heading", { name: "find_parcel" })).toBeVisible();
   });
 
-  await test.step("a second time it is changed there only if one says so", async () => {
+  await test.step("a second copy changes the tool only if that option is chosen", async () => {
     await server.patch(`/v1/tools/${tool.body.id}`, { description: "Finds a parcel, fast." });
     await act("Copy to live…");
     const dialog = page.getByRole("dialog", { name: "Copy find_parcel" });

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type Download, expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, signedIn } from "./page-checks.ts";
+import { expectAccessible, expectToFit, signInBeforeEach } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
-// The trace of a run in the compiled executable, as somebody reads it, answers it and takes it along in a real browser.
+// The trace of a run in the compiled executable: read, answered and exported in a real browser.
 let server: Runnel;
 let tools: ToolServer;
 let agents: Awaited<ReturnType<typeof createAgents>>;
@@ -20,10 +20,10 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test.beforeEach(() => test.setTimeout(240_000)); // Many states are looked through by axe, in two themes.
-signedIn(() => server);
+test.beforeEach(() => test.setTimeout(240_000)); // axe checks many states in two themes.
+signInBeforeEach(() => server);
 
-test("a run that failed opens on the step that failed it, and says why", async ({ page }) => {
+test("a failed run opens on the failed step, with the reason", async ({ page }) => {
   const run = await start(agents.report, "Write the report of last night.");
   await open(page, run.id);
   await expect(row(page, /Model call test\/script Failed/)).toHaveAttribute("aria-selected", "true");
@@ -33,20 +33,18 @@ test("a run that failed opens on the step that failed it, and says why", async (
   await expect(page).toHaveTitle(/Failed · Nightly report/);
   await expectAccessible(page, "failed");
   await expectToFit(page, "failed");
-  // The request that began it finds it in the log and by the palette; the page's own requests say nothing of it.
+  // Shows the id of the request that began the run, which the log and the palette find, and not of the page's own.
   await page.getByRole("treeitem").first().click();
   const [begun] = (await server.get(`/v1/runs/${run.id}/events`)).body.data;
   await expect(detail).toContainText(begun.data.request_id);
 });
 
-test("each step stands once, in tree and waterfall, and tells what went in, what came out and when", async ({
-  page,
-}) => {
+test("each step appears once, in tree and waterfall, with its input, output and time", async ({ page }) => {
   const run = await finish(await start(agents.desk, "My parcel came broken. Write to ann@example.com."));
   await open(page, run.id);
   const detail = page.getByRole("region", { name: "Selected step" });
 
-  await test.step("a run that completed opens on what came of it, with its sources", async () => {
+  await test.step("a completed run opens on its output, with its sources", async () => {
     await expect(row(page, /^Run Refund desk/)).toHaveAttribute("aria-selected", "true");
     await expect(detail.getByRole("region", { name: "Input" })).toContainText("Write to [email].");
     await expect(detail.getByRole("region", { name: "Output" })).toContainText("I refunded the mugs.");
@@ -56,13 +54,13 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expectToFit(page, "completed");
   });
 
-  await test.step("calls that were made at once stand beneath each other, at the same place in time", async () => {
+  await test.step("concurrent calls stand beneath each other, at the same time position", async () => {
     const bars = await Promise.all(["lookup_order", "check_stock", "fraud_check"].map((name) => barOf(page, name)));
     expect(new Set(bars.map(({ left }) => left)).size).toBe(1);
     expect((await barOf(page, "test/script")).left).not.toBe(bars[0]!.left);
   });
 
-  await test.step("the waterfall is looked at nearer, moved in time, and whole again, by buttons, keys and wheel", async () => {
+  await test.step("the waterfall is zoomed, moved and reset, by buttons, keys and wheel", async () => {
     const left = async () => Number.parseFloat((await barOf(page, "check_stock")).left);
     const whole = await left();
     await page.getByRole("button", { name: "Zoom in" }).click();
@@ -86,7 +84,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect.poll(left).toBe(whole);
   });
 
-  await test.step("arrows walk the tree, open an agent's run and close it, and the address follows", async () => {
+  await test.step("arrows move through the tree, open and close an agent's run, and the address follows", async () => {
     await row(page, /^Run Refund desk/).focus();
     await page.keyboard.press("End");
     await expect(page).toHaveURL(/step=10/);
@@ -112,14 +110,14 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(row(page, /Tool call risk_score/)).toHaveCount(0);
   });
 
-  await test.step("a call that failed is marked, found by n, and told error first", async () => {
+  await test.step("a failed call is marked, found by n, and shows its error first", async () => {
     await page.keyboard.press("n");
     await expect(row(page, /Tool call check_stock Failed/)).toHaveAttribute("aria-selected", "true");
     await expect(detail).toContainText("The tool returned status 500");
     await expect(detail).toContainText("The model received this error.");
   });
 
-  await test.step("brackets go through the tabs; Raw has the journal, and a call its arguments", async () => {
+  await test.step("brackets switch the tabs; Raw has the journal, and a call its arguments", async () => {
     await page.keyboard.press("]");
     await expect(detail.getByRole("tab", { name: "Raw" })).toHaveAttribute("aria-selected", "true");
     await expect(page).toHaveURL(/tab=raw/);
@@ -130,7 +128,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(detail.getByRole("region", { name: "Arguments" })).toContainText('city: "Oslo"');
   });
 
-  await test.step("a model call shows what was new for it, and word for word what the model was sent", async () => {
+  await test.step("a model call shows the new messages, and the complete prompt", async () => {
     await row(page, /Model call test\/script/)
       .first()
       .click();
@@ -153,7 +151,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expectAccessible(page, "sources");
   });
 
-  await test.step("waiting for a person is told apart from work, and folded unless wanted", async () => {
+  await test.step("waiting for a person is shown apart from work, and collapsed by default", async () => {
     await expect(row(page, /refund_payment/)).toContainText("approved");
     await row(page, /Tool call refund_payment/).click();
     await expect(detail).toContainText("Approved with the API key “");
@@ -162,7 +160,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await page.getByLabel("Fold waiting").check();
   });
 
-  await test.step("steps are found by what they say", async () => {
+  await test.step("steps are found by their text", async () => {
     await page.keyboard.press("/");
     await page.keyboard.type("damaged");
     await expect(page.getByText("1 found")).toBeVisible();
@@ -175,12 +173,12 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(page.getByRole("treeitem")).toHaveCount(12);
   });
 
-  await test.step("the graph shows who called what, and leads to the steps of each; by pointer, keys and as a table", async () => {
+  await test.step("the graph shows the calls between agents and tools, and links to their steps; by pointer, keys and as a table", async () => {
     await page.getByRole("button", { name: "Graph", exact: true }).click();
     const graph = page.getByRole("region", { name: "Agents and tools" });
     await expect(graph.getByRole("button", { name: /^Agent Refund desk/ })).toBeVisible();
     await expect(graph.getByRole("button", { name: /^Tool check_stock 1 failed/ })).toBeVisible();
-    // What an agent's run called belongs to it.
+    // Calls of an agent's run belong to that agent.
     await expect(graph.getByRole("button", { name: /^Tool risk_score/ })).toBeVisible();
     await expectAccessible(page, "graph");
     await expectToFit(page, "graph");
@@ -206,7 +204,7 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
     await expect(graph).toHaveCount(0);
   });
 
-  await test.step("the whole run is told as messages, and as its events", async () => {
+  await test.step("the whole run is shown as messages, and as its events", async () => {
     await row(page, /^Run Refund desk/).click();
     await detail.getByRole("tab", { name: "Messages" }).click();
     await expect(detail.getByRole("article", { name: "assistant" }).last()).toContainText("I refunded the mugs.");
@@ -218,10 +216,10 @@ test("each step stands once, in tree and waterfall, and tells what went in, what
   });
 });
 
-test("what waits for somebody is answered where it stands, and the run goes on", async ({ page }) => {
+test("a waiting call is answered in place, and the run continues", async ({ page }) => {
   const detail = page.getByRole("region", { name: "Selected step" });
 
-  await test.step("an approval, with other arguments", async () => {
+  await test.step("an approval, with changed arguments", async () => {
     const run = await start(agents.desk, "Once more.");
     await open(page, run.id);
     await expect(detail.getByRole("heading", { name: "Approve refund_payment?" })).toBeVisible();
@@ -242,7 +240,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await expect(detail).toContainText("with other arguments");
   });
 
-  await test.step("a client's own tool, by its output", async () => {
+  await test.step("an output of a client tool", async () => {
     await row(page, /take_photo/).click();
     await detail.getByRole("button", { name: "Send output" }).waitFor();
     await expectAccessible(page, "output wanted");
@@ -266,7 +264,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     for (const key of ["Enter", " "]) await page.keyboard.press(key);
     const { required_action } = (await server.get(`/v1/runs/${run.id}`)).body;
     expect(required_action.submit_tool_outputs.tool_calls).toHaveLength(1);
-    // The page goes on to the call that waits, and with it the focus goes to that call's title.
+    // The page moves on to the waiting call, and the focus to its title.
     await expect(row(page, /ship_parcel Waiting/)).toHaveAttribute("aria-selected", "true");
     await expect(detail.getByRole("heading", { name: /^Approve/ })).toBeFocused();
     await page.keyboard.press("Tab");
@@ -275,7 +273,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await expect(status(page, "Completed")).toBeVisible();
   });
 
-  await test.step("a call that a person rejects", async () => {
+  await test.step("a rejection", async () => {
     const run = await start(agents.desk, "And again.");
     await open(page, run.id);
     await detail.getByRole("button", { name: "Reject…" }).click();
@@ -284,7 +282,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await detail.getByRole("button", { name: "Reject call" }).click();
     await expect(row(page, /refund_payment Rejected/)).toBeVisible();
     await expect(detail).toContainText("Not without a photo.");
-    // What had the focus is gone: it is near, not at the page's beginning.
+    // The focused element is gone: the focus stays near, not at the page's start.
     await expect(detail.locator(":focus")).toHaveCount(1);
     await page.getByRole("button", { name: "Cancel run" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel run" }).click();
@@ -293,7 +291,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
   });
 });
 
-test("a call whose outcome a crash left unknown is asked about, and the restart has its place", async ({ page }) => {
+test("a call with an unknown outcome asks a person, and the restart is shown at its place", async ({ page }) => {
   const run = (await server.post("/v1/runs", { agent_id: agents.charge, input: "Charge it." })).body;
   await tools.called("/silent");
   await server.kill9();
@@ -314,7 +312,7 @@ test("a call whose outcome a crash left unknown is asked about, and the restart 
   await expect(detail).toContainText("charged: true");
 });
 
-test("a run that is opened while it works grows before the reader's eyes", async ({ page }) => {
+test("a run opened while in progress grows before the reader's eyes", async ({ page }) => {
   const { id } = (await server.post("/v1/runs", { agent_id: agents.writer, input: "Tell me." })).body;
   await open(page, id);
   await expect(page.getByText("Auto-refresh", { exact: true }).last()).toBeVisible();
@@ -330,7 +328,7 @@ test("a run that is opened while it works grows before the reader's eyes", async
   await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText("down to the sea.");
 });
 
-/** A run of this agent, when it is over. */
+/** Waits for the agent's run to end and returns it. */
 async function ended(agent: string) {
   let run = await start(agent, "Go.", 60);
   for (; run.status === "in_progress"; await Bun.sleep(500))
@@ -338,14 +336,14 @@ async function ended(agent: string) {
   return run;
 }
 
-test("5,000 steps are joined page by page, and only those in sight are in the document", async ({ page }) => {
+test("5,000 steps are loaded page by page, and only the visible ones are in the document", async ({ page }) => {
   test.setTimeout(180_000);
   const run = await ended(agents.many);
   expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 4975 } });
   await open(page, run.id);
   await row(page, /^Run Five thousand/).focus();
-  // Each row tells how many there are: all of them once all pages are here.
-  // The calls of each of 199 turns are one line.
+  // `aria-setsize` is complete once all pages are loaded.
+  // The calls of each of 199 turns are collapsed into one line.
   await expect(page.locator('[data-key="0"]')).toHaveAttribute("aria-setsize", "399", { timeout: 60_000 });
   await page.keyboard.press("End");
   await expect(page.locator('[data-key="5174"]')).toBeFocused();
@@ -353,17 +351,17 @@ test("5,000 steps are joined page by page, and only those in sight are in the do
   expect(await page.getByRole("treeitem").count()).toBeLessThan(80);
   expect(await mostRows(page), "rows in the document while scrolling").toBeLessThan(80);
   await page.getByLabel("Find in steps").fill('"i":198,"k":24');
-  await expect(page.getByText(/^[1-3] found/)).toBeVisible(); // The call, and what asked for it.
+  await expect(page.getByText(/^[1-3] found/)).toBeVisible(); // The call, and its caller.
 });
 
-test("of 5,000 equal calls those in a row are one line, which is opened, gone through and closed by keyboard", async ({
+test("equal consecutive calls among 5,000 are one line, which is opened, walked through and closed by keyboard", async ({
   page,
 }) => {
   test.setTimeout(180_000);
   const run = await ended(agents.equal);
   expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 5000 } });
   await open(page, run.id);
-  // 41 calls of the model, and between them 40 lines.
+  // 41 model calls, and 40 lines between them.
   const line = page.locator('[data-key="1~"]');
   await expect(line).toHaveAttribute("aria-setsize", "81", { timeout: 60_000 });
   await expect(line).toHaveAttribute("aria-posinset", "2");
@@ -383,7 +381,7 @@ test("of 5,000 equal calls those in a row are one line, which is opened, gone th
   await expect(first).toBeFocused();
   await expect(first).toHaveAttribute("aria-level", "3");
   await expect(first).toHaveAttribute("aria-setsize", "125");
-  // Past the last call stands the next one of the model.
+  // Past the last call stands the next model call.
   for (let pages = 0; pages < 8; pages++) await page.keyboard.press("PageDown");
   await expect(page.locator('[data-key="121"]')).toBeFocused();
   for (let rows = 0; rows < 4; rows++) await page.keyboard.press("ArrowDown");
@@ -404,7 +402,7 @@ test("of 5,000 equal calls those in a row are one line, which is opened, gone th
   expect(await mostRows(page), "rows in the document while scrolling").toBeLessThan(80);
 });
 
-test("a run is done again, taken along in three formats, deleted, and brought back from a file", async ({ page }) => {
+test("a run is rerun, exported in three formats, deleted, and imported from a file", async ({ page }) => {
   const run = await start(agents.report, "Write the report of last night.");
   await open(page, run.id);
   const act = async (name: string) => {
@@ -457,16 +455,16 @@ test("a run is done again, taken along in three formats, deleted, and brought ba
   await expect(page.getByText("from another trace")).toBeVisible();
 });
 
-test("what is not there says so, and what is elsewhere says where", async ({ page }) => {
+test("a missing run says so, and one of the other mode says where it is", async ({ page }) => {
   const run = await start(agents.report, "Write the report of last night.");
-  await test.step("a trace that was deleted leaves input, output and facts", async () => {
+  await test.step("a deleted trace leaves input, output and facts", async () => {
     await server.fetch(`/v1/traces/${run.id}`, { method: "DELETE" });
     await open(page, run.id, false);
     await expect(page.getByText("The trace of this run was deleted")).toBeVisible();
     await expect(page.getByText("Write the report of last night.")).toBeVisible();
     await expectAccessible(page, "deleted trace");
   });
-  await test.step("a run of the test data is found from live data", async () => {
+  await test.step("a run of the test data is found from live", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
@@ -475,7 +473,7 @@ test("what is not there says so, and what is elsewhere says where", async ({ pag
     await page.getByRole("button", { name: "Check test data" }).click();
     await expect(page.getByText("The trace of this run was deleted")).toBeVisible();
   });
-  await test.step("a run that never was is not there", async () => {
+  await test.step("a run that never existed is reported as missing", async () => {
     await open(page, "run_00000000000000000000000000", false);
     await expect(page.getByRole("heading", { name: "No such run" })).toBeVisible();
   });
@@ -506,7 +504,7 @@ async function open(page: Page, id: string, hasTree = true): Promise<void> {
   if (hasTree) await expect(page.getByRole("tree", { name: "Steps" })).toBeAttached({ timeout: 30_000 });
 }
 
-/** Where the first bar of a row begins. */
+/** Returns the position of the first bar of a row. */
 async function barOf(page: Page, name: string): Promise<{ left: string }> {
   const bar = page
     .getByRole("treeitem", { name: new RegExp(name.replace("/", "\\/")) })
@@ -516,7 +514,7 @@ async function barOf(page: Page, name: string): Promise<{ left: string }> {
   return { left: await bar.evaluate((element: HTMLElement) => element.style.left) };
 }
 
-/** Scrolls the tree from its end to its beginning, and returns how many rows the document had at most. */
+/** Scrolls the tree from its end to its start, and returns the maximum number of rows in the document. */
 async function mostRows(page: Page): Promise<number> {
   return await page.getByRole("tree").evaluate(async (tree) => {
     const scroller = tree.parentElement!;
@@ -541,7 +539,7 @@ async function start(agent_id: string, input: string, wait = 60): Promise<Json> 
   return body;
 }
 
-/** Answers all that a run asks for, as a client would. */
+/** Answers all calls of a run, as a client would. */
 async function finish(run: Json): Promise<Json> {
   for (let now = run; ; now = (await server.get(`/v1/runs/${run.id}`)).body) {
     if (now.status === "completed") return now;
@@ -658,7 +656,7 @@ async function createAgents() {
   return { desk, twice, report, charge, writer, many, equal };
 }
 
-/** The next POST to an address is done, and its answer is lost on the way. */
+/** Executes the next POST to this address, and drops its response. */
 async function loseAnswer(page: Page, address: RegExp): Promise<void> {
   let isLost = false;
   await page.route(address, async (route) => {

@@ -62,7 +62,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message").press("Enter");
 }
 
-test("an answer is whole, and said once, after a reload in its middle and after the server is killed", async ({
+test("an answer is complete and not doubled after a reload in its middle and after the server is killed", async ({
   page,
 }) => {
   const words = wordsOf(40);
@@ -79,7 +79,7 @@ test("an answer is whole, and said once, after a reload in its middle and after 
   await expect(page.getByText(wordsOf(15))).toBeVisible();
   model.release();
   await expect(page.locator("p")).toHaveText(["user: Count.", `assistant: ${words}`], { timeout: 30_000 });
-  // Its last word is heard before its end is recorded.
+  // Its last text arrives before its end is recorded.
   const runs = async () => {
     const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
     return body.data.map(({ output, attempt }: { output: string; attempt: number }) => [output, attempt]);
@@ -89,7 +89,7 @@ test("an answer is whole, and said once, after a reload in its middle and after 
 
 const status = (page: Page) => page.getByRole("status");
 
-test("tools of the page are called by it, a person approves, and the run goes on", async ({ page }) => {
+test("tools of the page are called, a person approves, and the run continues", async ({ page }) => {
   const [near, far, book] = [
     await createTool(server, { name: "near", type: "client" }),
     await createTool(server, { name: "far", type: "client" }),
@@ -113,7 +113,7 @@ test("tools of the page are called by it, a person approves, and the run goes on
   await say(page, "Book it.");
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByText('tool-book output-available {"result":"booked"')).toBeVisible();
-  await page.reload(); // The second decision is asked for once more.
+  await page.reload(); // The second decision is requested again.
   await page.getByRole("button", { name: "Reject" }).click();
   await expect(page.getByText("All is booked.")).toHaveCount(1);
   await expect(page.getByText('tool-near output-available {"near":"Oslo"}')).toHaveCount(1);
@@ -125,7 +125,7 @@ test("tools of the page are called by it, a person approves, and the run goes on
   expect(body.data).toHaveLength(1);
 });
 
-test("what goes wrong is an error, a run is stopped, and an answer is made anew", async ({ page }) => {
+test("a failure is an error, a run is stopped, and an answer is regenerated", async ({ page }) => {
   await open(page, await createScripted(server, [{ error: "It broke." }]), true);
   await say(page, "Go.");
   await expect(page.getByRole("alert")).toContainText("It broke.");
@@ -139,7 +139,7 @@ test("what goes wrong is an error, a run is stopped, and an answer is made anew"
   model.release();
   await page.getByRole("button", { name: "Again" }).click();
   await expect(page.getByText(wordsOf(20))).toBeVisible();
-  await expect(status(page)).toHaveText("ready"); // Its last word is heard before its end is recorded.
+  await expect(status(page)).toHaveText("ready"); // Its last text arrives before its end is recorded.
   await expect(page.getByRole("region", { name: "assistant" })).toHaveCount(1);
   const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
   const states = body.data.map((run: { status: string; thread_id: string }) => [run.status, run.thread_id]);

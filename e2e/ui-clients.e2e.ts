@@ -6,7 +6,7 @@ import { createAgent, createScripted, createTool } from "./fixtures.ts";
 import { type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
 import { shownIn, uiModules, writePrograms } from "./ui-clients.ts";
 
-// Clients of user interfaces outside of a browser, unchanged, over TLS.
+// Third-party clients of user interfaces outside of a browser, unmodified, over TLS.
 
 const modules = await uiModules();
 if (!modules) console.warn("skipped: clients of user interfaces (no npm registry)");
@@ -53,30 +53,27 @@ describe.skipIf(!modules)("with its real client", () => {
   test.each([
     ["@ag-ui/client", "1.0"],
     ["ag-ui-client-0", "before 1.0"],
-  ])(
-    "AG-UI (%s, %s) has tools of the client, approvals, structured state and its conversation told",
-    async (client) => {
-      const tool = await createTool(server, { type: "code", source: "() => 'booked'", approval: "always" });
-      const script = [
-        { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "near", arguments: { city: "Oslo" } }] },
-        { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] },
-        { text: '{"n": 4}' },
-      ];
-      const output_schema = { type: "object", properties: { n: { type: "integer" } } };
-      const agent = await createScripted(server, script, { tools: [tool.id], output_schema });
-      const said: Json = JSON.parse(await run("whole.mjs", agent, client));
-      expect(said).toEqual({
-        pending: ["near"],
-        outcome: { type: "interrupt", reason: "tool_approval" },
-        state: { n: 4 },
-        roles: ["user", "reasoning", "assistant", "tool", "assistant", "tool", "assistant"],
-        text: '{"n": 4}',
-        told: ["user", "assistant", "tool", "assistant", "tool", "assistant"],
-      });
-      const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
-      expect(body.data.map(({ status }: Json) => status)).toEqual(["completed"]);
-    },
-  );
+  ])("AG-UI (%s, %s) gets client tools, approvals, structured state and its conversation", async (client) => {
+    const tool = await createTool(server, { type: "code", source: "() => 'booked'", approval: "always" });
+    const script = [
+      { reasoning: "Look.", text: "Well.", tool_calls: [{ name: "near", arguments: { city: "Oslo" } }] },
+      { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] },
+      { text: '{"n": 4}' },
+    ];
+    const output_schema = { type: "object", properties: { n: { type: "integer" } } };
+    const agent = await createScripted(server, script, { tools: [tool.id], output_schema });
+    const said: Json = JSON.parse(await run("whole.mjs", agent, client));
+    expect(said).toEqual({
+      pending: ["near"],
+      outcome: { type: "interrupt", reason: "tool_approval" },
+      state: { n: 4 },
+      roles: ["user", "reasoning", "assistant", "tool", "assistant", "tool", "assistant"],
+      text: '{"n": 4}',
+      told: ["user", "assistant", "tool", "assistant", "tool", "assistant"],
+    });
+    const { body } = await server.get(`/v1/runs?agent_id=${agent}`);
+    expect(body.data.map(({ status }: Json) => status)).toEqual(["completed"]);
+  });
 });
 
 const whole = `

@@ -2,9 +2,9 @@ import { expect, type Page, test } from "@playwright/test";
 import { createAgent, createScripted, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
-import { expectAccessible, signedIn } from "./page-checks.ts";
+import { expectAccessible, signInBeforeEach } from "./page-checks.ts";
 
-// Costs and tokens that are not known, or not yet: a page says so, and shows no zero.
+// Unknown costs and tokens: a page says so, and shows no zero.
 let model: ModelServer;
 let server: Runnel;
 test.beforeAll(async () => {
@@ -16,11 +16,9 @@ test.afterAll(async () => {
   await model[Symbol.asyncDispose]();
 });
 test.use({ viewport: { width: 1440, height: 900 } });
-signedIn(() => server);
+signInBeforeEach(() => server);
 
-test("a run that works on its first model call has no tokens and no cost yet, wherever it is shown", async ({
-  page,
-}) => {
+test("a run in its first model call has no tokens and no cost yet, on every page", async ({ page }) => {
   const agent = await createScripted(server, [{ text: "One word after the other, slowly.", delta_ms: 60_000 }]);
   const { body: run } = await server.post("/v1/runs", { agent_id: agent, input: "Tell." });
   await expect.poll(async () => (await server.get(`/v1/runs/${run.id}`)).body.status).toBe("in_progress");
@@ -41,7 +39,7 @@ test("a run that works on its first model call has no tokens and no cost yet, wh
   await expect.poll(async () => (await server.get(`/v1/runs/${run.id}`)).body.status).toBe("cancelled");
 });
 
-test("a model without a known price costs an unknown amount on the overview, and a known part is told as such", async ({
+test("a model without a known price has an unknown cost on the overview, and a known part is shown as a part", async ({
   page,
 }) => {
   const unpriced = await createAgent(server, "words-3-0", { name: "Unpriced" });
@@ -56,7 +54,7 @@ test("a model without a known price costs an unknown amount on the overview, and
     .or(page.locator("section:has(> h2:text-is('Cost'))"));
   const spend = page.locator("section", { has: page.getByRole("heading", { name: "Cost by model" }) });
 
-  await test.step("of all that is not known stands no zero", async () => {
+  await test.step("no unknown value is shown as zero", async () => {
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(cost.first()).toContainText("–");
     await expect(cost.first()).toContainText("1 call without a known price");
@@ -69,7 +67,7 @@ test("a model without a known price costs an unknown amount on the overview, and
     await expect(page.getByText("The cost of 1 call is not known.")).toBeVisible();
   });
 
-  await test.step("a sum that holds a part is told as at least so much", async () => {
+  await test.step("a sum with an unknown part is shown as a minimum", async () => {
     const priced = await createAgent(server, "words-4-0", { name: "Priced" });
     const set = ["models", "prices", "set", "openai_compatible/stub/words-4-0", "--input", "1000", "--output", "1000"];
     expect((await server.command(...set)).code).toBe(0);
@@ -77,7 +75,7 @@ test("a model without a known price costs an unknown amount on the overview, and
     expect(usage.cost_usd).toBeGreaterThan(0);
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(cost.first()).toContainText("≥ $");
-    // The server counts anew every 15 seconds.
+    // The server updates its totals every 15 seconds.
     await expect(async () => {
       await page.reload();
       await expect(spend.last()).toContainText("1 call without a known price not included", { timeout: 2000 });
@@ -87,7 +85,7 @@ test("a model without a known price costs an unknown amount on the overview, and
   });
 });
 
-/** The cell of a row below a column's head. */
+/** Returns the cell of a row below a column's header. */
 async function column(page: Page, row: string, name: string) {
   const heads = page.locator("table thead th");
   await expect(heads.filter({ hasText: name })).toBeVisible();

@@ -3,9 +3,9 @@ import { createAgent, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Json, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-// What models cost and what runs used, on the executable.
+// Costs of models and usage of runs, on the executable.
 
-test("a price that is set while the server runs is there with the next request, and gone when it is taken back", async () => {
+test("a price set while the server runs applies from the next request on, and a removed one no longer", async () => {
   await using server = await startRunnel();
   const prices = (...args: string[]) => server.command("models", "prices", ...args, "--json");
   const shown = async (id: string): Promise<Json | null> =>
@@ -22,7 +22,7 @@ test("a price that is set while the server runs is there with the next request, 
   expect(await shown(model)).toBeNull();
 });
 
-test("what a run used is counted once, though the server was killed while its model spoke", async () => {
+test("the usage of a run is counted once, though the server was killed during its model call", async () => {
   await using model = startModelServer();
   await using server = await startRunnel({ environment: stubConnection(model.url) });
   const agent_id = await createAgent(server, "half-60-10");

@@ -4,7 +4,7 @@ import { expect, type Page, test } from "@playwright/test";
 import { createScripted, createTool } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 
-// Pages of other sites in a real browser: what they may ask with a client token, and what their browser keeps from them.
+// Pages of other sites in a real browser: their rights with a client token, and the limits of CORS.
 let server: Runnel;
 let site: Server;
 let other: Server;
@@ -20,7 +20,7 @@ test.afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** A site of its own: another port is another origin. */
+/** Serves a site of its own: another port is another origin. */
 function serveEmptyPage(): Promise<Server> {
   const empty = createServer((_, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>A site</title>");
@@ -53,7 +53,7 @@ async function makeToken(agent_id: string, more: object): Promise<string> {
   return made.body.token;
 }
 
-/** Starts a run in the page and reads it by its own stream. */
+/** Starts a run in the page, which reads its stream. */
 const startInPage = (page: Page, visit: Visit) =>
   page.evaluate(async ({ url, token, agent_id }) => {
     try {
@@ -72,7 +72,7 @@ const startInPage = (page: Page, visit: Visit) =>
     }
   }, visit);
 
-test("a page of a named site starts a run and reads its stream, another site's reads nothing, and what changes counts at once", async ({
+test("an allowed site's page starts a run and reads its stream, another site's reads nothing, and changes apply at once", async ({
   page,
 }) => {
   const visit = await visitWith([{ text: "Hello to you." }]);
@@ -96,7 +96,7 @@ test("a page reads why it is refused", async ({ page }) => {
   await expect.poll(async () => (await startInPage(page, visit)).text).toContain('"code":"client_token_expired"');
 });
 
-/** What an `EventSource` of the page is told, until it closes or is refused. */
+/** Returns the events of the page's `EventSource` until it closes or is refused. */
 const follow = (page: Page, url: string, names: string[]) =>
   page.evaluate(
     ({ url, names }) =>
@@ -107,7 +107,7 @@ const follow = (page: Page, url: string, names: string[]) =>
           source.addEventListener(name, (event) => {
             const { data, lastEventId } = event as MessageEvent;
             if (data !== undefined) events.push({ name, id: lastEventId, data });
-            // A browser that was refused, or got 204, does not come back; one whose token is over would, in vain.
+            // A refused browser, or one with a 204, does not reconnect; one with an expired token would, in vain.
             const isOver = name === "error" && (data !== undefined || source.readyState === EventSource.CLOSED);
             if (!isOver) return;
             source.close();
@@ -119,7 +119,7 @@ const follow = (page: Page, url: string, names: string[]) =>
 
 const names = ["run.created", "run.requires_action", "run.resumed", "token", "run.completed", "error"];
 
-test("EventSource reads a run to its end and then stays away", async ({ page }) => {
+test("EventSource reads a run to its end and does not reconnect", async ({ page }) => {
   const visit = await visitWith([{ text: "Hello to you." }]);
   const run = await server.post("/v1/runs?wait=60", { agent_id: visit.agent_id, input: "Hi.", user_id: "ada" });
   await page.goto(originOf(site));
@@ -133,7 +133,7 @@ test("EventSource reads a run to its end and then stays away", async ({ page }) 
   expect(server.log()).not.toContain(visit.token);
 });
 
-test("a stream whose token ends says so, and another token reads on without a gap", async ({ page }) => {
+test("a stream whose token expires says so, and another token resumes without a gap", async ({ page }) => {
   const tool = await createTool(server, { type: "client" });
   const call = { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] };
   const visit = await visitWith([call, { text: "Rain." }], { tools: [tool.id] }, 8);

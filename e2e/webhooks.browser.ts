@@ -1,9 +1,9 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { startWebhookReceiver, type WebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
-// Webhooks in the compiled executable: made, watched and mended by somebody in a real browser, with a real receiver.
+// Webhooks in the compiled executable: created, watched and repaired in a real browser, with a real receiver.
 let server: Runnel;
 let receiver: WebhookReceiver;
 test.beforeAll(async () => {
@@ -16,9 +16,9 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("a webhook is made, tested, seen failing, mended, and asked to send again", async ({ page }) => {
-  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
-  const complaints = watch(page);
+test("a webhook is created, tested, shown as failing, repaired, and redelivered", async ({ page }) => {
+  test.setTimeout(600_000); // axe checks many states in two themes.
+  const complaints = recordFaults(page);
   const { body: agent } = await server.post("/v1/agents", {
     name: "Clerk",
     instructions: "Be brief.",
@@ -26,13 +26,13 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   });
   await setUpAccount(page, server);
 
-  await test.step("the empty page says what a webhook is for", async () => {
+  await test.step("the empty page explains webhooks", async () => {
     await page.getByRole("link", { name: "Webhooks" }).click();
     await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();
     await expectAccessible(page, "empty");
   });
 
-  await test.step("c asks for an address; one that may not be is told at its field", async () => {
+  await test.step("c opens the create dialog; a forbidden address is refused at its field", async () => {
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create webhook" });
     await expect(dialog.getByLabel("URL")).toBeFocused();
@@ -71,7 +71,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expectAccessible(page, "tested");
   });
 
-  await test.step("an event of a run that is refused shows the answer, and when it is tried again", async () => {
+  await test.step("a refused event of a run shows the response, and the time of its retry", async () => {
     receiver.answerWith(() => Response.json({ error: "the order desk is closed" }, { status: 503 }));
     await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "Where is order 4711?" });
     const entry = entries(page).filter({ hasText: "run.completed" });
@@ -86,11 +86,12 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expectToFit(page, "failing");
   });
 
-  await test.step("once mended, send again brings the same event under the same id", async () => {
+  await test.step("once repaired, redelivery sends the same event under the same id", async () => {
     const before = receiver.received.length;
     receiver.answerWith(() => new Response("Taken."));
     await delivery(page).getByRole("button", { name: "Redeliver" }).click();
-    await expect(page.getByText("Redelivery queued")).toBeVisible(); // No word of what was not tried yet.
+    // The message promises nothing that was not tried yet.
+    await expect(page.getByText("Redelivery queued")).toBeVisible();
     await receiver.heard(before + 1);
     const ids = receiver.received.slice(1).map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(1);
@@ -111,7 +112,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(delivery(page).getByRole("heading", { name: "webhook.test" })).toBeVisible();
   });
 
-  await test.step("a later page with nothing on it leads back, and does not say that there is none", async () => {
+  await test.step("an empty later page leads back, and does not claim that there are none", async () => {
     const address = page.url();
     const [id] = /whk_\w+/.exec(address) ?? [];
     await page.goto(`${server.url}/dashboard/webhooks?after=${id}`);
@@ -122,7 +123,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(delivery(page).getByRole("heading", { name: "webhook.test" })).toBeVisible();
   });
 
-  await test.step("on a phone the delivery has the page to itself, with a way back", async () => {
+  await test.step("on a phone the delivery fills the page, with a way back", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(entries(page).first()).toBeHidden();
     await expectAccessible(page, "phone delivery");
@@ -149,7 +150,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     expect(receiver.received.at(-1)!.headers["webhook-signature"]!.split(" ")).toHaveLength(2);
   });
 
-  await test.step("what failed is sent again since a time", async () => {
+  await test.step("failed deliveries since a time are redelivered", async () => {
     receiver.answerWith(() => new Response("No.", { status: 500 }));
     await server.post("/v1/runs?wait=60", { agent_id: agent.id, input: "And order 4712?" });
     await expect(entries(page).filter({ hasText: "Retrying" })).toBeVisible({ timeout: 15_000 });
@@ -162,10 +163,10 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(entries(page).filter({ hasText: "Retrying" })).toBeHidden({ timeout: 15_000 });
   });
 
-  await test.step("switched off it says why it hears nothing, and is switched on again from there", async () => {
+  await test.step("a disabled webhook says why it receives nothing, and is enabled again from there", async () => {
     await more(page, "Disable");
     await expect(page.getByText("Disabled.")).toBeVisible();
-    await expect(page.getByText("Webhook disabled")).toBeVisible(); // Half-faded text has no colour to judge.
+    await expect(page.getByText("Webhook disabled")).toBeVisible(); // Half-faded text has no contrast to check.
     await expectAccessible(page, "switched off");
     await page.getByRole("button", { name: "Enable" }).click();
     await expect(page.getByText("Disabled.")).toBeHidden();
@@ -188,7 +189,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(page.getByRole("heading", { name: receiver.url })).toBeVisible();
   });
 
-  await test.step("it is edited, and deleted after its effect was told", async () => {
+  await test.step("it is edited, and deleted after its effect was shown", async () => {
     await more(page, "Edit webhook");
     const edit = page.getByRole("dialog", { name: "Edit webhook" });
     await edit.getByRole("checkbox", { name: /All events/ }).check();

@@ -8,7 +8,7 @@ import { type Received, startWebhookReceiver, type WebhookReceiver } from "../se
 import { createAgent, runToEnd } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
-import { until } from "./until.ts";
+import { waitUntil } from "./until.ts";
 
 const oneWorker = ["--workers", "1"];
 
@@ -20,7 +20,7 @@ async function createWebhook(server: Runnel, url: string, events = ["*"]): Promi
 
 const eventOf = ({ body }: Received): Json => JSON.parse(body);
 
-/** Every request verifies, and what came twice under an id is the same event. */
+/** Expects every request to verify, and repeated ids to carry the same event. */
 function expectGenuine({ received }: WebhookReceiver, secret: string): void {
   const bodies = new Map<string, string>();
   for (const { headers, body } of received) {
@@ -53,7 +53,7 @@ test.each([
   expectGenuine(receiver, secret);
 });
 
-test("what a receiver refused before a kill -9 is tried again after it", async () => {
+test("an event refused before a kill -9 is retried after it", async () => {
   let refused = 0;
   await using receiver = startWebhookReceiver(() =>
     refused++ === 0 ? new Response("No.", { status: 500 }) : new Response("Taken."),
@@ -62,11 +62,11 @@ test("what a receiver refused before a kill -9 is tried again after it", async (
   const { id, secret } = await createWebhook(server, receiver.url, ["run.completed"]);
   const run = await runToEnd(server, await createAgent(server, "test/echo"));
   const log = async () => (await server.get(`/v1/webhooks/${id}/deliveries`)).body.data;
-  await until(async () => (await log())[0]?.attempts_count > 0);
+  await waitUntil(async () => (await log())[0]?.attempts_count > 0);
   await server.kill9();
   await server.restart();
-  await receiver.heard(2); // By its own timer: five seconds after the first.
-  await until(async () => (await log())[0].status === "delivered");
+  await receiver.heard(2); // By its own timer, five seconds after the first.
+  await waitUntil(async () => (await log())[0].status === "delivered");
   expect(new Set(receiver.received.map((one) => eventOf(one).id)).size).toBe(1);
   expect(eventOf(receiver.received[1]!).run_id).toBe(run.id);
   expectGenuine(receiver, secret);
@@ -74,7 +74,7 @@ test("what a receiver refused before a kill -9 is tried again after it", async (
 });
 
 test.if(figuresAvailable)(
-  "receivers that drip, flood and never answer are given up, and cost the server less than 5 MB",
+  "receivers that drip, flood or never respond are given up, and cost the server less than 5 MB",
   async () => {
     const drip = () =>
       new Response(
@@ -105,7 +105,8 @@ test.if(figuresAvailable)(
     const ids: string[] = [];
     for (const path of ["/drip", "/flood", "/never"]) ids.push((await createWebhook(server, origin + path)).id);
     const flooded = ids[1]!;
-    for (let i = 0; i < 20; i++) await server.post(`/v1/webhooks/${flooded}/test`, {}); // Warm: its first requests are paid for.
+    // Warms up, because the first requests allocate.
+    for (let i = 0; i < 20; i++) await server.post(`/v1/webhooks/${flooded}/test`, {});
     const before = residentBytes(serverPid(server.dataDir));
     const answers = await Promise.all(ids.map((id) => server.post(`/v1/webhooks/${id}/test`, {})));
     const grown = residentBytes(serverPid(server.dataDir)) - before;
@@ -119,7 +120,7 @@ test.if(figuresAvailable)(
   60_000,
 );
 
-/** A program that the documentation offers. */
+/** Reads a program that the documentation offers. */
 const snippet = (name: string): string => readFileSync(inProject("server/docs/files", name), "utf8");
 
 const python = Bun.which("python3");
@@ -127,7 +128,7 @@ const python = Bun.which("python3");
 test.each([
   ["receiver.ts", process.execPath],
   ["receiver.py", python],
-])("the documentation's %s takes what is genuine and nothing else", async (name, interpreter) => {
+])("the documentation's %s accepts genuine events and nothing else", async (name, interpreter) => {
   if (!interpreter) return;
   await using server = await startRunnel({ flags: oneWorker });
   const port = freePort();
@@ -171,7 +172,7 @@ test.each([
 });
 
 test.if(Bun.which("openssl") !== null)(
-  "the documentation's verify.sh takes what is genuine and nothing else",
+  "the documentation's verify.sh accepts genuine events and nothing else",
   async () => {
     await using receiver = startWebhookReceiver();
     await using server = await startRunnel({ flags: oneWorker });

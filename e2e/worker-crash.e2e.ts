@@ -8,10 +8,10 @@ import { startToolServer } from "./tool-server.ts";
 const count = 20;
 const text = "word ".repeat(30).trim();
 
-// Two model calls a run, the second one slow: at the 35th at least 15 are recorded and some are in flight, and the
-// thread that follows has fewer than 35 to make.
+// Two model calls per run, the second one slow: at the 35th at least 15 are recorded and some are in flight, and the
+// next worker makes fewer than 35.
 test.each(["throw", "reject", "exit"])(
-  "P2, P3: a worker thread that ends by %s is replaced: its runs go on, and reads never notice",
+  "P2, P3: a worker that ends by %s is replaced: its runs continue, and reads never notice",
   async (action) => {
     await using tools = startToolServer();
     await using server = await startRunnel({
@@ -40,7 +40,7 @@ test.each(["throw", "reject", "exit"])(
   },
 );
 
-/** The log tells of one death, and no run was taken up again before it. */
+/** Expects one death in the log, and no recovery before it. */
 function expectRecoveryAfterDeath(server: Runnel, streams: readonly EventStream[]): void {
   const lines: Json[] = server
     .log()

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
-import { makeDatabase } from "../server/db/open.ts";
 import { platformOf } from "../server/lib/platform.ts";
+import { makeDatabase } from "../server/storage/db/open.ts";
 import { buildDocs } from "./docs/build-docs.ts";
 import { embeddingFolder, ocrFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
@@ -12,7 +12,7 @@ import { sentenceModelFolder } from "./sentence-model.ts";
 import { smoke } from "./smoke.ts";
 import { fingerprint, markFresh } from "./stamp.ts";
 
-/** Builds the dashboard and then the one executable that contains it. `target` crosses to another platform. */
+/** Builds the dashboard and the executable that contains it. `target` cross-compiles for another platform. */
 export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   const inputs = fingerprint();
   await buildContents();
@@ -21,9 +21,9 @@ export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   return executable;
 }
 
-/** What executables of all platforms contain. */
+/** Builds the contents shared by the executables of all platforms. */
 export async function buildContents(): Promise<void> {
-  const model = sentenceModelFolder(); // Fetched meanwhile.
+  const model = sentenceModelFolder(); // Fetched in parallel.
   await buildDashboard();
   await buildDocs();
   if ((await model) === null) console.warn("Built without all-MiniLM-L6-v2: it needs python3 with venv, and PyPI.");
@@ -40,35 +40,35 @@ async function buildDashboard(): Promise<void> {
 }
 
 interface Compile {
-  /** The project, or a copy of it. */
+  /** Path of the project, or of a copy of it. */
   from?: string;
   outfile: string;
-  /** Another platform than this one. */
+  /** A platform other than this one. */
   target?: Bun.Build.CompileTarget;
-  /** The executable of Bun for `target`; without it Bun fetches one. */
+  /** Path of Bun's executable for `target`; without it Bun fetches one. */
   runtime?: string;
-  /** sqlite-vec's library for `target`. */
+  /** Path of sqlite-vec's library for `target`. */
   vec?: string;
-  /** Without Python and without an embedding model: a third smaller. */
+  /** Leaves out Python and the embedding model: a third smaller. */
   lean?: boolean;
-  /** What `runnel version` calls the time of the build, in ISO 8601. */
+  /** Build time that `runnel version` prints, in ISO 8601. */
   date?: string;
 }
 
-// A thread's place in the executable is its path from `server/` (server/lib/assets.ts).
+// A thread's path inside the executable is its path from `server/` (server/lib/assets.ts).
 const threads = [
-  "worker/entry.ts",
-  "retrieval/embed/entry.ts",
-  "retrieval/search/entry.ts",
-  "db/checkpoint-entry.ts",
-  "db/migrate-entry.ts",
+  "runtime/agent-loop/entry.ts",
+  "runtime/retrieval/embeddings/entry.ts",
+  "runtime/retrieval/vector-search/entry.ts",
+  "storage/db/checkpoint-entry.ts",
+  "storage/db/migrate-entry.ts",
 ];
 
 /** Compiles the sources and their dashboard into one executable. */
 export async function compile(given: Compile): Promise<string> {
   const { from = root, outfile, target, runtime, lean = false, date = new Date().toISOString() } = given;
   const { system, cpu } = machineOf(target);
-  const python = platformOf(system, cpu).jail ? [await pythonFiles()] : []; // Without the jail it never runs.
+  const python = platformOf(system, cpu).jail ? [await pythonFiles()] : []; // Python runs only in the jail.
   const large = lean ? [] : [...python, embeddingFolder(), await sentenceModelFolder()];
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
@@ -79,7 +79,7 @@ export async function compile(given: Compile): Promise<string> {
       target: "bun",
       format: "esm",
       minify: true,
-      // In parts that are loaded when they are needed: in one piece each process and thread takes all of it into memory.
+      // In chunks loaded on demand: each process and thread would load a single bundle completely.
       splitting: true,
       sourcemap: "linked",
       // Bytecode of one platform crashed on another.
@@ -88,7 +88,7 @@ export async function compile(given: Compile): Promise<string> {
         BUILD_COMMIT: JSON.stringify(commit()),
         BUILD_DATE: JSON.stringify(date),
         BUILD_LEAN: JSON.stringify(lean),
-        // The builder's folders, which no other machine has, would make each of them build other bytes.
+        // Absolute paths of the build machine would change the bytes of the build.
         __dirname: '"/"',
         __filename: '"/-"',
       },
@@ -104,13 +104,13 @@ export async function compile(given: Compile): Promise<string> {
           given.vec ?? vecOf(system, cpu),
           ocrFolder(),
         ],
-        // Files of whatever folder it is started in must not run code or set secrets in the server.
+        // Files of the working directory must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,
       },
     });
     chmodSync(join(folder, basename(outfile)), 0o755);
-    // By rename: the old executable may be running, and nobody may start half of the new one.
+    // By rename, because the old executable may be running, and no process may start a partial file.
     renameSync(join(folder, basename(outfile)), outfile);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -118,7 +118,7 @@ export async function compile(given: Compile): Promise<string> {
   return outfile;
 }
 
-/** A new database: to make one by all migrations would take a start a third of its time. */
+/** Creates an empty database with the schema: running all migrations would take a third of the first start. */
 function databaseIn(parent: string): string {
   const folder = join(parent, "database");
   mkdirSync(folder);
@@ -136,7 +136,7 @@ function machineOf(target?: Bun.Build.CompileTarget): { system: string; cpu: str
   return { system: system === "windows" ? "win32" : system, cpu };
 }
 
-/** sqlite-vec's library for the platform built for; a package manager installs only the one of its own platform. */
+/** Returns sqlite-vec's library for the target platform; a package manager installs only that of its own. */
 function vecOf(system: string, cpu: string): string {
   const { package: name, file } = platformOf(system, cpu).vec;
   try {
@@ -146,7 +146,7 @@ function vecOf(system: string, cpu: string): string {
   }
 }
 
-/** The commit that is built, with `+changes` where files differ from it. */
+/** Returns the built commit, with `+changes` if files differ from it. */
 export function commit(): string {
   const git = (...args: string[]) =>
     Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })

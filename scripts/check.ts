@@ -4,7 +4,7 @@ import { inProject, root } from "./root.ts";
 import { readSources } from "./sources.ts";
 
 const bin = (name: string) => [process.execPath, "--bun", inProject("node_modules/.bin", name)];
-/** Only what has changed since the last time is looked at again. */
+/** Incremental: rechecks only changed files. */
 const types = (project: string) => [
   ...bin("tsc"),
   "-p",
@@ -29,7 +29,7 @@ const checks: Record<string, string[]> = {
   ],
 };
 
-/** Runs one check in silence: its line says how it went, its output follows only when it failed. */
+/** Runs one check silently: prints one line with its result, and its output only if it failed. */
 async function check([name, command]: [string, string[]]): Promise<boolean> {
   const started = performance.now();
   const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });

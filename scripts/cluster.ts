@@ -1,6 +1,6 @@
 /**
- * A cluster to look at: a Postgres of Debian with a synchronous standby and three nodes on loopback at one address, until
- * Ctrl-C. A node that is killed is started again on an empty data directory.
+ * A cluster to try out: a Debian Postgres with a synchronous standby and three nodes on loopback at one address, until
+ * Ctrl-C. A killed node is restarted on an empty data directory.
  *
  *   npm run cluster
  */
@@ -38,14 +38,14 @@ for (let leader = 0, count = 0; ; ) {
   const isOver = await Promise.race([told.then(() => true), Bun.sleep(250).then(() => false)]);
   if (isOver) break;
   const now = await cluster.leads();
-  // A process that was started in the place of the leader leads only once it has the cell again.
+  // A process started in place of the leader leads only once it has the cell again.
   if (now === null || now.child.pid === leader || !(await serves(now.url))) continue;
   leader = now.child.pid;
   console.log(`  ${count++ === 0 ? "" : "Now "}${now.url} leads (process ${leader}).`);
 }
 door.close();
 
-/** Takes connections for all nodes, and brings each to the next one that listens. */
+/** Accepts connections for all nodes, and forwards each to the next listening one. */
 function openDoor(ports: number[]): Server {
   let turn = 0;
   const lead = (client: Socket, attempts: number): void => {
@@ -62,7 +62,7 @@ function openDoor(ports: number[]): Server {
   return createServer({ allowHalfOpen: true }, (client) => lead(client, ports.length));
 }
 
-/** Whether a node answers as a leader. */
+/** True if a node responds as a leader. */
 async function serves(url: string): Promise<boolean> {
   const answer = await fetch(`${url}/healthz`).catch(() => null);
   return (await answer?.json().catch(() => null))?.status === "ok";

@@ -1,6 +1,6 @@
-// CopilotKit's React parts against the executable, unchanged: the program of the documentation's page on AG-UI, and one with
-// a tool of the page and an approval, in a real browser. Its installation takes 448 MB, so no suite runs it:
-// `bun scripts/copilotkit.ts`, with dist/runnel and Chromium. Where it cannot be had it says so and ends with 0.
+// CopilotKit's React components against the executable, unmodified: the program of the documentation's page on AG-UI,
+// and one with a client tool and an approval, in a real browser. Its installation takes 448 MB, so no suite runs it:
+// `bun scripts/copilotkit.ts`, with dist/runnel and Chromium. If it is unavailable, it says so and exits with 0.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox").press("Enter");
 }
 
-/** The program that the documentation shows. */
+/** Runs the program that the documentation shows. */
 async function streams(by: Browser): Promise<void> {
   const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(" ");
   const agent = await createScripted(server, [{ text: words, delta_ms: 100 }]);

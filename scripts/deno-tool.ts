@@ -4,7 +4,7 @@ import { npmWith } from "./npm-tool.ts";
 const version = "2.9.6";
 const libc = process.platform === "linux" ? "-glibc" : "";
 
-/** The path of a Deno, which is fetched from the npm registry when it is not there yet; null where it cannot be had. */
+/** Returns the path of a Deno, fetched from the npm registry if missing; null if unavailable. */
 export async function denoPath(): Promise<string | null> {
   const name = `@deno/${process.platform}-${process.arch}${libc}`;
   const modules = await npmWith(`deno-${version}`, [`${name}@${version}`]);

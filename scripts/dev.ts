@@ -1,9 +1,9 @@
 import { createServer } from "vite";
-import { become } from "./process.ts";
+import { replaceProcess } from "./process.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject } from "./root.ts";
 
-// Server from source, started again at every change; the dashboard from Vite, which asks that server for its data.
+// The server from source, restarted at every change; the dashboard from Vite, which proxies to that server.
 const port = 8443;
 const target = { target: `https://localhost:${port}`, secure: false };
 const dashboard = await createServer({
@@ -15,5 +15,5 @@ dashboard.printUrls();
 await pythonFiles();
 
 const server = [process.execPath, "--watch", "--no-clear-screen", inProject("server/main.ts"), "serve"];
-process.exitCode = await become([...server, "--port", String(port), ...process.argv.slice(2)]);
+process.exitCode = await replaceProcess([...server, "--port", String(port), ...process.argv.slice(2)]);
 await dashboard.close();

@@ -1,27 +1,26 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createProgram } from "../server/cli/program.ts";
-import { catalogue, runErrors } from "../server/core/errors.ts";
-import { prefixes } from "../server/core/ids.ts";
-import { limits } from "../server/core/limits.ts";
-import { defaultLimits } from "../server/core/project-settings.ts";
-import type { JournalEntry } from "../server/core/run-event.ts";
-import { eventFields } from "../server/core/run-event.ts";
+import { frameNames, testEvent, webhookEvents } from "../server/domain/api-types/enums.ts";
+import { frameOf } from "../server/domain/api-types/frames.ts";
+import { catalogue, runErrors } from "../server/domain/errors.ts";
+import { prefixes } from "../server/domain/ids.ts";
+import { limits } from "../server/domain/limits.ts";
+import { defaultLimits } from "../server/domain/project-settings.ts";
+import type { JournalEntry } from "../server/domain/run-event.ts";
+import { eventFields } from "../server/domain/run-event.ts";
 import { everyCode } from "../server/http/describe-operations.ts";
 import { testApp } from "../server/testing/test-app.ts";
-import { frameOf } from "../server/wire/frames.ts";
-import { frameNames, testEvent, webhookEvents } from "../server/wire/names.ts";
-import type { OpenApi } from "./clients/openapi.ts";
 import { commandsOf, flagsOf } from "./docs/commands.ts";
 import { type Page, writtenPages } from "./docs/pages.ts";
-import { refusedInPages, sentencesIn, sentencesInTables, wordsFound } from "./docs/prose.ts";
+import { sentencesIn, sentencesInTables } from "./docs/prose.ts";
 import { referencePages } from "./docs/reference.ts";
-import { faultOf, typedIn } from "./docs/typed-commands.ts";
+import { commandsIn, faultOf } from "./docs/typed-commands.ts";
 import { inProject, root } from "./root.ts";
-import { undescribed } from "./undescribed.ts";
-import { refusedWords } from "./words.ts";
+import type { OpenApi } from "./sdk-codegen/openapi.ts";
+import { findMissingDescriptions } from "./undescribed.ts";
 
-// What the reference does not say does not exist for its reader: whatever is added to the code is on one of its pages.
+// The reference is complete: each item of the code is on exactly one of its pages.
 let document: OpenApi;
 let operations: ReturnType<typeof testApp>["operations"];
 let routes: string[] = [];
@@ -34,7 +33,7 @@ beforeAll(async () => {
   pages = referencePages(document);
 });
 
-/** Of what is to be on exactly one page, what is not, with the pages that have it. */
+/** Returns the names that are not on exactly one page, with the pages that have them. */
 function misplaced(names: readonly string[], isOn: (page: Page, name: string) => boolean): [string, string[]][] {
   expect(names.length).toBeGreaterThan(0);
   return names
@@ -42,13 +41,13 @@ function misplaced(names: readonly string[], isOn: (page: Page, name: string) =>
     .filter(([, paths]) => paths.length !== 1);
 }
 
-/** How often a text stands in another one. */
+/** Returns the number of occurrences of a text. */
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 const hasOnce = ({ markdown }: Page, part: string): boolean => countOf(markdown, part) === 1;
 const pageAt = (path: string): Page => pages.find((page) => page.path === path)!;
 
 describe("exactly one page of the reference has", () => {
-  test("every operation of the API, and it says which scope the key needs and what it counts for", () => {
+  test("every operation of the API, with its scope and its limit", () => {
     const all = Object.entries(operations);
     const named = all.map(([route]) => `\`\`\`http\n${route.replaceAll(/:(\w+)/g, "{$1}")}\n`);
     expect(misplaced(named, hasOnce)).toEqual([]);
@@ -65,7 +64,7 @@ describe("exactly one page of the reference has", () => {
     expect(misplaced([...new Set(open)], (page, route) => hasOnce(page, `| \`${route}\` |`))).toEqual([]);
   });
 
-  test("every command, as it is typed", () => {
+  test("every command, as typed", () => {
     const typed = commandsOf(createProgram()).map((one) => `# ${one.typed}\n`);
     expect(misplaced(typed, ({ markdown }, head) => markdown.startsWith(head))).toEqual([]);
   });
@@ -81,7 +80,7 @@ describe("exactly one page of the reference has", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("every environment variable that the server reads", () => {
+  test("every environment variable of the server", () => {
     const read = [...new Set(sources().flatMap(variablesIn))];
     expect(read).toContain("OPENAI_API_KEY");
     expect(read).toContain("RUNNEL_MODEL_<NAME>_API_KEY");
@@ -93,13 +92,13 @@ describe("exactly one page of the reference has", () => {
     ).toEqual([]);
   });
 
-  test("every event of a stream, and every one that webhooks hear of", () => {
+  test("every event of a stream, and every webhook event", () => {
     expect(misplaced([...frameNames], ({ markdown }, event) => markdown.startsWith(`# ${event}\n`))).toEqual([]);
     const told = [...webhookEvents, testEvent].map((event) => `\n| \`${event}\` |`);
     expect(misplaced(told, hasOnce)).toEqual([]);
   });
 
-  test("every error, with its status and what it means, and no other", () => {
+  test("every error, with its status and its meaning, and no other", () => {
     const refusals = Object.entries(catalogue).map(
       ([code, { status, meaning }]) => `\n## ${code}\n\nStatus ${status}. ${meaning}\n`,
     );
@@ -122,9 +121,9 @@ describe("exactly one page of the reference has", () => {
 });
 
 describe("a page of the reference tells", () => {
-  // By journals that have every event there is, as they go out: what they have, a reader of the stream meets.
-  test("all that an event says", () => {
-    const journals = [...new Bun.Glob("server/core/__fixtures__/journals/**/*.jsonl").scanSync({ cwd: root })];
+  // Uses journals with every kind of event, as they are sent to readers of the stream.
+  test("every field of an event", () => {
+    const journals = [...new Bun.Glob("server/domain/__fixtures__/journals/**/*.jsonl").scanSync({ cwd: root })];
     const entries = journals.flatMap((path) => readFileSync(inProject(path), "utf8").trimEnd().split("\n"));
     const all = entries.map((line): JournalEntry => JSON.parse(line));
     expect([...new Set(all.map(({ event }) => event.type))].sort()).toEqual(Object.keys(eventFields).sort() as never);
@@ -139,7 +138,7 @@ describe("a page of the reference tells", () => {
     expect([...new Set(untold)]).toEqual([]);
   });
 
-  test("which errors an operation has of its own, and no other", () => {
+  test("the errors specific to an operation, and no other", () => {
     for (const { id, responses } of Object.values(operations)) {
       const { markdown } = pageAt(`reference/api/${id}`);
       const told = [...markdown.matchAll(/\[`(\w+)`\]\(\.\.\/errors\//g)].map(([, code]) => code);
@@ -151,7 +150,7 @@ describe("a page of the reference tells", () => {
     }
   });
 
-  test("which operations go on while the disk is nearly full", () => {
+  test("the operations that continue while the disk is nearly full", () => {
     const wrong = Object.values(operations).filter(({ id, method, needsFreeDisk }) => {
       const goesOn = method !== "GET" && !needsFreeDisk;
       return goesOn !== pageAt(`reference/api/${id}`).markdown.includes("It goes on while the disk is nearly full.");
@@ -159,7 +158,7 @@ describe("a page of the reference tells", () => {
     expect(wrong.map(({ id }) => id)).toEqual([]);
   });
 
-  test("what an event means, in a sentence", () => {
+  test("the meaning of an event, in a sentence", () => {
     const silent = frameNames.filter((event) => !/[.]$/.test(pageAt(`reference/events/${event}`).summary));
     expect(silent).toEqual([]);
     expect(pages.filter(({ markdown }) => markdown.includes("`data` | object | The items of this page."))).toEqual([]);
@@ -167,24 +166,10 @@ describe("a page of the reference tells", () => {
 });
 
 describe("the documentation", () => {
-  const found = (of: (page: Page) => string[]) =>
-    [...writtenPages(), ...pages].flatMap((page) => of(page).map((one) => `${page.path}: ${one}`));
-
-  test("uses none of the words that the glossary refuses it", () => {
-    const glossary = readFileSync(inProject("server/docs/develop/glossary.md"), "utf8");
-    const words = refusedInPages(glossary);
-    const never = refusedWords(glossary).map(({ word }) => word);
-    expect(words).toContain("in order to");
-    expect(never).toContain("acquitted");
-    expect(found(({ markdown }) => wordsFound(markdown, words))).toEqual([]);
-    expect(found(({ path, markdown }) => (path === "develop/glossary" ? [] : wordsFound(markdown, never)))).toEqual([]);
-    expect(wordsFound("Thus `hence` it is.\n\n```sh\nalbeit\n```", ["thus", "hence", "albeit"])).toEqual(["thus"]);
-  });
-
-  test("tells to type only commands that there are, with arguments and flags that they take", () => {
+  test("contains only existing commands, with valid arguments and flags", () => {
     const readme = { path: "README", markdown: readFileSync(inProject("README.md"), "utf8") };
     const typed = [...writtenPages(), readme].flatMap(({ path, markdown }) =>
-      typedIn(markdown).map((words) => ({ path, words })),
+      commandsIn(markdown).map((words) => ({ path, words })),
     );
     expect(typed.length).toBeGreaterThan(40);
     const faults = typed.map(({ path, words }) => [path, faultOf(createProgram(), words)]);
@@ -193,7 +178,7 @@ describe("the documentation", () => {
       expect(faultOf(createProgram(), ["runnel", ...wrong.split(" ")])).toBeString();
   });
 
-  test("has no sentence of more than 30 words where it is made of code, tables included", () => {
+  test("has no sentence of more than 30 words in generated pages, tables included", () => {
     const isLong = (sentence: string) => sentence.split(/\s+/).length > 30;
     const long = pages.flatMap(({ path, markdown }) =>
       [...sentencesIn(markdown), ...sentencesInTables(markdown)].filter(isLong).map((one) => `${path}: ${one}`),
@@ -202,7 +187,7 @@ describe("the documentation", () => {
   });
 });
 
-test("the page of the audit log names every action that there is, and no other", () => {
+test("the page of the audit log names every action, and no other", () => {
   const page = readFileSync(inProject("server/docs/operate/audit-log.md"), "utf8");
   const rows = page.split("\n").flatMap((line) => /^\| (`[^|]+) \|/.exec(line)?.[1] ?? []);
   const named = rows.flatMap((cell) => cell.match(/\w+\.\w+/g) ?? []);
@@ -216,16 +201,16 @@ describe("GET /v1/openapi.json", () => {
   };
 
   test("describes every property, parameter and header, and has an example of every operation", async () => {
-    expect(undescribed(await read())).toEqual([]);
+    expect(findMissingDescriptions(await read())).toEqual([]);
   });
 
-  test("is refused with a property, a parameter or an example less", async () => {
+  test("is refused if one property, parameter or example is missing", async () => {
     const document = await read();
     delete document.components.schemas.Run.properties.status.description;
     delete document.paths["/v1/agents"].get.parameters[0].description;
     delete document.paths["/v1/runs"].post.requestBody.content["application/json"].example;
     delete document.paths["/v1/runs"].post.responses[201].content["application/json"].example;
-    expect(undescribed(document)).toEqual([
+    expect(findMissingDescriptions(document)).toEqual([
       "Run.status",
       "agents.list?limit",
       "runs.create has no example of its request",
@@ -244,20 +229,20 @@ describe("a promise is proven by", () => {
     })),
   );
 
-  test("something, for each of the eleven", () => {
+  test("at least one test, for each of the eleven", () => {
     const numbered = promises.split("\n").flatMap((line) => /^\| (P\d+) \|/.exec(line)?.[1] ?? []);
     expect(numbered).toEqual(Array.from({ length: 11 }, (_, index) => `P${index + 1}`));
     expect(rows.filter((row) => /^\| P\d+ \|/.test(row)).length).toBe(11);
     expect(proofs.length).toBeGreaterThan(22);
   });
 
-  test.each(proofs)("$path $title, a test that it names and that is there", ({ path, title }) => {
+  test.each(proofs)("$path $title, an existing test that it names", ({ path, title }) => {
     expect(title).not.toBe("");
     expect(readFileSync(inProject(path), "utf8")).toContain(title);
   });
 });
 
-/** The environment variables that a source names; `<NAME>` stands for a part that the operator chooses. */
+/** Returns the environment variables that a source names; `<NAME>` stands for a part that the operator chooses. */
 function variablesIn(source: string): string[] {
   const whole =
     source.match(/\b(?:RUNNEL|BUN_CONFIG|OPENAI|ANTHROPIC|GOOGLE|OLLAMA|AWS|OTEL)_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
@@ -265,10 +250,10 @@ function variablesIn(source: string): string[] {
   return [...whole.filter((name) => !madeUp.has(name)), ...open.map(([, start, end]) => `${start}<NAME>${end}`)];
 }
 
-/** In examples: what an operator might have chosen. And what providers' own libraries read, but the server does not. */
+/** Values of examples, and variables that only the providers' own libraries read. */
 const madeUp = new Set(["RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"]);
 
-/** The actions that a source notes in the audit log: whole ones, and those of a thing that one helper names. */
+/** Returns the actions that a source writes to the audit log: literal ones, and those composed by a helper. */
 function actionsIn(source: string): string[] {
   const noted = [...source.matchAll(/(?<!function )\b(?:note|byPerson)\([^"`;]*"([a-z_]+(?:\.[a-z_]+)?)"/g)].map(
     ([, done]) => done!,

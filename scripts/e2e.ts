@@ -1,17 +1,17 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { aloneOnly } from "../e2e/cluster/alone-only.ts";
+import { singleMachineSuites } from "../e2e/cluster/alone-only.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
-import { run } from "./process.ts";
 import { inProject, root } from "./root.ts";
 import { isFresh } from "./stamp.ts";
+import { rerunFailed, runBrowser, runBun, type TestRun } from "./test-runner.ts";
 
 if (!isFresh()) {
   const { build } = await import("./build.ts");
   await build();
 }
 
-// Each server of a suite is a leader and a spare then, and the suite meets the spare.
+// In this mode each server of a suite is a leader with a spare, and the suite calls the spare.
 const inCluster = process.env.RUNNEL_E2E_CLUSTER === "1";
 if (inCluster && !startPostgres.orSkipped("suites through a spare")) process.exit(0);
 await using postgres = inCluster ? await startPostgres() : null;
@@ -21,21 +21,18 @@ if (postgres) process.env.RUNNEL_E2E_CLUSTER = postgres.url;
 const wanted = process.argv.slice(2);
 const suites = (pattern: string) =>
   [...new Bun.Glob(`e2e/${pattern}`).scanSync({ cwd: root })]
-    .filter((path) => !inCluster || !(path.replace(/^e2e\//, "").replace(/\.ts$/, "") in aloneOnly))
+    .filter((path) => !inCluster || !(path.replace(/^e2e\//, "").replace(/\.ts$/, "") in singleMachineSuites))
     .filter((path) => wanted.length === 0 || wanted.some((word) => path.includes(word)))
     .sort();
 
-const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
-if (reports) mkdirSync(reports, { recursive: true });
-
-// Two take all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
+// Two use the whole machine, two nearly all the allowed memory: they run alone.
 const measuring = /\/(files|handover|masking|noisy-project)\.e2e\.ts$/;
-// The browsers are done before the servers: these take their places then.
+// The browser suites end first; these suites use the free cores then.
 const later = /\/(connect|durable-streams|recall|schedules|search)\.e2e\.ts$/;
 const bunSuites = Object.groupBy(suites("*.e2e.ts"), (path) =>
   measuring.test(path) ? "alone" : later.test(path) ? "later" : "beside",
 );
-/** About how many seconds the longest suites take: they begin first, or one of them would go on when all others are over. */
+/** Approximate seconds of the longest suites: they begin first, so that none continues alone at the end. */
 const seconds: Record<string, number> = {
   docs: 290,
   "projects-move": 190,
@@ -58,43 +55,35 @@ const seconds: Record<string, number> = {
   "durable-streams": 35,
 };
 
-// Browsers wait more than they work, servers the other way round: beside one another they leave no core idle.
-const codes = await Promise.all([
+// Browser suites wait more than they compute, server suites the reverse: together they leave no core idle.
+const [beside, browser] = await Promise.all([
   runBunSuites("", bunSuites.beside, ["--parallel=3"]),
-  runBrowserSuites(suites("*.browser.ts")).then(
-    async (code) => (await runBunSuites("-later", bunSuites.later, ["--parallel=2"])) || code,
-  ),
+  runBrowserSuites(suites("*.browser.ts")).then(async (runs) => [
+    ...runs,
+    ...(await runBunSuites("-later", bunSuites.later, ["--parallel=2"])),
+  ]),
 ]);
-codes.push(await runBunSuites("-alone", bunSuites.alone));
-process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
+process.exitCode = await rerunFailed([...beside, ...browser, ...(await runBunSuites("-alone", bunSuites.alone))]);
 
-async function runBunSuites(which: string, paths: string[] = [], flags: string[] = []): Promise<number> {
-  if (paths.length === 0) return 0;
+async function runBunSuites(which: string, paths: string[] = [], firstFlags: string[] = []): Promise<TestRun[]> {
+  if (paths.length === 0) return [];
   const name = (inCluster ? "e2e-cluster" : "e2e") + which;
-  const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/${name}.xml`] : [];
   const timings = inProject(`dist/${name}-timings.json`);
   const files = paths.map((path) => [path, 1000 * (seconds[basename(path, ".e2e.ts")] ?? 10)]);
   writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(files) }));
-  // Only with "./" are they taken as paths: `bun test` does not find these names by itself.
-  return await run([
-    process.execPath,
-    "test",
-    "--timeout=60000",
-    `--timings=${timings}`,
-    ...flags,
-    ...report,
-    ...paths.map((path) => `./${path}`),
-  ]);
+  return [
+    await runBun(name, {
+      flags: ["--timeout=60000"],
+      firstFlags: [`--timings=${timings}`, ...firstFlags],
+      // `bun test` finds these names only with "./" before them.
+      paths: paths.map((path) => `./${path}`),
+    }),
+  ];
 }
 
-async function runBrowserSuites(paths: string[]): Promise<number> {
-  if (paths.length === 0) return 0;
+async function runBrowserSuites(paths: string[]): Promise<TestRun[]> {
+  if (paths.length === 0) return [];
   const playwright = inProject("node_modules/@playwright/test/cli.js");
-  const env: Record<string, string> = {
-    PLAYWRIGHT_FORCE_TTY: "0", // It would write over the lines of the suites beside it.
-    ...(reports && { PLAYWRIGHT_JUNIT_OUTPUT_FILE: `${reports}/${inCluster ? "browser-cluster" : "browser"}.xml` }),
-  };
-  return await run([process.execPath, "--bun", playwright, "test", "--config=e2e/playwright.config.ts", ...paths], {
-    env,
-  });
+  const command = [process.execPath, "--bun", playwright, "test", "--config=e2e/playwright.config.ts"];
+  return [await runBrowser(inCluster ? "browser-cluster" : "browser", command, paths)];
 }

@@ -1,6 +1,6 @@
 import protobuf from "protobufjs/minimal.js";
 
-/** What a graph is made of: the bytes of a tensor by its name, float32 or groups of four bits. */
+/** Source of a graph's weights: the bytes of a tensor by its name, float32 or groups of four bits. */
 export type Bits = (name: string) => Buffer;
 
 export interface Shape {
@@ -8,23 +8,24 @@ export interface Shape {
   layers: number;
   heads: number;
   inner: number;
-  /** Positions, which are the tokens it reads at once. */
+  /** Number of positions: the maximum number of tokens. */
   positions: number;
   epsilon: number;
 }
 
-/** How many numbers of a row have a scale in common. */
+/** Number of values in a row that share a scale. */
 export const group = 32;
-/** Bytes of a group: its scale in float16, and two numbers a byte. */
+/** Bytes of a group: its scale in float16, and two values per byte. */
 const groupBytes = 2 + group / 2;
 
-// Numbers of types in onnx.proto.
+// Type numbers of onnx.proto.
 const types = { float: 1, int8: 3, int64: 7, int4: 22 };
 const microsoft = "com.microsoft";
 
 /**
- * BERT as ONNX, from `input_ids` to `last_hidden_state`. Its table of words stays in four bits; its products are in int8,
- * as onnxruntime in WebAssembly makes the four bits of a product float32 anew at each call, which takes three times as long.
+ * Returns BERT as ONNX, from `input_ids` to `last_hidden_state`. Its word table stays in four bits; its products are in
+ * int8, because onnxruntime in WebAssembly converts the four bits of a product to float32 at each call, which takes
+ * three times as long.
  */
 export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon }: Shape, bits: Bits): Uint8Array {
   const { node, constant, finish } = createGraph();
@@ -51,13 +52,13 @@ export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon
   function embedded(): string {
     const { scales, values } = parted(bits("emb.word"));
     const rows = (2 * values.length) / hidden;
-    // From -8 to 7 instead of 0 to 15.
+    // Range -8 to 7 instead of 0 to 15.
     const signed = values.map((byte) => byte ^ 0x88);
     const table = constant("emb.word", "int4", [rows, hidden], signed);
     const inputs = [table, "input_ids", constant("emb.word.s", "float", [rows, hidden / group], bytesOf(scales))];
     const attributes = { gather_axis: 0, quantize_axis: 1, block_size: group };
     const words = node("GatherBlockQuantized", inputs, "words", attributes, microsoft);
-    // All tokens are of one type, whose vector is part of each place's.
+    // All tokens have one type, whose vector is added to each position's.
     const type = floatsOf(bits("emb.type"));
     const places = floatsOf(bits("emb.pos")).map((value, index) => value + type[index % hidden]!);
     const zero = constant("zero", "int64", [1], bytesOf(BigInt64Array.of(0n)));
@@ -88,7 +89,7 @@ interface Value {
   dims: readonly (number | string)[];
 }
 
-/** Writes a model down as onnx.proto says. */
+/** Builds a model in the format of onnx.proto. */
 function createGraph() {
   const nodes = protobuf.Writer.create();
   const constants = protobuf.Writer.create();
@@ -146,11 +147,11 @@ function described({ name, type, dims }: Value): Uint8Array {
   return protobuf.Writer.create().uint32(tag(1)).string(name).uint32(tag(2)).bytes(whole.finish()).finish();
 }
 
-/** A field that has a length, and one that is a number. */
+/** Tags of a length-delimited field, and of a number. */
 const tag = (field: number): number => (field << 3) | 2;
 const number = (field: number): number => field << 3;
 
-/** Groups as ONNX has them: a scale each, and of two numbers that are neighbours the first one in the low bits. */
+/** Splits groups into ONNX's format: one scale each, and of two neighbouring values the first in the low bits. */
 function parted(bytes: Buffer): { scales: Float32Array; values: Uint8Array } {
   const groups = bytes.length / groupBytes;
   const scales = new Float32Array(groups);
@@ -159,7 +160,7 @@ function parted(bytes: Buffer): { scales: Float32Array; values: Uint8Array } {
     const from = index * groupBytes;
     scales[index] = new DataView(bytes.buffer, bytes.byteOffset + from).getFloat16(0, true);
     for (let at = 0; at < group; at++) {
-      // Here the first half of a group is in the low bits.
+      // In the source the first half of a group is in the low bits.
       const byte = bytes[from + 2 + (at % (group / 2))]!;
       const value = at < group / 2 ? byte & 15 : byte >> 4;
       values[(index * group + at) >> 1]! |= at % 2 === 0 ? value : value << 4;
@@ -168,7 +169,7 @@ function parted(bytes: Buffer): { scales: Float32Array; values: Uint8Array } {
   return { scales, values };
 }
 
-/** Rows of groups in eight bits, each with one scale; as columns, since that is how ONNX multiplies. */
+/** Converts rows of groups to eight bits, each with one scale; transposed, because ONNX multiplies by columns. */
 function asInt8(bytes: Buffer, [rows, columns]: [number, number]): { values: Uint8Array; scales: Uint8Array } {
   const four = parted(bytes);
   const valueAt = (index: number) =>

@@ -3,13 +3,13 @@ import { basename, join } from "node:path";
 import { embeddingFiles, ocrFiles } from "../server/lib/assets.ts";
 import { inProject } from "./root.ts";
 
-/** Puts the files of the built-in embedding model into `dist/embedding`, and returns that folder. */
+/** Copies the files of the built-in embedding model into `dist/embedding`, and returns that folder. */
 export function embeddingFolder(): string {
   const { graph, vocabulary, weights, wasm, wasmSimd } = embeddingFiles();
   return folderOf("dist/embedding", [graph, vocabulary, ...weights, wasm, wasmSimd]);
 }
 
-/** The same with what reads the letters in images, in `dist/ocr`. */
+/** Copies the files of the OCR engine into `dist/ocr`, and returns that folder. */
 export const ocrFolder = (): string => folderOf("dist/ocr", Object.values(ocrFiles()));
 
 function folderOf(place: string, files: readonly string[]): string {
@@ -27,5 +27,5 @@ function folderOf(place: string, files: readonly string[]): string {
   return folder;
 }
 
-/** By size: the packages' versions are exact, and another version of a model is another model. */
+/** Compares by size: the packages' versions are exact, and another version of a model has another size. */
 const isCopy = (file: string, copy: string) => existsSync(copy) && statSync(copy).size === statSync(file).size;

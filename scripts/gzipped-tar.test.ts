@@ -11,7 +11,7 @@ const files = [
   ["package/README.md", Buffer.from("# blå\n".repeat(1000))],
 ] as const;
 
-test("an archive holds its files, and says the same whenever it is made", async () => {
+test("an archive holds its files, and has the same bytes whenever it is created", async () => {
   const archive = gzippedTar(files);
   const read = await new Bun.Archive(archive).files();
   expect([...read.keys()]).toEqual(files.map(([path]) => path));
@@ -20,11 +20,11 @@ test("an archive holds its files, and says the same whenever it is made", async 
   expect(gzippedTar(files)).toEqual(archive);
 });
 
-test("a path that does not fit is refused", () => {
+test("a path that is too long is refused", () => {
   expect(() => gzippedTar([[`package/${"x".repeat(100)}`, Buffer.alloc(0)]])).toThrow("too long");
 });
 
-test("an executable stays one", async () => {
+test("an executable keeps its mode", async () => {
   const folder = mkdtempSync(join(tmpdir(), "runnel-tar-"));
   try {
     writeFileSync(join(folder, "a.tar.gz"), gzippedTar([["bin/run", Buffer.from("#!/bin/sh\nexit 7\n"), 0o755]]));

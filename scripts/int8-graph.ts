@@ -5,22 +5,22 @@ interface Node {
   inputs: string[];
   outputs: string[];
   op: string;
-  /** Its attributes and its name, as they stand in the file. */
+  /** Its attributes and its name, encoded as in the file. */
   rest: Uint8Array[];
 }
 
-// Numbers of fields in onnx.proto.
+// Field numbers of onnx.proto.
 const model = { graph: 7 };
 const graph = { node: 1, initializer: 5 };
 const node = { input: 1, output: 2, op_type: 4, attribute: 5 };
 const tensor = { dims: 1, name: 8 };
 
 /**
- * An ONNX model whose weights are stored as int8 and made float32 before they are used, as one that computes with int8:
- * a product takes its input as int8 too, by the scale of its values (`DynamicQuantizeLinear`), and a table is read before
- * its rows are made float32. That is a third of the time, and half of the memory. Throws where nothing is stored so.
+ * Converts an ONNX model whose weights are stored as int8 and cast to float32 before use into one that computes with
+ * int8: a product quantizes its input too (`DynamicQuantizeLinear`), and a table is looked up before its rows are cast.
+ * That takes a third of the time, and half of the memory. Throws if no weights are stored so.
  */
-export function computingInInt8(bytes: Uint8Array): Uint8Array {
+export function convertToInt8(bytes: Uint8Array): Uint8Array {
   return edited(bytes, model.graph, (content) => [rewritten(content)]);
 }
 
@@ -43,21 +43,21 @@ function rewritten(content: Uint8Array): Uint8Array {
     return [...(isNew ? [asInt8(first)] : []), ...productOf(first, weight, each.outputs[0]!)];
   });
   if (perColumn.size === 0) throw new Error("No product of this model has a weight that is stored as int8.");
-  // First the products of what was read otherwise, then the casts that only these had.
-  const needed = withoutUnread(withoutUnread(changed));
+  // First removes unused products, then the casts that only these used.
+  const needed = removeUnusedNodes(removeUnusedNodes(changed));
   return joined([
     ...needed.map((each) => field(graph.node, bytesOf(each))),
     ...fields
       .filter(({ number }) => number !== graph.node)
       .map((each) => {
         if (each.number !== graph.initializer || !perColumn.has(nameOf(each))) return each.raw;
-        return field(graph.initializer, withoutOnes(each.content));
+        return field(graph.initializer, flattenRow(each.content));
       }),
   ]);
 }
 
-/** Nodes without those whose only output nothing reads; what the graph returns is no output of such a kind. */
-function withoutUnread(nodes: readonly Node[]): Node[] {
+/** Removes nodes whose only output is unused; the graph's outputs do not come from such nodes. */
+function removeUnusedNodes(nodes: readonly Node[]): Node[] {
   const read = new Set(nodes.flatMap(({ inputs }) => inputs));
   return nodes.filter(({ op, outputs: [output] }) => (op !== "Cast" && op !== "Mul") || read.has(output!));
 }
@@ -69,7 +69,7 @@ interface Stored {
   toFloat: Uint8Array[];
 }
 
-/** What is `Mul(Cast(values), scale)` of constants, by its name. */
+/** Returns the constants' `Mul(Cast(values), scale)` by name. */
 function storedWeights(nodes: readonly Node[], constants: ReadonlySet<string>): Map<string, Stored> {
   const casts = new Map(
     nodes
@@ -115,9 +115,9 @@ function rowsOf({ values, scale, toFloat }: Stored, at: string, { outputs, rest 
 
 interface Field {
   number: number;
-  /** With its tag. */
+  /** Including its tag. */
   raw: Uint8Array;
-  /** Without its tag and length; empty of a number. */
+  /** Without its tag and length; empty for a number. */
   content: Uint8Array;
 }
 
@@ -171,8 +171,8 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 const nameOf = ({ content }: Field): string =>
   textOf(fieldsOf(content).find(({ number }) => number === tensor.name)!.content);
 
-/** A tensor of one row as a list of its columns: scales of products have one dimension. */
-function withoutOnes(content: Uint8Array): Uint8Array {
+/** Converts a tensor of one row to a list of its columns, because scales of products have one dimension. */
+function flattenRow(content: Uint8Array): Uint8Array {
   const fields = fieldsOf(content);
   const sizes = fields
     .filter(({ number }) => number === tensor.dims)

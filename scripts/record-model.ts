@@ -1,14 +1,14 @@
 /**
- * Records one real answer of a provider as a fixture for the adapters' tests, byte for byte:
+ * Records one real response of a provider as a fixture for the adapters' tests, byte for byte:
  *
  *   RECORD_MODEL=openai/gpt-5-mini RECORD_CASE=text OPENAI_API_KEY=… bun scripts/record-model.ts "Say hello."
  *
- * `RECORD_MODEL` is any model name; its connection comes from the same environment variables that the server reads.
- * `RECORD_CASE` names the file, `server/models/__fixtures__/<provider>-<case>.chunks.txt`. With `RECORD_TOOL=1` a tool
- * `weather` is offered. Read the file before you commit it: it holds whatever the provider sent.
+ * `RECORD_MODEL` is any model name; its connection comes from the server's environment variables. `RECORD_CASE` names
+ * the file, `server/runtime/models/__fixtures__/<provider>-<case>.chunks.txt`. With `RECORD_TOOL=1` a tool `weather` is
+ * offered. Read the file before you commit it: it contains everything that the provider sent.
  */
 import { join } from "node:path";
-import { connectionFor, connectionsFromEnvironment, openModel, parseModel } from "../server/models/registry.ts";
+import { connectionFor, connectionsFromEnvironment, openModel, parseModel } from "../server/runtime/models/registry.ts";
 
 const weather = {
   name: "weather",
@@ -27,7 +27,7 @@ if (!name || !connection || !/^[a-z0-9-]+$/.test(recordedCase)) {
 const bodies: Promise<Uint8Array>[] = [];
 
 async function recordingFetch(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-  // The adapter drops its request as soon as it has read the finish; the recording goes on to the last byte.
+  // The adapter aborts its request once it has read the finish; the recording continues to the last byte.
   const response = await fetch(url, { ...init, signal: null });
   bodies.push(response.clone().bytes());
   return response;
@@ -40,7 +40,7 @@ const request = { messages, tools: process.env.RECORD_TOOL ? [weather] : [], set
 for await (const event of model.stream(request, new AbortController().signal)) console.log(JSON.stringify(event));
 
 const file = `${name.provider.replace("_", "-")}-${recordedCase}.chunks.txt`;
-const path = join(import.meta.dir, "../server/models/__fixtures__", file);
+const path = join(import.meta.dir, "../server/runtime/models/__fixtures__", file);
 await Bun.write(
   path,
   (await Promise.all(bodies)).map((bytes) => new Uint8Array(bytes)),

@@ -13,11 +13,11 @@ import { operateFilesOf } from "./release/operate-files.ts";
 import { readmeOf } from "./release/readme.ts";
 import { sbomOf } from "./release/sbom.ts";
 import { isOwn, type Target, targets } from "./release/targets.ts";
-import { compressed } from "./release/xz.ts";
+import { compressXz } from "./release/xz.ts";
 import { inProject, root } from "./root.ts";
 
-// Makes dist/release: an archive for each kind of machine, and their checksums. `--only NAME` makes one of them, `--lean`
-// builds without Python and embedding models, and `--twice` builds this machine's executable once more and compares.
+// Creates dist/release: an archive for each platform, and their checksums. `--only NAME` creates one of them, `--lean`
+// builds without Python and embedding models, and `--twice` builds this machine's executable again and compares.
 
 const { values } = parseArgs({
   options: { only: { type: "string" }, lean: { type: "boolean" }, twice: { type: "boolean" } },
@@ -33,7 +33,7 @@ mkdirSync(folder, { recursive: true });
 await buildContents();
 const notices = await readNotices();
 const leftOut: string[] = [];
-// To compress takes minutes of one processor, and 700 MB of memory.
+// Compression takes minutes of one core, and 700 MB of memory.
 const compressing: Promise<void>[] = [];
 for (const target of wanted) {
   const isLeftOut = (error: unknown): void => {
@@ -53,7 +53,7 @@ writeSums();
 if (values.twice) await buildAgain();
 if (leftOut.length > 0) process.exit(1);
 
-/** The path of the executable for a kind of machine. Throws where the parts of its own cannot be had. */
+/** Builds the executable for a platform and returns its path. Throws if a platform-specific part is unavailable. */
 async function executableOf(target: Target): Promise<string> {
   const windows = target.name.startsWith("windows");
   const outfile = join(folder, `${target.name}-build`, windows ? "runnel.exe" : "runnel");
@@ -106,12 +106,13 @@ async function archiveOf(
   { archive }: Target,
   files: [path: string, content: Uint8Array, mode?: number][],
 ): Promise<Uint8Array> {
-  if (archive === "tar.xz") return await compressed(tarOf(files));
+  if (archive === "tar.xz") return await compressXz(tarOf(files));
   const entries = files.map(([path, content]): [string, Uint8Array] => [path, content]);
-  return zipSync(Object.fromEntries(entries), { level: 9, mtime: new Date(2000, 0, 1) }); // A zip's times are local ones.
+  // A zip's times are local ones.
+  return zipSync(Object.fromEntries(entries), { level: 9, mtime: new Date(2000, 0, 1) });
 }
 
-/** What `sha256sum -c SHA256SUMS` checks. */
+/** Writes the file that `sha256sum -c SHA256SUMS` checks. */
 function writeSums(): void {
   const names = [...new Bun.Glob("runnel-*.{tar.xz,zip}").scanSync(folder)].sort();
   const lines = names.map((name) => {
@@ -121,11 +122,11 @@ function writeSums(): void {
   writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
 }
 
-/** Whether the same commit gives the same bytes, with all that is made anew made anew. */
+/** Checks that a clean build of the same commit has the same bytes. */
 async function buildAgain(): Promise<void> {
   const own = targets.find(isOwn);
   if (!own) throw new Error("No archive is for this machine.");
-  // Of the same name: it stands in the executable.
+  // With the same name, because it is part of the executable.
   const [first, second] = [inProject("dist/twice-1/runnel"), inProject("dist/twice-2/runnel")];
   for (const outfile of [first, second]) {
     for (const made of ["python", "embedding", "dashboard", "docs", "clients"])

@@ -4,7 +4,7 @@ import { report } from "./report.ts";
 const lines = (count: number, line: string) => `${line}\n`.repeat(count);
 const named = (name: string, body: string) => `export async function ${name}() {\n${body}}\n`;
 
-test("the longest functions and those that decide and work at once are named in ten lines at most", () => {
+test("the longest functions and those that mix decisions and work are named in ten lines at most", () => {
   const found = report({
     "server/a.ts": named("mixed", lines(20, "  if (await a()) b();") + lines(15, "  c();")),
     "server/b.ts": named("decides", lines(40, "  if (a) b();")) + named("works", lines(80, "  await a();")),

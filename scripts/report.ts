@@ -3,7 +3,7 @@ import type { Files } from "./tidy.ts";
 interface NamedFunction {
   place: string;
   lines: number;
-  /** Without the named functions that stand in it. */
+  /** Its lines without nested named functions. */
   own: string[];
 }
 
@@ -12,7 +12,7 @@ const branch = /\b(?:if|for|while|catch) \(|\bcase |&& |\|\| | \? /g;
 
 const isProduct = (path: string) => /^(?:server|dashboard\/src|scripts)\/(?!.*(?:\.test\.|testing\/))/.test(path);
 
-/** What may be worth a look, in ten lines at most; nothing here fails a check. */
+/** Returns findings worth a look, in ten lines at most; none fails a check. */
 export function report(files: Files): string[] {
   const functions = Object.entries(files).flatMap(([path, source]) =>
     isProduct(path) ? functionsOf(path, source) : [],
@@ -35,9 +35,9 @@ export function report(files: Files): string[] {
 }
 
 /**
- * Control flow and work are mixed in a function that has, without the named functions in it, more than 30 lines, five
- * branches (if, case, loop, catch, &&, || and ?:) and four places where it waits: it decides what is to be done, and does
- * it. Those that only decide, however long, and those that only do one thing after another are not meant.
+ * True if a function mixes decisions and work: without its nested named functions it has more than 30 lines, five
+ * branches (if, case, loop, catch, &&, || and ?:) and four awaits. Pure decisions of any length, and pure sequences, do
+ * not count.
  */
 function isMixed({ own }: NamedFunction): boolean {
   const text = own.join("\n");
@@ -49,7 +49,7 @@ const beginning =
   /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? ?(\w+)|(?:const|let) (\w+)(?:: [^=]+)? = (?:async )?(?:<.*>)?\(|(\w+)\([^;]*\)(?:: [^;]+)? \{$)/;
 const notNames = new Set(["if", "for", "while", "switch", "catch", "test", "describe", "return"]);
 
-/** Functions with a name, found by their indentation: every source is formatted by one tool. */
+/** Finds named functions by indentation, because one tool formats every source. */
 function functionsOf(path: string, source: string): NamedFunction[] {
   const all = source.split("\n");
   const spans = all.flatMap((line, from) => {

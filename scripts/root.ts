@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
-/** The project's folder: scripts work from anywhere. */
+/** Path of the project's folder: scripts work from any folder. */
 export const root = join(import.meta.dir, "..");
 
-/** A path inside the project. */
+/** Returns a path inside the project. */
 export const inProject = (...parts: string[]): string => join(root, ...parts);

@@ -1,5 +1,5 @@
-// Needs node and npm, nothing else: fetches the pinned Bun, installs what bun.lock names, lists the kinds of things, then
-// runs `bun <arguments>`.
+// Needs only node and npm: fetches the pinned Bun, installs the packages of bun.lock, lists the kinds, then runs `bun
+// <arguments>`.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -52,7 +52,7 @@ function fetchBun() {
   console.error(`Fetching bun ${version} from the npm registry …`);
   const folder = join(tools, `fetch-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  // npm takes no archive whose SHA-512 is another than its lock says, whoever hands it out.
+  // npm refuses an archive whose SHA-512 differs from its lock, from any registry.
   for (const name of ["package.json", "package-lock.json"])
     copyFileSync(join(root, "scripts/bun", name), join(folder, name));
   try {
@@ -64,14 +64,14 @@ function fetchBun() {
         `No executable of bun ${version} that is the one in scripts/bun/package-lock.json runs on ${process.platform} ${process.arch}.`,
       );
     mkdirSync(dirname(bun), { recursive: true });
-    // One rename puts the whole file in place: an interrupted fetch leaves nothing that looks like a Bun.
+    // One rename installs the whole file: an interrupted fetch leaves nothing that looks like a Bun.
     renameSync(found, bun);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The executables that npm took for this machine. */
+/** Returns the executables that npm installed for this machine. */
 function executables(folder) {
   const platforms = join(folder, "node_modules", "@oven");
   return (existsSync(platforms) ? readdirSync(platforms) : [])
@@ -83,7 +83,7 @@ function isPinned(path) {
   return spawnSync(path, ["--version"], { encoding: "utf8" }).stdout?.trim() === version;
 }
 
-/** Two first starts at once would install into one another's folders: the second waits and then finds the work done. */
+/** Two concurrent first starts would install into the same folders: the second waits and then finds the work done. */
 async function alone(work) {
   const lock = join(tools, "setup.lock");
   mkdirSync(tools, { recursive: true });
@@ -111,7 +111,7 @@ function take(lock) {
 function isAbandoned(lock) {
   try {
     const owner = Number(readFileSync(lock, "utf8"));
-    // Process numbers are used again: after ten minutes the number alone says nothing.
+    // Process ids are reused: after ten minutes the id alone proves nothing.
     if (Date.now() - statSync(lock).mtimeMs > 600_000) return true;
     if (owner > 0) process.kill(owner, 0);
     return false;
@@ -135,7 +135,7 @@ function fail(message) {
   throw new Error(message);
 }
 
-/** Runs in this process's place: its signals go to the child, the child's end becomes its own. */
+/** Runs in this process's place: forwards its signals to the child, and exits with the child's code. */
 function run(command, args) {
   const path = `${dirname(command)}${delimiter}${process.env.PATH ?? ""}`;
   const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, PATH: path } });
@@ -148,12 +148,12 @@ function run(command, args) {
 }
 
 function forward(child, signal) {
-  // Ctrl-C reaches every process of the terminal by itself: sent on as well, the child would take it for a second one.
+  // The terminal sends Ctrl-C to every process itself: forwarded as well, the child would get it twice.
   if (signal === "SIGINT" && process.stdin.isTTY) return;
   child.kill(signal);
 }
 
-/** A signal to npm ends npm and its shell and goes no further: without this the server would live on, unseen. */
+/** A signal to npm ends npm and its shell and is not forwarded: without this the server would stay, unseen. */
 function endWithNpm(child) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;

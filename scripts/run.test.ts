@@ -8,7 +8,7 @@ import { inProject } from "./root.ts";
 const version = JSON.parse(readFileSync(inProject("package.json"), "utf8")).config.bun as string;
 const names = Object.keys(JSON.parse(readFileSync(inProject("scripts/bun/package.json"), "utf8")).optionalDependencies);
 
-test("the lock of Bun holds a SHA-512 for every platform of the pinned version, and no registry's address", () => {
+test("the lock of Bun has a SHA-512 for every platform of the pinned version, and no registry's address", () => {
   const text = readFileSync(inProject("scripts/bun/package-lock.json"), "utf8");
   expect(text).not.toContain("resolved");
   const packages = JSON.parse(text).packages as Record<string, { version: string; integrity: string }>;
@@ -20,7 +20,7 @@ test("the lock of Bun holds a SHA-512 for every platform of the pinned version, 
     });
 });
 
-/** A package as a registry hands it out, with an executable that leaves a mark when it is started. */
+/** Creates a package as a registry serves it, with an executable that writes a file when it is started. */
 function forged(folder: string, name: string, mark: string): { archive: Uint8Array<ArrayBuffer>; integrity: string } {
   const at = join(folder, name.replace("/", "-"));
   const bin = join(at, "package/bin");
@@ -37,7 +37,7 @@ function forged(folder: string, name: string, mark: string): { archive: Uint8Arr
 }
 
 test.skipIf(process.platform === "win32")(
-  "a Bun that is not the one that was pinned is never started, whatever a registry says of it",
+  "a Bun other than the pinned one is never started, whatever a registry returns",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "runnel-run-"));
     const mark = join(folder, "started");

@@ -1,7 +1,7 @@
-// Holds the API to its own description: schemathesis makes requests of GET /v1/openapi.json, right and wrong ones, for a
-// bounded time, and any 5xx, undocumented status or answer against its schema is a failure. SEED=<n> repeats a run's requests.
-// It needs python3 with venv (PYTHON names another one) and fetches the pinned schemathesis from PyPI into .tools/;
-// where that cannot be had it says so and ends with 0.
+// Checks the API against its own description: schemathesis sends valid and invalid requests of GET /v1/openapi.json for
+// a bounded time, and any 5xx, undocumented status or response against its schema is a failure. SEED=<n> repeats a
+// run's requests. It needs python3 with venv (PYTHON names another one) and fetches the pinned schemathesis from PyPI
+// into .tools/; if that is unavailable, it says so and exits with 0.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startRunnel } from "../e2e/harness.ts";
@@ -16,7 +16,7 @@ const checks = [
   "response_headers_conformance",
   "response_schema_conformance",
 ];
-// What these do ends the key that asks, or reaches out to addresses that are made up.
+// These operations revoke the key in use, or connect to made-up addresses.
 const left_out = [
   "api_keys.revoke",
   "api_keys.rotate",
@@ -35,14 +35,15 @@ if (!programs) {
 }
 
 const server = await startRunnel();
-// The same requests each time, so that a change is to blame for what fails; SEED=<number> for others.
+// The same requests each time, so that a failure comes from a change; SEED=<number> for others.
 const seed = process.env.SEED ?? "298419296";
 const description = join(server.folder, "openapi.json");
 const certificate = join(server.folder, "ca.pem");
 writeFileSync(description, JSON.stringify((await server.get("/v1/openapi.json")).body));
 writeFileSync(certificate, server.ca ?? "");
 await fill();
-// With one worker: Python 3.11 may fail when two threads parse at once (SystemError: AST constructor recursion depth).
+// One worker, because Python 3.11 may fail when two threads parse at once (SystemError: AST constructor recursion
+// depth).
 const child = Bun.spawn(
   [
     join(programs, "schemathesis"),
@@ -81,7 +82,7 @@ await server.stop();
 console.log(`schemathesis: ${code === 0 && isUp ? "passed" : `failed (repeat it with SEED=${seed})`}`);
 process.exit(code === 0 && isUp ? 0 : 1);
 
-/** Something of each kind, so that not every address is one of nothing. */
+/** Creates an item of each kind, so that not every id is unknown. */
 async function fill(): Promise<void> {
   const made = async (path: string, body: unknown) => (await server.post(path, body)).body.id as string;
   const agent_id = await made("/v1/agents", { name: "a", instructions: "", model: "test/echo" });

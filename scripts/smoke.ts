@@ -6,8 +6,8 @@ import { inProject } from "./root.ts";
 const patience = 30_000;
 
 /**
- * Starts the executable from an empty folder, away from sources and node_modules, and asks of it what only a whole one
- * can answer: its version, a server with database, TLS and dashboard, a clean end on SIGTERM, and its embedding model.
+ * Starts the executable from an empty folder, away from sources and node_modules, and checks its complete content: its
+ * version, a server with database, TLS and dashboard, a regular stop on SIGTERM, and its embedding model.
  */
 export async function smoke(executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-smoke-"));
@@ -28,7 +28,7 @@ function expectVersion(executable: string, cwd: string): void {
     throw new Error(`"version" ended with ${exitCode} and said: ${said}`);
 }
 
-/** The doctor looks at more than that, which depends on the machine. */
+/** Checks the doctor's embedding finding alone, because the other ones depend on the machine. */
 function expectEmbedding(executable: string, cwd: string): void {
   const command = [executable, "doctor", "--json", "--data-dir", join(cwd, "data")];
   const { stdout } = Bun.spawnSync(command, { cwd, env: cleanEnv(), timeout: patience });
@@ -59,7 +59,10 @@ async function expectServer(executable: string, cwd: string): Promise<void> {
   }
 }
 
-/** The address that the server prints once it listens. The rest of its output is read too, or a full pipe would stop it. */
+/**
+ * Returns the address that the server prints once it listens. The rest of its output is read too, or a full pipe would
+ * block it.
+ */
 async function printedAddress(output: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   void (async () => {
@@ -76,12 +79,12 @@ async function printedAddress(output: ReadableStream<Uint8Array>): Promise<strin
 }
 
 async function expectPage(url: string): Promise<void> {
-  // The certificate was made a moment ago; that clients can verify it is for the end-to-end suites to prove.
+  // The certificate was just generated; the end-to-end suites verify it.
   const response = await fetch(url, { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(patience) });
   if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${await response.text()}`);
 }
 
-/** Without the caller's settings: the smoke run shows how a stranger's first start goes. */
+/** Without the caller's settings, like a new user's first start. */
 function cleanEnv(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
 }

@@ -4,7 +4,8 @@ import { startLoad } from "./soak/load.ts";
 import { growth, line, type Sample, sample } from "./soak/sample.ts";
 import { isFresh } from "./stamp.ts";
 
-// Half an hour of everything at once, on the executable: does memory grow, does a file stay open, does a read get slow?
+// Runs every kind of load for half an hour on the executable: checks growth of memory, open files, and latency of
+// reads.
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" } } });
 const minutes = Number(values.minutes);
@@ -12,7 +13,7 @@ if (!(minutes > 0)) throw new Error(`--minutes takes a number, not "${values.min
 if (!figuresAvailable) throw new Error("The figures of a process are read from /proc, which this system has not.");
 if (!process.env.RUNNEL_EXECUTABLE && !isFresh()) await (await import("./build.ts")).build();
 
-// Imported late: the harness looks for the executable.
+// Imported late, because the harness requires the executable.
 const { startRunnel } = await import("../e2e/harness.ts");
 await using server = await startRunnel();
 const idle = openFiles(serverPid(server.dataDir));
@@ -28,7 +29,7 @@ while (performance.now() - began < minutes * 60_000) {
 }
 await load.stop();
 
-// What a start needs once (code that gets compiled, caches that fill) is no leak: the first third does not count.
+// One-time costs (compiled code, filling caches) are no leak: the first third does not count.
 const settled = samples.slice(Math.floor(samples.length / 3));
 const freed = await back();
 const verdicts: [string, boolean][] = [
@@ -41,7 +42,7 @@ for (const [what, good] of verdicts) console.log(`${good ? "ok  " : "FAIL"} ${wh
 for (const error of load.errors.slice(0, 10)) console.log(`     ${error}`);
 process.exitCode = verdicts.every(([, good]) => good) ? 0 : 1;
 
-/** Whether no file or connection is left of the load, once the idle connections of its clients have been closed. */
+/** True if no file or connection of the load is left, once its clients' idle connections are closed. */
 async function back(): Promise<boolean> {
   for (let second = 0; second < 60; second++) {
     if (openFiles(serverPid(server.dataDir)) <= idle + 2) return true;

@@ -1,11 +1,11 @@
-import { become } from "./process.ts";
+import { replaceProcess } from "./process.ts";
 import { inProject } from "./root.ts";
 import { isFresh } from "./stamp.ts";
 
 if (!isFresh()) {
   console.error("Building runnel …");
-  // Loaded only now: a start with nothing to build must not wait for the bundler.
+  // Imported late, because a start with nothing to build must not wait for the bundler.
   const { build } = await import("./build.ts");
   await build();
 }
-process.exitCode = await become([inProject("dist/runnel"), ...process.argv.slice(2)]);
+process.exitCode = await replaceProcess([inProject("dist/runnel"), ...process.argv.slice(2)]);

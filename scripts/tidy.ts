@@ -8,48 +8,36 @@ interface Import {
   /** A file of the project, or a package's name. */
   to: string;
   typeOnly: boolean;
-  /** What it takes from there; "*" for all. */
+  /** Imported names; "*" for all. */
   names: string[];
 }
 
-// A folder imports itself and the lines above its own, never a neighbour on its line (see the architecture's layers).
-const levels = [
-  ["server/lib"],
-  ["server/core", "migrations"],
-  ["server/wire"],
-  ["server/documents"],
-  ["server/db", "server/models", "server/sandbox", "server/mcp", "server/cluster"],
-  ["server/guardrails"],
-  ["server/retrieval"],
-  ["server/journal", "server/worker", "server/http"],
-  [
-    "audit",
-    "keys",
-    "connections",
-    "agents",
-    "tools",
-    "secrets",
-    "memory",
-    "files",
-    "threads",
-    "schedules",
-    "webhooks",
-    "traces",
-    "projects",
-    "usage",
-    "chat",
-    "search",
-  ].map((name) => `server/${name}`),
-  ["server/runs"],
-  ["server/callbacks", "server/suites", "server/scores", "server/users", "server/metrics", "server/alerts"],
-  ["server/doors"],
-  ["server/console"],
-  ["server/app.ts"],
-  ["server/cli", "server/testing"],
-  ["server/main.ts"],
+// A folder imports itself and the folders below it in this list.
+const order = [
+  "main.ts",
+  "testing",
+  "cli",
+  "app.ts",
+  "dashboard-api",
+  "protocols",
+  "services",
+  "runs",
+  "resources",
+  "http",
+  "runtime",
+  "storage",
+  "domain",
+  "lib",
 ];
-const levelOf = new Map(levels.flatMap((names, level) => names.map((name) => [name, level] as const)));
-const dashboardOrder = ["lib", "ui", "entities", "features", "app", "main.tsx"];
+/** The same rule for the folders inside these. Where a folder is not listed its siblings import none of one another. */
+const innerOrders: Record<string, string[][]> = {
+  runtime: [["agent-loop"], ["retrieval", "guardrails", "mcp"], ["models", "sandbox"], ["documents"]],
+  storage: [["journal"], ["db", "replication"]],
+  domain: [["api-types"], ["*"]],
+  resources: [],
+  services: [],
+};
+const dashboardOrder = ["lib", "hooks", "ui", "entities", "features", "app", "main.tsx"];
 
 const isTest = (path: string) => /\.test\.tsx?$/.test(path);
 const isExempt = (path: string) => isTest(path) || path.startsWith("server/testing/");
@@ -68,29 +56,45 @@ function serverFault({ from, to }: Import): string | null {
   if (!from.startsWith("server/") && !from.startsWith("migrations/")) return null;
   if (to.startsWith("dashboard/") || to.startsWith("scripts/")) return "the server stands without it";
   if (!to.startsWith("server/") && !to.startsWith("migrations/")) return null;
-  const [mine, theirs] = [folderOf(from), folderOf(to)];
+  const [mine, theirs] = [levelOf(from), levelOf(to)];
+  if (mine === -1) return `${from} is in no folder of the list`;
+  if (theirs === -1) return `${to} is in no folder of the list`;
+  if (mine === theirs) return innerFault(from, to);
+  return theirs > mine ? null : `${folderOf(to)} is not below ${folderOf(from)}`;
+}
+
+/** The name below `server/`; migrations belong to the domain. */
+const folderOf = (path: string) => (path.startsWith("migrations/") ? "domain" : (path.split("/")[1] ?? ""));
+
+const levelOf = (path: string) => order.indexOf(folderOf(path));
+
+/** Returns why a folder inside `runtime`, say, may not import its sibling; null if it may. */
+function innerFault(from: string, to: string): string | null {
+  const inner = innerOrders[folderOf(from)];
+  if (!inner || from.startsWith("migrations/") || to.startsWith("migrations/")) return null;
+  const [mine = "", theirs = ""] = [from, to].map((path) => path.split("/")[2]);
   if (mine === theirs) return null;
-  const [level, other] = [levelOf.get(mine), levelOf.get(theirs)];
-  if (level === undefined) return `${mine} has no layer`;
-  if (other === undefined) return `${theirs} has no layer`;
-  return other < level ? null : `${theirs} is not below ${mine}`;
+  const level = (name: string) => {
+    const found = inner.findIndex((names) => names.includes(name));
+    return found === -1 ? inner.findIndex((names) => names.includes("*")) : found;
+  };
+  const [above, below] = [level(mine), level(theirs)];
+  if (above === below && inner[above]?.includes("*")) return null;
+  return below > above && above !== -1 ? null : `${theirs} is not below ${mine} in ${folderOf(from)}`;
 }
 
-/** The first two names of a path: `server/core`, `server/app.ts`; `migrations` for all that is in there. */
-function folderOf(path: string): string {
-  return path.startsWith("migrations/") ? "migrations" : path.split("/").slice(0, 2).join("/");
-}
-
-/** Files of the wire without schemas: these would bring their library into the browser. */
-const isPureWire = (path: string) => /^server\/wire\/(names|frames|fold-frames)\.ts$/.test(path);
+/** The domain is pure, but for the schemas of the API's types: they would bring their library into the browser. */
+const isPureDomain = (path: string) => /^server\/domain\/(?!api-types\/(?!(enums|frames|run-view)\.ts$))/.test(path);
 /** How JSON is read on both sides. */
 const isJsonReading = (path: string) => path === "server/lib/exact-numbers.ts";
 
 function dashboardFault({ from, to, typeOnly }: Import): string | null {
-  if (to.startsWith("server/core/") || isPureWire(to) || isJsonReading(to)) return null;
+  if (isPureDomain(to) || isJsonReading(to)) return null;
   if (to.startsWith("server/")) {
-    const isShape = /^server\/(wire\/[\w-]+|\w+\/schema)\.ts$/.test(to);
-    return typeOnly && isShape ? null : "only server/core, and the types of server/wire and of a schema.ts";
+    const isShape = /^server\/(domain\/api-types\/[\w-]+|[\w/-]+\/schema)\.ts$/.test(to);
+    return typeOnly && isShape
+      ? null
+      : "only server/domain, and the types of server/domain/api-types and of a schema.ts";
   }
   if (!from.startsWith("dashboard/src/") || !to.startsWith("dashboard/src/")) return null;
   const [mine = "", feature] = from.split("/").slice(2);
@@ -106,7 +110,7 @@ function dashboardFault({ from, to, typeOnly }: Import): string | null {
 export function strays(files: Files): string[] {
   return Object.keys(files).filter((path) => {
     const [top, name = "", part = ""] = path.split("/");
-    if (top === "server") return !levelOf.has(folderOf(path));
+    if (top === "server") return levelOf(path) === -1;
     return top === "dashboard" && name === "src" && !dashboardOrder.includes(part);
   });
 }
@@ -189,22 +193,25 @@ function reachedFrom(roots: string[], imports: readonly Import[]): Set<string> {
 export function packageFaults(files: Files): string[] {
   return importsOf(files).flatMap(({ from, to }) => {
     if (to === "undici") return [`${from} imports undici: Bun's own fetch is the only one`];
-    if (to.startsWith("@modelcontextprotocol/") && !/^server\/(mcp\/sdk\.ts$|testing\/)/.test(from))
-      return [`${from} imports the MCP kit: only mcp/sdk.ts does, which is loaded late`];
+    if (to.startsWith("@modelcontextprotocol/") && !/^server\/(runtime\/mcp\/sdk\.ts$|testing\/)/.test(from))
+      return [`${from} imports the MCP kit: only runtime/mcp/sdk.ts does, which is loaded late`];
     if (
       /^(quickjs-emscripten|@jitl\/|pyodide)/.test(to) &&
       from.startsWith("server/") &&
-      !from.startsWith("server/sandbox/")
+      !from.startsWith("server/runtime/sandbox/")
     )
       return [`${from} imports ${to}: the interpreters of programs run only in the sandbox's child`];
-    if (isParser(to) && /^server\/(?!documents\/|testing\/)/.test(from))
-      return [`${from} imports ${to}: only server/documents has parsers`];
-    if (/^server\/documents\/(parse|count-tokens)/.test(to) && !/^server\/(documents|sandbox)\//.test(from))
+    if (isParser(to) && /^server\/(?!runtime\/documents\/|testing\/)/.test(from))
+      return [`${from} imports ${to}: only server/runtime/documents has parsers`];
+    if (
+      /^server\/runtime\/documents\/(parse|count-tokens)/.test(to) &&
+      !/^server\/runtime\/(documents|sandbox)\//.test(from)
+    )
       return [`${from} imports ${to}: documents are parsed only in the sandbox's child`];
-    if (to.startsWith("@tensorflow") && from !== "server/retrieval/embed/use-lite.ts")
+    if (to.startsWith("@tensorflow") && from !== "server/runtime/retrieval/embeddings/use-lite.ts")
       return [`${from} imports ${to}: the embedding model runs only in a thread of its own`];
     if (/^elysia(\/|$)/.test(to) && from.startsWith("server/") && !speaksElysia(from)) {
-      return [`${from} imports Elysia: only routes.ts, http/, console/, app.ts and testing/ know it`];
+      return [`${from} imports Elysia: only routes.ts, http/, dashboard-api/, app.ts and testing/ know it`];
     }
     return [];
   });
@@ -229,19 +236,19 @@ export function columnFaults(files: Files): string[] {
 const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer|saxes)(\/|$)/.test(name);
 
 const speaksElysia = (path: string) =>
-  isTest(path) || /\/routes\.ts$|^server\/(http|console|testing)\/|^server\/app\.ts$/.test(path);
+  isTest(path) || /\/routes\.ts$|^server\/(http|dashboard-api|testing)\/|^server\/app\.ts$/.test(path);
 
 // In pieces, so that this file is not its own finding.
 const marks = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"].join("|")})\\b`);
 const focused = /\b(test|describe|it)\.(only|skip|todo)\b/;
 const halted = /^\s*debugger\b/m;
-// The command line writes by server/cli/output.ts, which knows what to do when nobody reads.
+// The command line writes by server/cli/commands/output.ts, which knows what to do when nobody reads.
 const printed = /\bconsole\.log\(/;
 const written = /\bprocess\.stdout\.write\(/;
 // A test may hand such a line to a child process.
 const mayPrint = /^scripts\/|\.test\.tsx?$/;
 
-/** What somebody left behind: marks of unfinished work, tests switched off, output for debugging. */
+/** Returns leftovers: marks of unfinished work, tests switched off, output for debugging. */
 export function leftovers(files: Files): string[] {
   return Object.entries(files).flatMap(([path, source]) => {
     const rules: [string, RegExp][] = [
@@ -289,7 +296,7 @@ function importsOf(files: Files): Import[] {
       typeOnly: type !== undefined,
       names: clause.includes("*") ? ["*"] : namesOf(clause),
     }));
-    // What is taken from a module that is loaded at run time may stand anywhere in the file.
+    // Names of a module that is loaded at run time can stand anywhere in the file.
     const loaded = [...source.matchAll(dynamic)].map(([, to = ""]) => ({
       from,
       to: resolve(to),

@@ -1,9 +1,9 @@
 import moment from "moment-timezone";
-import type { ZoneFiles } from "../server/sandbox/time-zones.ts";
+import type { ZoneFiles } from "../server/runtime/sandbox/time-zones.ts";
 
-/** One stretch of time with the same clock. */
+/** A stretch of time with one clock offset. */
 interface Stretch {
-  /** In seconds; the first one has always been. */
+  /** Start in seconds; the first one has none. */
   from: number;
   /** Seconds east of Greenwich. */
   offset: number;
@@ -11,7 +11,7 @@ interface Stretch {
   isSummer: boolean;
 }
 
-/** The files of all zones that the IANA's database names. */
+/** Returns the files of all zones in the IANA database. */
 export const zoneFiles = (): ZoneFiles =>
   Object.fromEntries(moment.tz.names().map((name) => [name, encodeZone(stretchesOf(name))]));
 
@@ -27,7 +27,10 @@ function stretchesOf(name: string): Stretch[] {
 
 const day = 86_400;
 
-/** The data does not say so: a clock that is ahead for less than most of a year, and then goes back. */
+/**
+ * True for summer time, which the data does not mark: an offset that is ahead for less than most of a year, and then
+ * goes back.
+ */
 function isSummer(
   it: Omit<Stretch, "isSummer">,
   before?: { offset: number },
@@ -54,7 +57,7 @@ function encodeZone(stretches: readonly Stretch[]): Uint8Array {
     body.setUint8(start + 4, isSummer ? 1 : 0);
     body.setUint8(start + 5, `\0${text}`.indexOf(`\0${abbreviation}\0`));
   }
-  // Readers of the second version skip the first one, which has to be there and may be next to nothing.
+  // Readers of version two skip the block of version one, which is required and may be almost empty.
   const least = new Uint8Array(7);
   return Buffer.concat([
     header({ transitions: 0, types: 1, characters: 1 }),
@@ -75,7 +78,7 @@ function header({ transitions, types, characters }: { transitions: number; types
   return new Uint8Array(bytes.buffer);
 }
 
-/** How the clock goes on after the last stretch, as POSIX writes it: fixed, or by the rule of the years before. */
+/** Returns the rule after the last stretch in POSIX format: fixed, or that of the preceding years. */
 function ruleOf(stretches: readonly Stretch[]): string {
   const last = stretches.at(-1)!;
   const name = ({ abbreviation }: Stretch) =>
@@ -95,7 +98,7 @@ function ruleOf(stretches: readonly Stretch[]): string {
   return `${fixed}${name(summer)}${ahead},${toSummer},${toWinter}`;
 }
 
-/** The rules that a change's day fits: the n-th such weekday of its month, or the last. */
+/** Returns the rules that match a change's day: the n-th such weekday of its month, or the last. */
 function dayRules({ from }: Stretch, before: Stretch): string[] {
   const local = new Date((from + before.offset) * 1000);
   const time = local.getUTCHours() * 3600 + local.getUTCMinutes() * 60;

@@ -3,7 +3,7 @@ import { inProject } from "./root.ts";
 
 const underWay = new Map<string, Promise<string | null>>();
 
-/** A folder in `.tools/` that `make` fills when it is not there yet; null where that says that it cannot. */
+/** Returns a folder in `.tools/`, filled by `make` if missing; null if `make` fails. */
 export function toolFolder(name: string, make: (folder: string) => Promise<boolean>): Promise<string | null> {
   if (!underWay.has(name)) underWay.set(name, made(inProject(".tools", name), make));
   return underWay.get(name)!;
@@ -11,7 +11,7 @@ export function toolFolder(name: string, make: (folder: string) => Promise<boole
 
 async function made(folder: string, make: (folder: string) => Promise<boolean>): Promise<string | null> {
   if (existsSync(folder)) return folder;
-  const making = `${folder}.${process.pid}`; // Two processes may begin at once, and one may end half-way.
+  const making = `${folder}.${process.pid}`; // Two processes may begin at once, and one may be interrupted.
   mkdirSync(making, { recursive: true });
   try {
     if (!(await make(making))) return null;
@@ -22,7 +22,7 @@ async function made(folder: string, make: (folder: string) => Promise<boolean>):
   }
 }
 
-/** Whether a program is there, and ends well. */
+/** True if a program exists and exits with 0. */
 export async function succeeds(
   command: string[],
   options: { cwd?: string; env?: NodeJS.Dict<string> } = {},

@@ -1,7 +1,10 @@
 type Node = Record<string, unknown>;
 
-/** What an OpenAPI document says nothing of: properties, parameters and headers without description, operations without an example of what they take and return. */
-export function undescribed(document: Node): string[] {
+/**
+ * Returns the gaps of an OpenAPI document: properties, parameters and headers without description, operations without
+ * an example of their request or response.
+ */
+export function findMissingDescriptions(document: Node): string[] {
   const missing: string[] = [];
   const { schemas = {}, headers = {} } = document.components as Record<string, Record<string, Node>>;
   for (const [name, { properties = {} }] of Object.entries(schemas))
@@ -24,6 +27,6 @@ export function undescribed(document: Node): string[] {
   return missing;
 }
 
-/** As the document is for itself. */
+/** True for a schema of any object. */
 const isAnyObject = (schema: Node): boolean =>
   schema.type === "object" && Object.keys(schema).every((key) => key === "type" || key === "description");

@@ -1,112 +1,117 @@
-import { composeAgents } from "./agents/compose.ts";
-import type { AgentStore } from "./agents/store.ts";
-import { type AlertOptions, composeAlerts } from "./alerts/compose.ts";
-import { type AuditOptions, composeAudit } from "./audit/compose.ts";
-import { composeCallbacks } from "./callbacks/compose.ts";
-import type { Callbacks } from "./callbacks/service.ts";
-import { composeChat } from "./chat/compose.ts";
-import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
-import { composeConsole, type DashboardOptions } from "./console/compose.ts";
-import { composeDoors } from "./doors/compose.ts";
-import { composeFiles } from "./files/compose.ts";
-import type { FileMemory } from "./files/store.ts";
+import { createDashboardApiModule, type DashboardOptions } from "./dashboard-api/module.ts";
 import { type BaseOptions, createBase } from "./http/base.ts";
-import { composeHttp, type HttpOptions } from "./http/compose.ts";
+import { createHttpModule, type HttpOptions } from "./http/create-http.ts";
 import { createLifecycle } from "./http/lifecycle.ts";
-import { mounting } from "./http/part.ts";
-import { composeJournal } from "./journal/compose.ts";
-import { composeKeys, type KeyOptions } from "./keys/compose.ts";
-import { createPort } from "./lib/port.ts";
-import { composeMemory, type MemoryOptions } from "./memory/compose.ts";
-import { composeMetrics, type MetricsOptions } from "./metrics/compose.ts";
-import { composeProjects } from "./projects/compose.ts";
-import { composeRuns, type RunOptions, type RunPorts } from "./runs/compose.ts";
-import { createRunProjector } from "./runs/project.ts";
-import { composeSchedules } from "./schedules/compose.ts";
-import { composeScores } from "./scores/compose.ts";
-import { composeSearch } from "./search/compose.ts";
-import { composeSecrets } from "./secrets/compose.ts";
-import { composeSuites } from "./suites/compose.ts";
-import { composeThreads } from "./threads/compose.ts";
-import { composeTools } from "./tools/compose.ts";
-import { composeTraces, type TraceOptions } from "./traces/compose.ts";
-import { composeUsage } from "./usage/compose.ts";
-import { composeUsers, type Learning } from "./users/compose.ts";
-import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
-import type { Followed } from "./webhooks/payload.ts";
+import { createMount } from "./http/module.ts";
+import { createLateRef } from "./lib/late-ref.ts";
+import { createProtocolsModule } from "./protocols/module.ts";
+import { createAgentsModule } from "./resources/agents/module.ts";
+import type { AgentStore } from "./resources/agents/store.ts";
+import { type AuditOptions, createAuditModule } from "./resources/audit/module.ts";
+import { createChatModule } from "./resources/chat/module.ts";
+import { createFilesModule } from "./resources/files/module.ts";
+import type { FileMemory } from "./resources/files/store.ts";
+import { createSearchModule } from "./resources/full-text-search/module.ts";
+import { createKeysModule, type KeyOptions } from "./resources/keys/module.ts";
+import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
+import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
+import { createProjectsModule } from "./resources/projects/module.ts";
+import { createSchedulesModule } from "./resources/schedules/module.ts";
+import { createSecretsModule } from "./resources/secrets/module.ts";
+import { createThreadsModule } from "./resources/threads/module.ts";
+import { createToolsModule } from "./resources/tools/module.ts";
+import { createTracesModule, type TraceOptions } from "./resources/traces/module.ts";
+import { createUsageModule } from "./resources/usage/module.ts";
+import { createWebhooksModule, type WebhookOptions } from "./resources/webhooks/module.ts";
+import type { Followed } from "./resources/webhooks/payload.ts";
+import { createRunsModule, type RunOptions, type RunPorts } from "./runs/module.ts";
+import { createRunProjection } from "./runs/run-projection.ts";
+import { type AlertOptions, createAlertsModule } from "./services/alerts/module.ts";
+import { createUsersModule, type Learning } from "./services/end-users/module.ts";
+import { createSuitesModule } from "./services/evals/module.ts";
+import { createMetricsModule, type MetricsOptions } from "./services/metrics/module.ts";
+import { createScoresModule } from "./services/scores/module.ts";
+import { createCallbacksModule } from "./services/webhook-tool-callbacks/module.ts";
+import type { Callbacks } from "./services/webhook-tool-callbacks/service.ts";
+import { createJournalModule } from "./storage/journal/module.ts";
 
-/** What the server is made of; what one folder alone needs stands there. */
+/** Options of the server: those of all its modules. */
 export type AppOptions = BaseOptions &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
   (RunOptions & TraceOptions & MetricsOptions & AlertOptions & DashboardOptions);
 
 export type App = ReturnType<typeof createApp>;
 
-/** The folders in the order of their layers: each is made of those above it, and asks of those below by a port. */
+/** Creates all modules in the order of their layers: each uses the ports of earlier ones. */
 export function createApp(options: AppOptions) {
-  // What folders ask of those below: in the base until it is made, and then in its place.
+  // References to modules that are created later.
   const later = {
-    memory: createPort<FileMemory & { eraseFirst(projectId: string): number }>("memory"),
-    agents: createPort<Pick<AgentStore, "has">>("agents"),
-    runs: createPort<Pick<RunPorts, "cancel" | "runTool">>("runs"),
-    callbacks: createPort<Pick<Callbacks, "addressOf">>("callbacks"),
-    followed: createPort<Followed>("followed"),
-    learning: createPort<Learning>("learning"),
+    memory: createLateRef<FileMemory & { eraseFirst(projectId: string): number }>("memory"),
+    agents: createLateRef<Pick<AgentStore, "has">>("agents"),
+    runs: createLateRef<Pick<RunPorts, "cancel" | "runTool">>("runs"),
+    callbacks: createLateRef<Pick<Callbacks, "addressOf">>("callbacks"),
+    followed: createLateRef<Followed>("followed"),
+    learning: createLateRef<Learning>("learning"),
   };
   const { base, ending, close } = createBase({ ...options, ...later });
-  const http = composeHttp(base);
-  const audit = composeAudit({ ...base, routes: http.routes });
-  const journals = composeJournal({ ...base, projectRun: createRunProjector(base.db.sqlite) });
-  const projects = composeProjects(base);
-  const connections = composeConnections(base);
-  const secrets = composeSecrets(base);
-  const webhooks = composeWebhooks({ ...base, journals });
-  const files = composeFiles({ ...base, journals, announcing: webhooks.ports });
-  const above = { ...base, connections: connections.ports.connections, projects: projects.ports.projects };
-  const usage = composeUsage({ ...above, journals, connections: connections.ports });
-  const memory = composeMemory({ ...above, files: files.ports, announcing: webhooks.ports, usage: usage.ports });
-  const tools = composeTools({ ...above, secrets: secrets.ports, files: files.ports.files });
-  const agents = composeAgents({ ...above, tools: tools.ports.tools, memory: memory.ports.stores });
-  const search = composeSearch({ ...base, journals });
-  const threads = composeThreads({ ...base, journals, files: files.ports.files });
+  const http = createHttpModule(base);
+  const audit = createAuditModule({ ...base, routes: http.routes });
+  const journals = createJournalModule({ ...base, projectRun: createRunProjection(base.db.sqlite) });
+  const projects = createProjectsModule(base);
+  const connections = createConnectionsModule(base);
+  const secrets = createSecretsModule(base);
+  const webhooks = createWebhooksModule({ ...base, journals });
+  const files = createFilesModule({ ...base, journals, announcing: webhooks.exports });
+  const above = { ...base, connections: connections.exports.connections, projects: projects.exports.projects };
+  const usage = createUsageModule({ ...above, journals, connections: connections.exports });
+  const memory = createMemoryModule({
+    ...above,
+    files: files.exports,
+    announcing: webhooks.exports,
+    usage: usage.exports,
+  });
+  const tools = createToolsModule({ ...above, secrets: secrets.exports, files: files.exports.files });
+  const agents = createAgentsModule({ ...above, tools: tools.exports.tools, memory: memory.exports.stores });
+  const search = createSearchModule({ ...base, journals });
+  const threads = createThreadsModule({ ...base, journals, files: files.exports.files });
   const below = {
     ...above,
     http,
     journals,
-    agents: agents.ports,
-    usage: usage.ports,
-    connections: connections.ports,
-    tools: tools.ports,
-    files: files.ports,
-    memory: memory.ports,
-    threads: threads.ports,
-    webhooks: webhooks.ports,
+    agents: agents.exports,
+    usage: usage.exports,
+    connections: connections.exports,
+    tools: tools.exports,
+    files: files.exports,
+    memory: memory.exports,
+    threads: threads.exports,
+    webhooks: webhooks.exports,
   };
-  const forgetters = [audit, files, memory, webhooks].flatMap(({ forget }) => forget);
-  const runs = composeRuns({ ...below, forgetters: [http.idempotency.forgetExpired, ...forgetters] });
-  const shared = { ...below, runs: runs.ports };
-  const traces = composeTraces({ ...shared, blobs: files.ports.blobs });
-  const callbacks = composeCallbacks({ ...shared, naming: options.cluster !== undefined });
-  const schedules = composeSchedules(shared);
-  const suites = composeSuites(shared);
-  const scores = composeScores({ ...base, runs: runs.ports.runs });
-  const chat = composeChat(shared);
-  const users = composeUsers({ ...shared, schedules: schedules.ports });
-  const metrics = composeMetrics({ ...shared, pool: runs.ports.pool });
-  const alerts = composeAlerts(shared);
-  const keys = composeKeys({
+  const forgetters = [audit, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
+  const runs = createRunsModule({ ...below, forgetters: [http.idempotency.forgetExpired, ...forgetters] });
+  const shared = { ...below, runs: runs.exports };
+  const traces = createTracesModule({ ...shared, blobs: files.exports.blobs });
+  const callbacks = createCallbacksModule({ ...shared, naming: options.cluster !== undefined });
+  const schedules = createSchedulesModule(shared);
+  const suites = createSuitesModule(shared);
+  const scores = createScoresModule({ ...base, runs: runs.exports.runs });
+  const chat = createChatModule(shared);
+  const users = createUsersModule({ ...shared, schedules: schedules.exports });
+  const metrics = createMetricsModule({ ...shared, pool: runs.exports.pool });
+  const alerts = createAlertsModule(shared);
+  const keys = createKeysModule({
     ...shared,
-    pages: chat.ports.pages,
-    bound: { hasAgent: agents.ports.has, threadOwner: threads.ports.ownerOf, run: runs.ports.runs.standing },
+    pages: chat.exports.pages,
+    bound: { hasAgent: agents.exports.has, threadOwner: threads.exports.ownerOf, run: runs.exports.runs.standing },
   });
 
-  later.memory.provide({ ...memory.ports.ofFiles, eraseFirst: memory.ports.eraseFirst });
-  later.agents.provide(agents.ports);
-  later.runs.provide(runs.ports);
-  later.callbacks.provide(callbacks.ports);
-  later.learning.provide(users.ports.learning);
+  later.memory.provide({ ...memory.exports.ofFiles, eraseFirst: memory.exports.eraseFirst });
+  later.agents.provide(agents.exports);
+  later.runs.provide(runs.exports);
+  later.callbacks.provide(callbacks.exports);
+  later.learning.provide(users.exports.learning);
 
-  /** In the order in which the API's document tells of them. */
+  /** Resources in the order of the API's OpenAPI document. */
   const resources = [
     agents,
     chat,
@@ -126,27 +131,32 @@ export function createApp(options: AppOptions) {
     search,
     connections,
     webhooks,
-    keys.ports.me,
+    keys.exports.me,
     users,
   ];
-  const { onRefused } = audit.ports;
-  const dashboard = composeConsole({ ...shared, alerts: alerts.ports, onRefused, resources: mounting(resources) });
-  const doors = composeDoors({
+  const { onRefused } = audit.exports;
+  const dashboard = createDashboardApiModule({
     ...shared,
-    followers: webhooks.ports.followers,
-    pages: chat.ports.pages,
-    tokenForPage: keys.ports.tokenForPage,
-    memberOf: dashboard.ports.memberOf,
-  });
-  later.followed.provide(doors.ports.followed);
-  const app = http.serve({
-    ...keys.ports,
+    alerts: alerts.exports,
     onRefused,
-    resources: mounting([...resources, keys.ports.clientTokens]),
-    callbacks: callbacks.ports.routes(),
-    metrics: metrics.ports.routes(),
-    dashboard: dashboard.ports.routes(),
-    doors: doors.ports.doors,
+    resources: createMount(resources),
+  });
+  const doors = createProtocolsModule({
+    ...shared,
+    followers: webhooks.exports.followers,
+    pages: chat.exports.pages,
+    tokenForPage: keys.exports.tokenForPage,
+    memberOf: dashboard.exports.memberOf,
+  });
+  later.followed.provide(doors.exports.followed);
+  const app = http.serve({
+    ...keys.exports,
+    onRefused,
+    resources: createMount([...resources, keys.exports.clientTokens]),
+    callbacks: callbacks.exports.routes(),
+    metrics: metrics.exports.routes(),
+    dashboard: dashboard.exports.routes(),
+    doors: doors.exports.doors,
   });
   const parts = [
     projects,
@@ -172,35 +182,35 @@ export function createApp(options: AppOptions) {
   return {
     app,
     routes: http.routes,
-    ...projects.ports,
-    ...connections.ports,
-    ...usage.ports,
-    ...files.ports,
-    ...suites.ports,
-    ...schedules.ports,
-    runs: runs.ports.runs,
-    watches: runs.ports.watches,
-    pool: runs.ports.pool,
-    sweep: runs.ports.sweep,
-    keys: keys.ports.keys,
-    threads: threads.ports,
-    search: search.ports,
-    memory: memory.ports,
+    ...projects.exports,
+    ...connections.exports,
+    ...usage.exports,
+    ...files.exports,
+    ...suites.exports,
+    ...schedules.exports,
+    runs: runs.exports.runs,
+    watches: runs.exports.watches,
+    pool: runs.exports.pool,
+    sweep: runs.exports.sweep,
+    keys: keys.exports.keys,
+    threads: threads.exports,
+    search: search.exports,
+    memory: memory.exports,
     idempotency: http.idempotency,
-    /** Who is signed in at the dashboard where a request comes from; null: nobody. */
-    personOf: dashboard.ports.personOf,
-    staysSignedIn: dashboard.ports.staysSignedIn,
-    backups: dashboard.ports.backups,
-    /** What moves projects between the cells of a cluster. */
-    moving: { ...runs.ports.leaving, ...life.moving },
-    /** Looks for what is not well, now; a timer does so else. */
-    checkAlerts: alerts.ports.alerts.check,
-    /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */
-    deliverWebhooks: webhooks.ports.deliver,
-    /** Takes up what an earlier process left unfinished. Returns how many runs that were. */
+    /** Returns the person signed in to the dashboard for a request, or null. */
+    personOf: dashboard.exports.personOf,
+    staysSignedIn: dashboard.exports.staysSignedIn,
+    backups: dashboard.exports.backups,
+    /** Moves projects between the cells of a cluster. */
+    moving: { ...runs.exports.leaving, ...life.moving },
+    /** Checks the alerts now, without waiting for the timer. */
+    checkAlerts: alerts.exports.alerts.check,
+    /** Sends due webhook deliveries now, without waiting for a commit or the timer. */
+    deliverWebhooks: webhooks.exports.deliver,
+    /** Resumes the unfinished work of the last process. Returns the number of recovered runs. */
     async recover(): Promise<number> {
       await life.start();
-      return runs.ports.recovered();
+      return runs.exports.recovered();
     },
     stop: life.stop,
   };

@@ -1,9 +1,9 @@
-import { enterChild } from "./sandbox/child.ts";
+import { enterChild } from "./runtime/sandbox/child.ts";
 
-// First, and without loading anything else: a program in the sandbox waits for this process to have started.
+// First, before anything else is loaded: a sandboxed program waits for the start of this process.
 if (!(await enterChild())) {
-  const { beginAnew, serves } = await import("./lib/begin-anew.ts");
-  if (serves(process.argv.slice(2))) beginAnew(); // Before all else is loaded, which it would be twice.
-  const { runCommandLine } = await import("./cli/command-line.ts");
+  const { reexecWithFlags: beginAnew, isServeCommand: serves } = await import("./lib/reexec.ts");
+  if (serves(process.argv.slice(2))) beginAnew(); // Before everything else is loaded, which would then be loaded twice.
+  const { runCommandLine } = await import("./cli/commands/command-line.ts");
   await runCommandLine();
 }

@@ -1,14 +1,14 @@
-// Runs before the first paint: a page that starts light and turns dark, or starts in test and turns live, misleads.
+// Runs before the first paint, so that theme and mode never flash wrongly.
 (() => {
   const root = document.documentElement;
   const read = (key) => {
     try {
       return window.localStorage.getItem(key);
     } catch {
-      return null; // Storage can be forbidden; the defaults are fine then.
+      return null; // Storage may be blocked; the defaults apply.
     }
   };
-  // The address says it; one that says nothing leads to where somebody was last.
+  // Reads the workspace of the address, otherwise the last one used.
   const [, place = read("runnel.workspace") ?? ""] =
     /^\/dashboard\/(proj_[^/]+(?:\/[^/]*)?)/.exec(location.pathname) ?? [];
   const theme = read("runnel.theme");

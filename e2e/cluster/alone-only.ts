@@ -1,4 +1,4 @@
-// Suites that meet one machine alone, and why.
+// Suites that run against a single machine only, with the reason.
 const folder = "they write into the data directory while nobody serves it, or look for what one machine leaves there";
 const figures = "they count what one process holds, and clients are connected to another one";
 const found =
@@ -8,8 +8,8 @@ const nodes = "they start their own nodes, or another executable";
 const ports = "they are about ports and about what a cluster refuses";
 const none = "they start no server";
 
-/** By the name of a suite. */
-export const aloneOnly: Record<string, string> = {
+/** Reasons by suite name. */
+export const singleMachineSuites: Record<string, string> = {
   "canary.e2e": folder,
   "command-line.e2e": folder,
   "disk-full.e2e": folder,

@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { freePort } from "../../server/testing/free-port.ts";
 import { type Postgres, sqlAt, startPostgres } from "../../server/testing/postgres.ts";
 import { executable, startRunnel } from "../harness.ts";
-import { until } from "../until.ts";
+import { waitUntil } from "../until.ts";
 
 export const masterKey = "17".repeat(32);
 export const ttl_s = 2;
 
-/** A node of the cluster: a process that is started again when it ends, on an empty data directory if nobody says otherwise. */
+/** A node of the cluster: a process that is restarted when it exits, on an empty data directory by default. */
 interface Node {
   url: string;
   child: Bun.Subprocess;
-  /** Whether the next process finds what this one leaves behind. */
+  /** True if the next process keeps the data directory of this one. */
   keepsData: boolean;
-  /** Of the process that runs now. */
+  /** Data directory of the current process. */
   dataDir: string;
-  /** What its processes ended with, the oldest first. */
+  /** Exit codes of its processes, the oldest first. */
   codes: (number | null)[];
   log: string;
 }
@@ -26,19 +26,22 @@ export interface ClusterOptions {
   program?: string;
   environment?: Record<string, string>;
   nodes?: number;
-  /** One with a standby that others use too, by cells of other names. */
+  /** A Postgres with a standby that other clusters share under other cell names. */
   postgres?: Postgres;
-  /** Where the first process of each node dies, if it comes there. */
+  /** Failpoint where the first process of each node dies if it reaches it. */
   failpoint?: string;
-  /** Names with commas: each node leads one of them, or none. */
+  /** Comma-separated cell names: each node leads one of them, or none. */
   cell?: string;
-  /** How long a lease lasts. Longer where no leader is to be replaced: a busy machine may pause for two seconds. */
+  /** Seconds of a lease. Longer where no leader is to be replaced, because a busy machine may pause for two seconds. */
   lease_s?: number;
 }
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** Nodes of the executable over a Postgres with a synchronous standby. The first brings along what one machine had. */
+/**
+ * Starts nodes of the executable over a Postgres with a synchronous standby. The first brings the data of a single
+ * machine.
+ */
 export async function startCluster({
   program = executable,
   nodes: count = 3,
@@ -51,7 +54,7 @@ export async function startCluster({
   const root = mkdtempSync(join(tmpdir(), "runnel-cluster-"));
   started.defer(() => rmSync(root, { recursive: true, force: true }));
   const first = join(root, "first");
-  const keys = await beforeCluster(first);
+  const keys = await startSingleMachine(first);
   let isOver = false;
   const nodes: Node[] = [];
   function launch(node: Node, port: number, dataDir: string): void {
@@ -99,8 +102,8 @@ export async function startCluster({
     } as unknown as Node;
     launch(node, port, n === 0 ? first : newFolder());
     nodes.push(node);
-    // The first begins the cell with what it has; the others would begin it with nothing.
-    if (n === 0) await until(async () => (await leader()) === node);
+    // The first node seeds the cell with its data; the others have none.
+    if (n === 0) await waitUntil(async () => (await leader()) === node);
   }
   started.defer(async () => {
     isOver = true;
@@ -118,7 +121,7 @@ export async function startCluster({
 
   async function mustLead(of?: string): Promise<Node> {
     let found: Node | null = null;
-    await until(async () => {
+    await waitUntil(async () => {
       found = await leader(of);
       return found !== null;
     });
@@ -131,10 +134,10 @@ export async function startCluster({
       headers: { authorization: `Bearer ${keys.test}`, "content-type": "application/json", ...init.headers },
     });
 
-  /** Settles once so many nodes answer a read with this key, or nobody wants to know any more. */
+  /** Resolves once `least` nodes respond to a read with this key, or once `isOver`. */
   async function serves(least = 1, isOver = () => false, key = keys.test): Promise<void> {
     const headers = { authorization: `Bearer ${key}` };
-    await until(async () => {
+    await waitUntil(async () => {
       if (isOver()) return true;
       const answers = await Promise.all(nodes.map(({ url }) => request(url, "/v1/me", { headers }).catch(() => null)));
       return answers.filter((answer) => answer?.ok).length >= least;
@@ -145,27 +148,27 @@ export async function startCluster({
   const rest = started.move();
   return {
     nodes,
-    /** Their names, with commas. */
+    /** Comma-separated cell names. */
     cell,
-    /** Of the Postgres. */
+    /** Address of the Postgres. */
     url: postgres.url,
-    /** Where it takes writes. */
+    /** Address of the Postgres that accepts writes. */
     engine: () => postgres.primary.url,
     keys,
     leader: mustLead,
-    /** Null while nobody leads. */
+    /** Returns null while there is no leader. */
     leads: leader,
     serves: (key?: string, isOver?: () => boolean) => serves(1, isOver, key),
-    /** A request with the test key to a node. */
+    /** Sends a request with the test key to a node. */
     request,
     logs: () => nodes.map(({ log }) => readFileSync(log, "utf8")).join("\n"),
-    /** Closes all connections of a cell's leader to the engine. */
+    /** Closes all Postgres connections of a cell's leader. */
     cut: (of: string) =>
       sqlAt(
         postgres.primary.url,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'runnel ${of}'`,
       ).catch(() => {}),
-    /** Lets every commit wait, until it is called again. */
+    /** Blocks every commit until the returned function is called. */
     holdCommits(): () => void {
       const { standby } = postgres;
       standby!.signal("SIGSTOP");
@@ -176,8 +179,8 @@ export async function startCluster({
   };
 }
 
-/** A server of one machine before it becomes a cluster: it tells its keys, and its limits are lifted. */
-async function beforeCluster(dataDir: string) {
+/** Starts a single-machine server before it becomes a cluster: returns its keys, and lifts its limits. */
+async function startSingleMachine(dataDir: string) {
   mkdirSync(dataDir, { mode: 0o700 });
   await using server = await startRunnel({ dataDir, environment: { RUNNEL_MASTER_KEY: masterKey } });
   await server.stop();

@@ -1,11 +1,11 @@
 import { sqlAt } from "../../server/testing/postgres.ts";
 import { startWebhookReceiver } from "../../server/testing/webhook-receiver.ts";
 import type { Json } from "../harness.ts";
-import { inTime, until as once } from "../until.ts";
+import { waitUntil as once, withTimeout } from "../until.ts";
 import { type Cluster, type ClusterOptions, startCluster, ttl_s } from "./nodes.ts";
-import { answered, bothLed, command, post } from "./requests.ts";
+import { bothLed, command, post, requestWithRetry } from "./requests.ts";
 
-/** What must be zero, each with what it counts. */
+/** Violations that must be zero, each with its meaning. */
 export const clusterCounters = {
   lost: "runs that a client was told of and that are not there, or never ended",
   repeated: "calls of tools that came once more though a client had been told that they were done",
@@ -20,13 +20,13 @@ export const clusterCounters = {
 
 export type ClusterCounter = keyof typeof clusterCounters;
 
-/** `returned`: killed, and the next process finds what this one left; else its folder is deleted. */
-export type Way = "killed" | "returned" | "unheard" | "paused" | "failedOver";
+/** `returned`: killed, and the next process keeps the data directory; otherwise its folder is deleted. */
+export type LeaderFault = "killed" | "returned" | "unheard" | "paused" | "failedOver";
 
 interface StormOptions extends ClusterOptions {
   runs: number;
-  /** How leaders end, one after the other. */
-  ways: readonly Way[];
+  /** Ways in which leaders end, in order. */
+  ways: readonly LeaderFault[];
   /** Ends the storm as soon as one of these is not zero. */
   until?: readonly ClusterCounter[];
 }
@@ -35,7 +35,7 @@ const turns = 5;
 const patience_ms = 120_000;
 
 /**
- * Ends leaders in every way, of one cell after the other, while clients start runs of six model calls and five tool calls
+ * Ends leaders in every way, of alternating cells, while clients start runs of six model calls and five tool calls
  * through any node.
  */
 export async function stormCluster({ runs, ways, until, ...options }: StormOptions) {
@@ -64,9 +64,9 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
 
   for (const [round, way] of ways.entries()) {
     await Bun.sleep(250 + Math.random() * 500); // The random instant is the test.
-    // Not each other one: ways alternate, too.
+    // Two rounds per cell, because the ways alternate as well.
     const { cell, key, keys } = tenants[Math.floor(round / 2) % tenants.length]!;
-    // While commits wait, a lease that is renewed does not show.
+    // A renewed lease is not visible while commits are blocked.
     const leader = await cluster.leader(cell);
     const release = way === "unheard" ? cluster.holdCommits() : null;
     for (; clients.length < (runs * (round + 1)) / ways.length; ) {
@@ -78,10 +78,10 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
     const revoking = until ? null : keys.revokeOne();
     await Bun.sleep(release ? held_ms : 100);
     const begun = performance.now();
-    if (way === "paused") unfenced += await paused(cluster, leader, cell);
+    if (way === "paused") unfenced += await pauseLeader(cluster, leader, cell);
     else if (way === "failedOver") await cluster.failEngineOver();
     else {
-      // A leader whose connection is cut sends anew what it has: it must not when nobody was to hear of it.
+      // After a cut a leader resends its pending commits; in `unheard` Postgres must never get them.
       if (way !== "unheard") await cluster.cut(cell);
       await killed(leader, way === "returned");
     }
@@ -94,7 +94,7 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
   }
   if (until) {
     for (const client of clients) client.stop();
-  } else await inTime(Promise.all(following), "every run ends", patience_ms);
+  } else await withTimeout(Promise.all(following), "every run ends", patience_ms);
   for (const { keys } of tenants) await keys.tryRevoked();
   const counters = counted();
   for (const client of until ? [] : clients) {
@@ -127,7 +127,7 @@ export async function stormCluster({ runs, ways, until, ...options }: StormOptio
   return { counters, figures, logs: cluster.logs() };
 }
 
-/** One project per cell, with a webhook for the events of its runs. */
+/** Creates one project per cell, with a webhook for its run events. */
 async function startTenants(cluster: Cluster, toolsUrl: string, hooksUrl: string) {
   const cells = cluster.cell.split(",");
   if (cells.length > 1) await bothLed(cluster);
@@ -148,7 +148,7 @@ async function startTenants(cluster: Cluster, toolsUrl: string, hooksUrl: string
   return tenants;
 }
 
-/** Keys that are made and revoked through any node. */
+/** Creates and revokes keys through any node. */
 function createKeys(cluster: Cluster, admin: string) {
   const revoked: string[] = [];
   let letIn = 0;
@@ -158,12 +158,12 @@ function createKeys(cluster: Cluster, admin: string) {
     letIn: () => letIn,
     async revokeOne(): Promise<void> {
       const { id, secret } = await post(anyNode(), "/v1/api_keys", admin, { name: "short-lived", scopes: ["read"] });
-      const { status } = await answered(anyNode(), `/v1/api_keys/${id}`, admin, { method: "DELETE" });
-      // Carried out, and asked again since the answer was lost.
+      const { status } = await requestWithRetry(anyNode(), `/v1/api_keys/${id}`, admin, { method: "DELETE" });
+      // 404: the earlier attempt succeeded, and its response was lost.
       if (status !== 200 && status !== 404) throw new Error(`A key is not revoked: ${status}`);
       revoked.push(secret);
     },
-    /** Asks with the newest of them, or with all. */
+    /** Sends requests with the newest revoked keys, by default with all. */
     async tryRevoked(newest = revoked.length): Promise<void> {
       for (const secret of revoked.slice(Math.max(0, revoked.length - newest))) {
         const headers = { authorization: `Bearer ${secret}` };
@@ -176,7 +176,7 @@ function createKeys(cluster: Cluster, admin: string) {
 
 type Leader = Awaited<ReturnType<Cluster["leader"]>>;
 
-/** Shorter than a lease: who leads goes on to lead, and hears nothing. */
+/** Milliseconds, shorter than a lease: the leader stays leader, and gets no acknowledgement. */
 const held_ms = 600;
 
 async function killed(leader: Leader, keepsData: boolean): Promise<void> {
@@ -186,11 +186,14 @@ async function killed(leader: Leader, keepsData: boolean): Promise<void> {
   await child.exited;
 }
 
-/** Longer than its lease: another node leads when it wakes up, and it has to end. Returns 1 when it does not. */
-async function paused(cluster: Cluster, { child, url }: Leader, cell: string): Promise<number> {
+/**
+ * Pauses a leader for longer than its lease: another node leads when it wakes up, so it must exit. Returns 1 if it does
+ * not.
+ */
+async function pauseLeader(cluster: Cluster, { child, url }: Leader, cell: string): Promise<number> {
   child.kill("SIGSTOP");
   await Bun.sleep(ttl_s * 1000 + 1500);
-  // The engine may have renewed its lease as it was being paused.
+  // Postgres may have renewed its lease during the pause.
   await once(async () => (await cluster.leader(cell)).url !== url);
   child.kill("SIGCONT");
   const leads = await fetch(`${url}/healthz`)
@@ -200,7 +203,7 @@ async function paused(cluster: Cluster, { child, url }: Leader, cell: string): P
     child.kill("SIGKILL");
     return 1;
   }
-  await inTime(child.exited, "a leader that was paused ends");
+  await withTimeout(child.exited, "a leader that was paused ends");
   return 0;
 }
 
@@ -219,7 +222,7 @@ export async function createAgent(cluster: Cluster, url: string, key: string = c
   return (await create("/v1/agents", agent)).id;
 }
 
-/** Tools that note each call, by its key and its time. */
+/** Starts tools that record each call by its key and its time. */
 export function startTools() {
   const calls: { path: string; key: string; at: number }[] = [];
   const server = Bun.serve({
@@ -242,7 +245,7 @@ export function startTools() {
       const once = calls.filter(({ path }) => path === "/once");
       return once.length - new Set(once.map(({ key }) => key)).size;
     },
-    /** Calls that came after somebody was told that they were done. */
+    /** Counts calls that came after a client was told of their completion. */
     calledAfter: (done: ReadonlyMap<string, number>): number =>
       calls.filter(({ key, at }) => at > (done.get(key) ?? Number.POSITIVE_INFINITY)).length,
     [Symbol.asyncDispose]: () => server.stop(true),
@@ -251,16 +254,16 @@ export function startTools() {
 
 type Client = ReturnType<typeof createClient>;
 
-/** Starts one run, and reads its stream to its end through whichever node answers, again and again another one. */
+/** Starts one run, and reads its stream to its end through whichever node responds. */
 export function createClient(cluster: Cluster, agent_id: string, label: string, key: string = cluster.keys.test) {
-  /** What it was told of each event. */
+  /** Events received, by seq. */
   const told = new Map<number, string>();
-  /** When it was told of each call that it is done. */
+  /** Time of each call's completion event, by call id. */
   const done = new Map<string, number>();
   let [id, lastId, waited, streams, otherwise, isMissing, isOver] = ["", "", 0, 0, 0, false, false];
-  /** Grows while a stream is left before it has told anything new: a busy machine would never get to it. */
+  /** Grows when a stream is left before it delivered a new event: otherwise a busy machine would never deliver one. */
   let patience = 1;
-  /** Answers that no client should get. */
+  /** Responses that a client must never get. */
   const wrong: string[] = [];
   const anyNode = () => cluster.nodes[Math.floor(Math.random() * cluster.nodes.length)]!.url;
   const authorization = `Bearer ${key}`;
@@ -286,11 +289,11 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
     lastId = place ?? lastId;
     if (event === "token") return;
     const { seq, tool_call_id, status } = JSON.parse(data);
-    if (typeof seq !== "number") return; // The stream says why it ends.
+    if (typeof seq !== "number") return; // This event says why the stream ends.
     const text = `${event} ${data}`;
     if ((told.get(seq) ?? text) !== text) otherwise++;
     told.set(seq, text);
-    // Of one whose outcome is unknown nobody was told that it is done: a leader that is paused as it sends it sends it later.
+    // A call with an unknown outcome was never reported as done: a paused leader sends it later.
     if (event === "tool.completed" && status !== "unknown" && !done.has(tool_call_id))
       done.set(tool_call_id, performance.now());
     isOver ||= /^run\.(completed|failed|cancelled)$/.test(event);
@@ -300,7 +303,7 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
     const headers = { authorization, accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
     const signal = AbortSignal.timeout((100 + Math.random() * 300) * patience);
     const answer = await cluster.request(anyNode(), `/v1/runs/${id}/events`, { headers, signal });
-    isMissing ||= answer.status === 404; // It was acknowledged, and is not there.
+    isMissing ||= answer.status === 404; // The run was acknowledged, and is missing.
     isOver ||= isMissing;
     if (!answer.ok) {
       const said = `${answer.status} ${await answer.text()}`;
@@ -342,12 +345,14 @@ export function createClient(cluster: Cluster, agent_id: string, label: string, 
   };
 }
 
-/** A run and its events by their numbers, as the leader has them now; null when it is not there. */
+/** Returns a run and its events by seq, as its leader stores them; null if missing. */
 export async function recordOf(cluster: Cluster, id: string, key: string = cluster.keys.test) {
   const { url } = await cluster.leader();
-  const found = await answered(url, `/v1/runs/${id}`, key);
+  const found = await requestWithRetry(url, `/v1/runs/${id}`, key);
   if (found.status === 404) return null;
-  const record = await answered(url, `/v1/runs/${id}/events`, key, { headers: { accept: "text/event-stream" } });
+  const record = await requestWithRetry(url, `/v1/runs/${id}/events`, key, {
+    headers: { accept: "text/event-stream" },
+  });
   const events = new Map<number, string>();
   for (const { event, data } of (await record.text()).split("\n\n").map(fieldsOf))
     if (event && data && event !== "token") events.set(JSON.parse(data).seq, `${event} ${data}`);

@@ -3,13 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../server/testing/free-port.ts";
 import { sqlAt } from "../../server/testing/postgres.ts";
-import { until } from "../until.ts";
+import { waitUntil } from "../until.ts";
 
-/** The Postgres of suites that meet a cluster where else they meet one machine; `RUNNEL_E2E_CLUSTER=1 npm run e2e` says it. */
-const engine = process.env.RUNNEL_E2E_CLUSTER;
+/**
+ * Address of the Postgres that runs the single-machine suites against a cluster: `RUNNEL_E2E_CLUSTER=1 npm run e2e`.
+ */
+const postgresUrl = process.env.RUNNEL_E2E_CLUSTER;
 
-/** Whether a suite meets a node that leads nothing. */
-export const throughNode = engine !== undefined;
+/** True if suites send their requests to a node that leads nothing. */
+export const usesSpare = postgresUrl !== undefined;
 
 interface Spare {
   child: Bun.Subprocess;
@@ -21,44 +23,44 @@ interface Launch {
   flags: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  /** The port that clients use. */
+  /** Port that clients use. */
   port: number;
-  /** The address of the leader, and the folder of its data. */
+  /** Address of the leader, and its data directory. */
   leader: string;
   leaderDir: string;
 }
 
-// Longer than a busy machine forgets a process for: no suite is about a leader that loses its cell.
+// Longer than a busy machine may pause a process: no suite is about a leader that loses its cell.
 const ttl = ["--cluster-ttl", "30"];
 
-/** Null where suites meet one machine. */
+/** Returns null if suites use a single machine. */
 export function createCell(environment: Record<string, string>) {
-  if (!engine) return null;
-  const cell = `e2e-${crypto.randomUUID().slice(0, 8)}`; // A process runs several suites, each with modules of its own.
+  if (!postgresUrl) return null;
+  const cell = `e2e-${crypto.randomUUID().slice(0, 8)}`; // A process runs several suites, each with its own modules.
   const own = {
-    RUNNEL_CLUSTER: engine,
+    RUNNEL_CLUSTER: postgresUrl,
     RUNNEL_CELL: cell,
     RUNNEL_MASTER_KEY: environment.RUNNEL_MASTER_KEY ?? "18".repeat(32),
   };
   const root = mkdtempSync(join(tmpdir(), "runnel-spare-"));
   let folders = 0;
   return {
-    /** What nodes and commands find in their environment. */
+    /** Environment of nodes and commands. */
     environment: own,
-    /** Lets the next leader lead at once: the one before was killed. */
+    /** Releases the lease, so that the next leader need not wait: the previous one was killed. */
     async free(): Promise<void> {
       const free = `UPDATE runnel_cells SET lease_until = '-infinity' WHERE id = '${cell}'`;
-      await sqlAt(engine!, free).catch(() => {}); // Nobody has made the table yet.
+      await sqlAt(postgresUrl!, free).catch(() => {}); // The table may not exist yet.
     },
-    /** What a leader is started with whose spare is met at this port. */
+    /** Returns the flags of a leader whose spare listens on this port. */
     leaderFlags(flags: readonly string[], port: number): string[] {
       const scheme = flags.includes("--insecure-http") ? "http" : "https";
       const isPublic = flags.includes("--public-url") ? [] : ["--public-url", `${scheme}://127.0.0.1:${port}`];
       return [...withoutPort(flags), ...isPublic, ...ttl];
     },
-    /** Where the spare is met: where these flags say that a server should be. */
+    /** Returns the spare's port: the one that these flags name for a server. */
     portOf: (flags: readonly string[]): number => Number(flags[flags.indexOf("--port") + 1] ?? 0) || freePort(),
-    /** Starts a node that follows the leader, and passes on what it is asked. They have one certificate. */
+    /** Starts a spare that follows the leader and forwards requests to it. They share one certificate. */
     async startSpare({ program, flags, cwd, env, port, leader, leaderDir }: Launch): Promise<Spare> {
       const dataDir = join(root, `data-${++folders}`);
       mkdirSync(dataDir, { mode: 0o700 });
@@ -76,7 +78,7 @@ export function createCell(environment: Record<string, string>) {
       });
       const url = `${protocol}//${hostname}:${port}`;
       const options = { tls: { rejectUnauthorized: false } };
-      await until(async () => {
+      await waitUntil(async () => {
         if (child.exitCode !== null) throw new Error(`The spare ended: ${readFileSync(log, "utf8")}`);
         const answer = await fetch(`${url}/healthz`, options).catch(() => null);
         return answer !== null && (await answer.json()).status === "spare";

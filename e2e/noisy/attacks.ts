@@ -1,26 +1,26 @@
 import { constants, setPriority } from "node:os";
 
 /**
- * A project with a valid key that does its worst, in a process of its own: `bun attacks.ts '<Order as JSON>'`. It knows
- * nothing of the project beside it. Ends by itself, and prints a `Report`.
+ * Attacks of a project with a valid key, in a process of its own: `bun attacks.ts '<Order as JSON>'`. It knows nothing
+ * of the other project. Exits by itself, and prints a `Report`.
  */
 
-/** Where to, as whom, and for how long. */
+/** Target, key and duration of the attacks. */
 export interface Order {
   url: string;
   ca: string;
   key: string;
   seconds: number;
-  /** Names of attacks, if not all. */
+  /** Names of attacks; all by default. */
   only?: string[];
 }
 
 export interface Report {
-  /** How often each attack got each status; 0 is no response. */
+  /** Number of responses by attack and status; 0 is no response. */
   statuses: Record<string, Record<number, number>>;
-  /** What went wrong while the attacks were prepared, and responses that none of them may bring about: 500. */
+  /** Failures of the preparation, and responses that no attack may cause: 500. */
   faults: string[];
-  /** Runs that were acknowledged. */
+  /** Ids of acknowledged runs. */
   runs: string[];
 }
 
@@ -33,11 +33,11 @@ interface Answer {
 const size = 4 * 1024 * 1024 - 64;
 const ones = `[${"1,".repeat(size / 2 - 1)}1]`;
 const page = `<html>${'<p class="a">It&#39;s &amp; was 5%2B.</p>\n'.repeat(size / 45)}</html>`;
-/** As long as a receiver may take, nearly. */
+/** Milliseconds, slightly less than a receiver may take. */
 const held_ms = 14_000;
 
 if (import.meta.main) {
-  // It stands for other machines: what it costs to make and to read all this is not the server's.
+  // Low priority, because the attacker stands for another machine and should not take the server's core.
   setPriority(constants.priority.PRIORITY_LOW);
   process.stdout.write(JSON.stringify(await attack(JSON.parse(process.argv[2]!))));
 }
@@ -76,13 +76,13 @@ async function attack({ url, ca, key, seconds, only }: Order): Promise<Report> {
       if (/^run_/.test(answer.body?.id ?? "") && response.status === 201) report.runs.push(answer.body.id);
       return answer;
     } catch {
-      // Its own requests may be cut off for taking too long; whether the server is well, the other project sees.
+      // The server may cut its requests off for taking too long; the other project checks the server's health.
       counts[0] = (counts[0] ?? 0) + 1;
       return { status: 0, body: null };
     }
   }
 
-  /** Again and again, so many at once; a refusal is met with a short pause, and not with the one that was asked for. */
+  /** Repeats the act in this many lanes; after a refusal a short pause, shorter than Retry-After. */
   async function again(lanes: number, act: (lane: number) => Promise<Answer>): Promise<void> {
     const lane = async (_: unknown, index: number) => {
       while (Date.now() < ends) {
@@ -173,7 +173,7 @@ async function attack({ url, ca, key, seconds, only }: Order): Promise<Report> {
   const query = sentence.repeat(100);
   let count = 0;
 
-  /** How many of each at once, and what. */
+  /** Number of concurrent lanes and the act, by attack. */
   const attacks: Record<string, [lanes: number, act: (name: string, lane: number) => Promise<Answer>]> = {
     masking: [2, (name) => test(name, onesTool)],
     "large runs": [1, (name) => run(name, large)],

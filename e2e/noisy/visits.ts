@@ -1,9 +1,9 @@
 import type { Json, Runnel } from "../harness.ts";
 
-/** What a quiet project does, once: each of these is timed. */
+/** Actions of a quiet project, by name: each of these is timed. */
 type Visits = Record<string, () => Promise<void>>;
 
-/** A project that does a little of everything, and waits for it. */
+/** Creates a project that does a little of everything, and waits for each result. */
 export async function quietProject(server: Runnel) {
   const heard = new Map<string, PromiseWithResolvers<void>>();
   const arrival = (run: string) => {
@@ -53,7 +53,7 @@ export async function quietProject(server: Runnel) {
       if (body.status !== "completed") throw new Error(`A run ended ${body.status}: ${JSON.stringify(body.error)}`);
       ended.push(body.id);
     },
-    /** From the end of the last run to its event at the receiver. */
+    /** Times the webhook of the last run's end. */
     async webhook() {
       await arrival(ended.at(-1)!).promise;
     },
@@ -70,15 +70,15 @@ export async function quietProject(server: Runnel) {
   };
   return {
     visits,
-    /** Its runs, all of which it saw completed. */
+    /** Ids of its completed runs. */
     runs: (): readonly string[] => ended,
-    /** Those of its runs whose event has not come. */
+    /** Ids of its runs whose webhook has not arrived. */
     unheard: (): string[] => ended.filter((id) => Bun.peek.status(arrival(id).promise) === "pending"),
     [Symbol.dispose]: () => void receiver.stop(true),
   };
 }
 
-/** What the machine alone makes of a request: an answer of five bytes, from a process that has nothing else to do. */
+/** Starts a bare server in another process: the machine's own latency for a response of five bytes. */
 export async function startBareServer() {
   const source =
     'process.stdout.write(String(Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") }).url))';
@@ -96,8 +96,8 @@ export async function startBareServer() {
   };
 }
 
-/** Visits in turn for so long: how many milliseconds each took, ascending. */
-export async function timed(visits: Visits, go: () => boolean): Promise<Record<string, number[]>> {
+/** Repeats the visits while `go()`. Returns the durations of each in milliseconds, ascending. */
+export async function timeVisits(visits: Visits, go: () => boolean): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(visits).map((name) => [name, []]));
   while (go())
     for (const [name, visit] of Object.entries(visits)) {
@@ -112,13 +112,13 @@ export async function timed(visits: Visits, go: () => boolean): Promise<Record<s
 
 const patience_ms = 60_000;
 
-/** What is waited for in vain is named. */
+/** Awaits the work; a timeout names it. */
 async function within(name: string, work: Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => reject(new Error(`"${name}" took more than ${patience_ms} ms.`)), patience_ms);
   await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
-/** The smallest of ascending times that a share of them does not exceed. */
+/** Returns the quantile of ascending values. */
 export const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] ?? Number.NaN;

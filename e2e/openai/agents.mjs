@@ -1,4 +1,4 @@
-// OpenAI's Agents SDK, by responses as it does itself: streams, tools, handoffs.
+// OpenAI's Agents SDK over its default, responses: streams, tools, handoffs.
 import assert from "node:assert/strict";
 import { Agent, run, setDefaultOpenAIClient, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";

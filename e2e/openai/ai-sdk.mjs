@@ -1,4 +1,4 @@
-// The AI SDK with its own provider for OpenAI, whose default is responses: steps, streams, objects, what is stored or not.
+// The AI SDK with its own provider for OpenAI, which uses responses: steps, streams, objects, stored and unstored.
 import assert from "node:assert/strict";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, Output, stepCountIs, streamText, tool } from "ai";

@@ -1,4 +1,4 @@
-// OpenAI's own client: a model of a connection is in its list, and answers by the name that it has there.
+// OpenAI's own client lists a connection's model, and calls it by the listed name.
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 

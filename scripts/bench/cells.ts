@@ -1,19 +1,19 @@
 /**
- * What a Postgres carries of 1,000 cells. Measures what a row of the log costs it, on this machine with a synchronous
- * standby; then simulates 1,000 leaders over an engine of these costs, at several rates:
+ * Estimates how many of 1,000 cells one Postgres carries. Measures the cost of a WAL row on this machine with a
+ * synchronous standby; then simulates 1,000 leaders over a Postgres of these costs, at several rates:
  *
  *   node scripts/run.mjs scripts/bench/cells.ts [--cores 16] [--flush-ms 0.5]
  *
- * The simulation knows commits that share a row, two rows on their way, cores of the engine, and flushes that all rows
- * share which are ready by then. It is arithmetic with queues, and no measurement.
+ * The simulation covers commits that share a row, two rows in flight, the cores of Postgres, and flushes shared by all
+ * ready rows. It is queueing arithmetic, and no measurement.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createEngine } from "../../server/cluster/engine.ts";
-import { addressesIn } from "../../server/cluster/hosts.ts";
-import { leased } from "../../server/cluster/lease.ts";
-import { makeTables } from "../../server/cluster/tables.ts";
+import { leased } from "../../server/storage/replication/lease.ts";
+import { parseHosts } from "../../server/storage/replication/parse-hosts.ts";
+import { createPostgresClient } from "../../server/storage/replication/postgres-client.ts";
+import { makeTables } from "../../server/storage/replication/tables.ts";
 import { type Postgres, startPostgres } from "../../server/testing/postgres.ts";
 import { simulateCells } from "./simulate-cells.ts";
 
@@ -33,9 +33,9 @@ for (const { connections, rows_s, row_ms, cpu_ms } of costs)
     ].join(" "),
   );
 
-// With one connection nobody shares anything: what is not the processor's is the flush and the way there.
+// With one connection no work is shared: latency minus processor time is the flush and the network.
 const engine = {
-  cpu_ms: costs[1]!.cpu_ms, // Of 1,000 cells that commit now and then a few are at it at once.
+  cpu_ms: costs[1]!.cpu_ms, // Occasional commits of 1,000 cells leave a few active at once.
   flush_ms: Number(values["flush-ms"] ?? Math.max(0.1, costs[0]!.row_ms - costs[0]!.cpu_ms)),
   cores: Number(values.cores ?? 16),
 };
@@ -48,12 +48,12 @@ for (const steps_s of [1000, 10_000, 20_000, 50_000, 100_000, 200_000]) {
   );
 }
 
-/** Rows of 1.9 kB, one after another on each of some connections, each for a cell of its own. */
+/** Writes rows of 1.9 kB, one after another on each connection, each connection for its own cell. */
 async function measureRows(connections: number) {
   await using postgres = await startPostgres({ standby: true });
-  const [url] = addressesIn(postgres.url);
+  const [url] = parseHosts(postgres.url);
   const engines = Array.from({ length: connections }, (_, n) =>
-    createEngine(url!, { patience_ms: 60_000, name: `${n}` }),
+    createPostgresClient(url!, { patience_ms: 60_000, name: `${n}` }),
   );
   await engines[0]!.attempt(async (sql) => ({ done: await makeTables(sql) }));
   const statement = `WITH mine AS (
@@ -82,7 +82,7 @@ async function measureRows(connections: number) {
   return { connections, rows_s: (rows / took) * 1000, row_ms: (took * connections) / rows, cpu_ms: cpu / rows };
 }
 
-/** Of the primary and all its processes, in milliseconds; its standby is another machine. */
+/** Processor time of the primary and all its processes, in milliseconds; its standby is another machine. */
 function cpuOf({ primary }: Postgres): number {
   const { pid } = primary.process;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");

@@ -1,6 +1,6 @@
 /**
- * What a cluster costs beside one machine: the same executable with and without `--cluster`, in turns, over a Postgres on
- * loopback with a synchronous standby on the same disk:
+ * Measures the cost of a cluster against a single machine: the same executable with and without `--cluster`,
+ * alternating, over a Postgres on loopback with a synchronous standby on the same disk:
  *
  *   node scripts/run.mjs scripts/bench/cluster.ts
  */
@@ -15,7 +15,7 @@ const { values } = parseArgs({ options: { rounds: { type: "string" }, runs: { ty
 const [rounds, runs] = [Number(values.rounds ?? 3), Number(values.runs ?? 400)];
 
 interface Server {
-  /** Whose processor time counts. */
+  /** Process id whose processor time is measured. */
   pid(): number;
   post(path: string, body: object): Promise<Response>;
 }
@@ -32,7 +32,7 @@ const servers: Record<string, Server> = {
   cluster: { pid: () => node!.child.pid, post: (path, body) => cluster.request(node!.url, path, json(body)) },
 };
 
-/** Of all threads of a process, in milliseconds. */
+/** Processor time of all threads of a process, in milliseconds. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -51,13 +51,13 @@ function isPostgres(pid: string): boolean {
   }
 }
 
-/** That the node has sent to the engine. */
+/** Number of bytes that the node has sent to Postgres. */
 async function sentBytes(): Promise<number> {
   const text = await (await cluster.request(node!.url, "/metrics")).text();
   return Number(/^runnel_cluster_bytes_total (\S+)$/m.exec(text)![1]);
 }
 
-/** Of the engine alone: a kilobyte in two places, in milliseconds. */
+/** Milliseconds of a commit in Postgres alone: a kilobyte to both disks. */
 async function commit(): Promise<number> {
   const begun = performance.now();
   await engine.unsafe("INSERT INTO probe (bytes) VALUES ($1)", [Buffer.alloc(1000, 7)]);
@@ -80,7 +80,7 @@ async function run(name: string): Promise<number> {
 
 const median = (all: number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]!;
 
-for (const name of agents.keys()) for (let n = 0; n < 100; n++) await run(name); // Warm.
+for (const name of agents.keys()) for (let n = 0; n < 100; n++) await run(name); // Warms up.
 const found: Record<string, Record<string, number[]>> = {};
 for (let round = 0; round < rounds; round++)
   for (const name of agents.keys()) {

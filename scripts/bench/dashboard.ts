@@ -1,7 +1,7 @@
 /**
- * Measures how soon the compiled executable's dashboard can be used: `bun scripts/bench/dashboard.ts [ROUNDS]`. A person
- * who is signed in opens a page in a browser that has nothing of it in its cache; the page is *interactive* once its first
- * rows are there and a click on a link of the side bar was answered. It reports, and tests nothing: see README.md.
+ * Measures how soon the compiled executable's dashboard is interactive: `bun scripts/bench/dashboard.ts [ROUNDS]`. A
+ * signed-in person opens a page in a browser with an empty cache; the page is *interactive* once its first rows are
+ * shown and a click on a link of the side bar has had an effect. It reports, and tests nothing: see README.md.
  */
 import { loadavg } from "node:os";
 import { type Browser, chromium } from "playwright";
@@ -11,7 +11,7 @@ import { median } from "./processes.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 
-/** Milliseconds since the navigation began, and what went over the wire until then. */
+/** Milliseconds since the start of the navigation, and bytes transferred until then. */
 interface Visit {
   painted: number;
   rows: number;
@@ -36,7 +36,7 @@ try {
     "5,000 mixed steps": `/runs/${traces.mixed}`,
     "5,000 equal calls": `/runs/${traces.equal}`,
   };
-  for (const path of Object.values(pages)) await visit(path, signedIn); // The server's and the browser's own first time.
+  for (const path of Object.values(pages)) await visit(path, signedIn); // Warms up the server and the browser.
   const visits = Object.keys(pages).map((name) => ({ name, each: [] as Visit[] }));
   for (let round = 0; round < rounds; round++)
     for (const { name, each } of visits) each.push(await visit(pages[name as keyof typeof pages], signedIn));
@@ -45,7 +45,7 @@ try {
   await browser.close();
 }
 
-/** Fifty runs for the lists, one of 24 steps, and two of some 5,000, whose ids are answered. */
+/** Stores fifty runs for the lists, one of 24 steps, and two of about 5,000, and returns the ids. */
 async function storeRuns(server: Runnel): Promise<{ short: string; mixed: string; equal: string }> {
   const make = async (path: string, body: object): Promise<{ id: string }> => (await server.post(path, body)).body;
   const agent = (name: string, model: string, more = {}) =>
@@ -53,7 +53,7 @@ async function storeRuns(server: Runnel): Promise<{ short: string; mixed: string
   const echo = await agent("Clerk", "test/echo");
   for (let count = 0; count < 50; count++)
     await make("/v1/runs?wait=20", { agent_id: echo.id, input: `Where is order ${4711 + count}?` });
-  // Nothing listens there: each call fails at once, and the model asks again.
+  // No server listens there: each call fails at once, and the model calls again.
   const dead = "http://127.0.0.1:59999/";
   using tools = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ sky: "clear", celsius: 4 }) });
   const tool = (name: string, url: string) =>
@@ -79,7 +79,7 @@ async function storeRuns(server: Runnel): Promise<{ short: string; mixed: string
   };
 }
 
-/** Turns of 25 calls each, of these tools one after the other: some 5,000 steps. */
+/** Returns turns of 25 calls each, of these tools in rotation: about 5,000 steps. */
 function scriptOf(names: readonly string[]): object[] {
   const calls = (turn: number) =>
     Array.from({ length: 25 }, (_, call) => ({
@@ -101,7 +101,7 @@ async function ended(server: Runnel, id: string): Promise<string> {
 
 type SignedIn = Awaited<ReturnType<typeof signIn>>;
 
-/** What a browser keeps of somebody who has signed in. */
+/** Returns the browser state of a signed-in person. */
 async function signIn(browser: Browser, server: Runnel) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
@@ -116,11 +116,11 @@ async function signIn(browser: Browser, server: Runnel) {
   return state;
 }
 
-/** One visit with an empty cache. The page times itself, so that nothing of the test's own driver is counted. */
+/** Visits once with an empty cache. The page times itself, so that the test driver's time is not included. */
 async function visit(path: string, storageState: SignedIn): Promise<Visit> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, storageState });
   const page = await context.newPage();
-  await page.addInitScript(timeItself);
+  await page.addInitScript(measureInPage);
   await page.goto(`${server.url}/dashboard${path}`, { waitUntil: "commit" });
   const handle = await page.waitForFunction(() => (window as unknown as { visit?: Visit }).visit);
   const seen = (await handle.jsonValue()) as Visit;
@@ -129,7 +129,7 @@ async function visit(path: string, storageState: SignedIn): Promise<Visit> {
 }
 
 /** Runs in the page, before all of its own scripts. */
-function timeItself(): void {
+function measureInPage(): void {
   let rows = 0;
   const look = () => {
     const heading = document.querySelector("h1")?.textContent;
@@ -141,7 +141,7 @@ function timeItself(): void {
       link.click();
     } else if (heading === "Agents") {
       observer.disconnect();
-      // What was found in the document stands on the screen one frame later.
+      // The rows found in the document are painted one frame later.
       requestAnimationFrame(() => setTimeout(() => Object.assign(window, { visit: told(rows, performance.now()) })));
     }
   };

@@ -1,7 +1,8 @@
 /**
- * What the doors that stream take over `/v1/runs`: `bun scripts/bench/doors.ts`, of the executable
- * (`RUNNEL_EXECUTABLE`, else dist/runnel). They take turns: first one stream after the other, to its first text; then 20
- * streams at once of 200 tokens, one every 5 ms. It reports and tests nothing; README.md says what the figures mean.
+ * Measures the latency of the streaming protocols over `/v1/runs`: `bun scripts/bench/doors.ts`, on the executable
+ * (`RUNNEL_EXECUTABLE`, by default dist/runnel). They alternate: first one stream after the other, to its first text;
+ * then 20 concurrent streams of 200 tokens, one every 5 ms. It reports and tests nothing; README.md explains the
+ * figures.
  */
 import { tmpdir } from "node:os";
 import { median, processorTime, start } from "./processes.ts";
@@ -15,7 +16,7 @@ await using product = await startProduct({ parent: tmpdir(), model: model.line.u
 interface Way {
   path: (agent: string) => string;
   body: (agent: string) => object;
-  /** What stands in the first piece that has text. */
+  /** Substring of the first piece that has text. */
   mark: string;
 }
 
@@ -26,7 +27,7 @@ const ways: Record<string, Way> = {
     body: (agent_id) => ({ agent_id, input: "Go.", stream: true }),
     mark: "event: token",
   },
-  // What a new chat of the doors below is by the API.
+  // The equivalent of a new chat of the protocols below, by the API.
   "/v1/runs (a thread)": {
     path: () => "/v1/runs",
     body: (agent_id) => ({ agent_id, input: "Go.", stream: true, thread_id: "new" }),
@@ -79,7 +80,7 @@ const names = Object.keys(ways);
 const quick = await agentOf("t1-d0");
 const paced = await agentOf(`t${tokens}-d5`);
 
-/** Milliseconds to the first text, and reads on to the end. */
+/** Returns the milliseconds to the first text, and reads on to the end. */
 async function stream({ path, body, mark }: Way, agent: string): Promise<number> {
   const { url, headers } = await product.stream("t1-d0");
   const begun = performance.now();

@@ -1,20 +1,20 @@
 /**
- * Measures how much one project at full load costs another: `bun scripts/bench/fairness.ts [QUEUE…]`, on the compiled
- * executable, or on the one that RUNNEL_EXECUTABLE names. For each queue the quiet project's work is timed alone and
- * beside the noisy one, each on a server of its own. It reports and tests nothing; README.md says what the figures mean.
+ * Measures how much one project at full load slows another: `bun scripts/bench/fairness.ts [QUEUE…]`, on the compiled
+ * executable, or on RUNNEL_EXECUTABLE. For each queue the quiet project is timed alone and beside the noisy one, each
+ * time on a fresh server. It reports and tests nothing; README.md explains the figures.
  */
 import { writeFileSync } from "node:fs";
 import { startRunnel } from "../../e2e/harness.ts";
-import { keepUp } from "./processes.ts";
+import { startLoad } from "./processes.ts";
 
 type Server = Awaited<ReturnType<typeof startRunnel>>;
 
-/** A project as its key sees it. */
+/** A project's client with its key. */
 interface Project {
   fetch: Server["fetch"];
   post(path: string, body: unknown): Promise<Json>;
   get(path: string): Promise<Json>;
-  /** Asks for the same again and again, from a process of its own. */
+  /** Repeats a request from another process. */
   flood(path: string, body: unknown, connections: number): void;
 }
 
@@ -22,7 +22,7 @@ interface Project {
 type Json = any;
 
 interface Queue {
-  /** Answers what is timed. */
+  /** Returns the function to be timed. */
   quiet(project: Project): Promise<() => Promise<void>>;
   /** Brings the queue to full load, and keeps it there. */
   noisy(project: Project): Promise<void>;
@@ -30,15 +30,15 @@ interface Queue {
 }
 
 const settle_ms = 3000;
-// Where each piece of work waits for a minute, a few of them say enough.
+// If each piece of work waits for a minute, a few samples are enough.
 const longest_ms = 15_000;
 const sentence = "The quick brown fox jumps over the lazy dog and reads what the coffee machine says about water. ";
 
-/** Runs whose events have come, and who waits for one. */
+/** Runs whose webhook has arrived, and the resolvers that wait for one. */
 const arrived = new Set<string>();
 const heard = new Map<string, () => void>();
 
-/** Receives webhooks: `/slow` takes as long as a receiver may; of the others it notes which runs they were about. */
+/** Receives webhooks: `/slow` takes the maximum time; other paths record the runs. */
 using receiver = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -121,7 +121,7 @@ const queues: Record<string, Queue> = {
     async noisy(project) {
       for (let index = 0; index < 6; index++) {
         const { id: store } = await project.post("/v1/memory", { name: `noisy-${index}`, kind: "vector" });
-        // At once: whoever adds a text waits a while for it to be found.
+        // Concurrently, because each added text is searchable only after a while.
         const texts = Array.from({ length: 10 }, (_, entry) => `${entry} ${sentence.repeat(1000)}`);
         await Promise.all(texts.map((text) => project.post(`/v1/memory/${store}/entries`, { text })));
       }
@@ -194,7 +194,7 @@ async function measure({ quiet, noisy, times }: Queue, isBeside: boolean) {
   }
 }
 
-/** Another project, of which as many runs may be in progress as usual, and made at any pace. */
+/** Creates another project with the default number of concurrent runs, and without a rate limit on creating them. */
 async function projectOf(server: Server, name: string, loads: DisposableStack): Promise<Project> {
   const command = async (...args: string[]) => {
     const { code, stdout, stderr } = await server.command(...args);
@@ -220,7 +220,7 @@ async function projectOf(server: Server, name: string, loads: DisposableStack): 
       const file = `${server.folder}/flood-${name}.json`;
       writeFileSync(file, JSON.stringify(body));
       loads.use(
-        keepUp({ url: server.url + path, method: "POST", headers, body_file: file, ca: server.ca, connections }),
+        startLoad({ url: server.url + path, method: "POST", headers, body_file: file, ca: server.ca, connections }),
       );
     },
   };
@@ -230,13 +230,13 @@ async function echoAgent(project: Project): Promise<string> {
   return (await project.post("/v1/agents", { name: "echo", instructions: "Echo.", model: "test/echo" })).id;
 }
 
-/** Makes runs that are over at once. */
+/** Creates runs that complete at once. */
 async function echoRun(project: Project): Promise<() => Promise<Json>> {
   const agent_id = await echoAgent(project);
   return () => project.post("/v1/runs?wait=60", { agent_id, input: "Go." });
 }
 
-/** An agent whose every run calls a program so often, side by side. */
+/** Creates an agent whose every run makes this many concurrent calls of a program. */
 async function codeAgent(project: Project, source: string, calls: number): Promise<string> {
   const parameters = { type: "object", properties: {} };
   const tool = { name: "program", type: "code", language: "javascript", source, timeout_ms: 10_000, parameters };
@@ -253,7 +253,7 @@ async function upload(project: Project, name: string, text: string): Promise<Jso
   return (await project.fetch("/v1/files", { method: "POST", body: form })).json();
 }
 
-/** A store in which two hundred texts can be found. */
+/** Creates a store with two hundred searchable texts. */
 async function filledStore(project: Project): Promise<string> {
   const { id } = await project.post("/v1/memory", { name: "store", kind: "vector" });
   for (let entry = 0; entry < 200; entry++)
@@ -270,12 +270,12 @@ async function suiteOf(project: Project, cases: number): Promise<string> {
   return (await project.post("/v1/suites", { name: "suite", run_ids })).id;
 }
 
-/** The trace of a run with so many turns. */
+/** Returns the trace of a run with this many turns. */
 async function exported(project: Project, turns: number): Promise<Json> {
   const agent_id = turns === 1 ? await echoAgent(project) : await codeAgent(project, `() => "x".repeat(15_000)`, turns);
   const { id } = await project.post("/v1/runs?wait=60", { agent_id, input: "Go." });
   const trace = await project.get(`/v1/traces/${id}?include=raw&limit=100`);
-  // Of what does not fit into one page, the rest would be missed, and the import refused.
+  // A trace of several pages would be incomplete, and its import refused.
   if (trace.steps_has_more) throw new Error("The trace has more than one page.");
   return trace;
 }

@@ -1,7 +1,8 @@
 /**
- * What one run that calls its own agent 128 times does to everybody: `bun scripts/bench/fork-bomb.ts [SECONDS]`. A project
- * starts the bomb on the executable, and one more whose runs do not end by themselves, which it cancels; another project
- * makes a run after the other beside it. It reports and tests nothing; README.md says what the figures mean.
+ * Measures how a run that calls its own agent 128 times affects other projects: `bun scripts/bench/fork-bomb.ts
+ * [SECONDS]`. A project starts the bomb on the executable, and a second one whose runs never end, which it cancels;
+ * another project creates one run after the other beside it. It reports and tests nothing; README.md explains the
+ * figures.
  */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -77,14 +78,14 @@ function client(address: string, key: string) {
   };
 }
 
-/** A key of another project, made on the server's machine. */
+/** Creates another project's key on the server's machine. */
 async function otherKey(): Promise<string> {
   const made = ["--project", "quiet", "--create-project", "--env", "test", "--scopes", "admin", "--json"];
   const command = Bun.spawn([program, "keys", "create", ...made, "--data-dir", dataDir], { stderr: "inherit" });
   return JSON.parse(await new Response(command.stdout).text()).secret;
 }
 
-/** An agent whose every answer calls itself. */
+/** Creates an agent whose every answer calls itself. */
 async function createBomb(send: Client, name: string, delay_ms: number): Promise<string> {
   const tool_calls = Array.from({ length: calls }, () => ({ name: `again_${name}`, arguments: { input: "Go" } }));
   const script = [{ tool_calls }, { text: "Done.", delay_ms }];
@@ -100,7 +101,7 @@ async function createBomb(send: Client, name: string, delay_ms: number): Promise
   return id;
 }
 
-/** One after the other, for so long, at a pace that no rate limit minds. */
+/** Repeats the work sequentially for this time, at a pace below the rate limits. */
 async function during(length: number, work: () => Promise<number>): Promise<number[]> {
   const taken: number[] = [];
   for (const end = performance.now() + length * 1000; performance.now() < end; await Bun.sleep(200))

@@ -1,5 +1,6 @@
 /**
- * What a request and a token cost that a node passes on, beside the same asked of the leader itself, in turns:
+ * Measures the cost of a request and of a token that a node forwards, against the same from the leader itself,
+ * alternating:
  *
  *   node scripts/run.mjs scripts/bench/forward.ts [--pairs 1000] [--rounds 5]
  */
@@ -44,7 +45,7 @@ for (const [name, path, body] of [
   ["a read", "/v1/me", undefined],
   ["a write of 2 kB", "/v1/threads", thread],
 ] as const) {
-  for (let n = 0; n < 300; n++) for (const url of Object.values(ways)) await timed(url, path, body); // Warm.
+  for (let n = 0; n < 300; n++) for (const url of Object.values(ways)) await timed(url, path, body); // Warms up.
   const more: number[] = [];
   const direct: number[] = [];
   const before = cpu();
@@ -68,7 +69,7 @@ for (let round = 0; round <= rounds; round++)
     );
     const after = cpu();
     const spent = after.leader - before.leader + (after.spare - before.spare);
-    if (round > 0) perToken[way]!.push((spent * 1000) / (streams * tokens)); // The first one warms.
+    if (round > 0) perToken[way]!.push((spent * 1000) / (streams * tokens)); // The first round warms up.
   }
 const [direct, passed] = [median(perToken.direct!), median(perToken["passed on"]!)];
 console.log(

@@ -1,5 +1,5 @@
 /**
- * Measures for how long requests wait while a server is replaced under load:
+ * Measures how long requests wait while a server is replaced under load:
  *
  *   node scripts/run.mjs scripts/bench/handover.ts
  */

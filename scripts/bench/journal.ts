@@ -1,16 +1,16 @@
 /**
- * What the journal of a run costs, by itself: runs begin and end, 32 at once, by the product's own journal with the rows that
- * follow it. The first argument is the file of a new database, durable at each commit, or `:memory:` for the yardstick: the
- * same without a disk and without durability. Prints what a run takes (`JournalCost`).
+ * Measures the cost of a run's journal alone: runs begin and end, 32 concurrent, by the product's own journal with its
+ * projected rows. The first argument is the file of a new database, durable at each commit, or `:memory:` for the
+ * baseline: the same without disk and durability. Prints the cost of a run (`JournalCost`).
  */
-import { answer, completed, created, started, stateOf, text } from "../../server/core/__fixtures__/events.ts";
-import { newId } from "../../server/core/ids.ts";
-import type { RunEvent } from "../../server/core/run-event.ts";
-import { openDatabase } from "../../server/db/open.ts";
-import { createJournal } from "../../server/journal/journal.ts";
-import { createRunProjector } from "../../server/runs/project.ts";
+import { answer, completed, created, started, stateOf, text } from "../../server/domain/__fixtures__/events.ts";
+import { newId } from "../../server/domain/ids.ts";
+import type { RunEvent } from "../../server/domain/run-event.ts";
+import { createRunProjection } from "../../server/runs/run-projection.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
+import { createJournal } from "../../server/storage/journal/journal.ts";
 
-/** Of one run, in microseconds: the processor's time and the clock's. */
+/** Microseconds per run: processor time and elapsed time. */
 export interface JournalCost {
   cpu_us: number;
   run_us: number;
@@ -22,7 +22,7 @@ const [warm, counted] = [6000, 12_000];
 const scope = { project_id: "proj_bench", environment: "test" } as const;
 const db = openDatabase(process.argv[2]!);
 db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
-const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
 const said = [started(0), completed(0, { answer: answer([text("It is done.")]) })];
 const { usage } = stateOf(created(), ...said);

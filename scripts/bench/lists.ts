@@ -1,13 +1,13 @@
 /**
- * Measures what lists of long things cost those who share the server: `bun scripts/bench/lists.ts`. 20 runs of 13 MB and
- * 20 agents of 2 MB; one list of them, and eight at once, with how long others waited for an answer meanwhile and what
- * memory the process took. `RUNNEL_EXECUTABLE` names another build to compare with.
+ * Measures how lists of large items affect other requests: `bun scripts/bench/lists.ts`. 20 runs of 13 MB and 20 agents
+ * of 2 MB; one list, and eight concurrent ones, with the latency of other requests meanwhile and the memory of the
+ * process. `RUNNEL_EXECUTABLE` names another build to compare with.
  */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "../../server/core/ids.ts";
+import { newId } from "../../server/domain/ids.ts";
 import { storeLongRuns } from "./long-runs.ts";
 import { memory } from "./processes.ts";
 import { startProduct } from "./product.ts";
@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), "runnel-lists-"));
 await using product = await startProduct({ parent: folder, model: "http://127.0.0.1:8999", tls: false });
 try {
   await storeLongRuns(product.database, { runs, calls, output_bytes });
-  await product.read(); // There is an agent now.
+  await product.read(); // Creates the agent.
   storeLongAgents(product.database);
   const { url, headers } = product.list();
   const at = (path: string) => url.replace(/\/v1\/.*/, path);

@@ -1,28 +1,28 @@
 import { readFileSync } from "node:fs";
 
 /**
- * One closed loop of requests, described by JSON in the first argument; prints what it measured as JSON. It is a process
- * of its own, so that it can be pinned to a core and its own work is not the server's.
+ * A closed loop of requests, described by JSON in the first argument; prints its measurements as JSON. It runs in a
+ * separate process, so that it can be pinned to a core and its work does not count as the server's.
  */
 export interface Load {
   url: string;
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Where a longer body stands. */
+  /** Path of a file with a longer body. */
   body_file?: string;
   ca?: string;
   connections: number;
-  /** Requests before the first that counts: those of a fresh process are slow by themselves. */
+  /** Number of requests before the measurement: the first ones of a fresh process are slow. */
   ahead?: number;
-  /** Ends after so many requests, or after so many milliseconds. */
+  /** Number of requests, or milliseconds, after which it ends. */
   requests?: number;
   duration_ms?: number;
-  /** The connections begin evenly over so many milliseconds; all in one instant without it. */
+  /** Milliseconds over which the connections start evenly; without it all start at once. */
   spread_ms?: number;
   /** Reads server-sent events: `runnel` counts the characters of its tokens, `model` a model's own chunks. */
   events?: "runnel" | "model";
-  /** What an answer must hold to count as right. */
+  /** Substring of a correct response. */
   expect?: string;
 }
 
@@ -90,7 +90,7 @@ async function once(load: Load, totals: number[], firsts: number[], sums: Sums):
   sums.errors++;
 }
 
-/** Reads to the end and answers the whole text. */
+/** Reads to the end and returns the whole text. */
 async function readEvents(
   response: Response,
   kind: "runnel" | "model",
@@ -108,7 +108,7 @@ async function readEvents(
     seen = true;
     firsts.push(performance.now() - begun);
   }
-  // Characters and not events: tokens that arrive together share one event.
+  // Counts characters instead of events, because tokens that arrive together share one event.
   for (let at = all.indexOf(mark); at >= 0; at = all.indexOf(mark, at + 1))
     sums.characters += all.indexOf('"', at + mark.length) - at - mark.length;
   return all;

@@ -9,14 +9,14 @@ import {
   text,
   toolDone,
   toolStarted,
-} from "../../server/core/__fixtures__/events.ts";
-import { newId } from "../../server/core/ids.ts";
-import type { Scope } from "../../server/core/scope.ts";
-import { openDatabase } from "../../server/db/open.ts";
-import { createJournal } from "../../server/journal/journal.ts";
-import { createRunProjector } from "../../server/runs/project.ts";
+} from "../../server/domain/__fixtures__/events.ts";
+import { newId } from "../../server/domain/ids.ts";
+import type { Scope } from "../../server/domain/scope.ts";
+import { createRunProjection } from "../../server/runs/run-projection.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
+import { createJournal } from "../../server/storage/journal/journal.ts";
 
-/** How many runs, and of each how many tool calls with outputs of how many bytes; a call is four events. */
+/** Number of runs, number of tool calls per run, and bytes per output; a call is four events. */
 interface LongRuns {
   runs: number;
   calls: number;
@@ -25,14 +25,14 @@ interface LongRuns {
 
 const tool = "look_up";
 
-/** Stores finished runs with many events beside a server that is idle, and returns their ids. */
+/** Stores finished runs with many events beside an idle server, and returns their ids. */
 export async function storeLongRuns(path: string, { runs, calls, output_bytes }: LongRuns): Promise<string[]> {
   const db = openDatabase(path);
   db.sqlite.run("PRAGMA synchronous = OFF");
   const scope = db.sqlite
     .query<Scope, []>("SELECT project_id, environment FROM api_keys WHERE environment = 'test'")
     .get()!;
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
   const stored: string[] = [];
   for (let run = 0; run < runs; run++) {
     const run_id = newId("run");

@@ -1,7 +1,8 @@
 /**
- * Measures what searching the outputs of tools for secrets takes: `bun scripts/bench/masking.ts`, of the executable
- * (`RUNNEL_EXECUTABLE`, else dist/runnel). While a tool's long answer is masked, one `GET /healthz` after the other is sent:
- * the longest wait for one is what others notice. It reports and tests nothing; README.md says what the figures mean.
+ * Measures the search for secrets in tool outputs: `bun scripts/bench/masking.ts`, on the executable
+ * (`RUNNEL_EXECUTABLE`, by default dist/runnel). While a tool's long output is masked, it sends one `GET /healthz`
+ * after the other: the longest one is the delay for others. It reports and tests nothing; README.md explains the
+ * figures.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +21,7 @@ const answers: Record<string, string> = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), "runnel-masking-"));
-// By hand: a server that takes 400 KB of headers.
+// A raw socket, because the server must accept 400 KB of headers.
 using tools = Bun.listen<{ head: string; left: Uint8Array }>({
   hostname: "127.0.0.1",
   port: 0,
@@ -64,7 +65,7 @@ try {
     return { status: response.status, body: (await response.json()) as { id: string } };
   }
 
-  /** Runs work, and says how long it took, what others waited for, and by how much memory grew. */
+  /** Runs the work and returns its duration, the longest delay of others, and the growth of memory. */
   async function beside(work: () => Promise<unknown>): Promise<object> {
     const [before, begun] = [memory(server.pid), performance.now()];
     let [over, waited, peak, asked] = [false, 0, before, 0];
@@ -99,7 +100,7 @@ try {
     return `tried: ${(await post(`/v1/tools/${body.id}/test`, { arguments: {} })).status}`;
   };
   const text = { response: "text" };
-  await beside(() => tried("html", text)); // The first call starts threads and compiles what it runs.
+  await beside(() => tried("html", text)); // The first call starts threads and compiles code.
   figures["a tool is tried: [1,1,…]"] = await beside(() => tried("numbers", {}));
   figures["a tool is tried: short texts"] = await beside(() => tried("words", {}));
   figures["a tool is tried: HTML"] = await beside(() => tried("html", text));

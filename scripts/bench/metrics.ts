@@ -1,7 +1,7 @@
 /**
- * Measures which part of the main thread's work is counting for `/metrics`: `bun scripts/bench/metrics.ts`. A server from
- * source makes runs of `test/echo`, 32 at once, under the runtime's sampling profiler, which sees only what is at work: so
- * other load on the machine changes little. It reports and tests nothing; README.md says what the figures mean.
+ * Measures which share of the main thread's work counts for `/metrics`: `bun scripts/bench/metrics.ts`. A server from
+ * source runs `test/echo`, 32 concurrent, under the runtime's sampling profiler, which sees running code only, so that
+ * other load on the machine changes little. It reports and tests nothing; README.md explains the figures.
  */
 import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -54,7 +54,7 @@ await runs(measured);
 const after = threadTimes(server.pid);
 const elapsed_us = (performance.now() - begun) * 1000;
 const written = join(folder, "server.cpuprofile");
-process.kill(server.pid, "SIGTERM"); // In order, since the profile is written at the end.
+process.kill(server.pid, "SIGTERM"); // A regular stop, because the profile is written at exit.
 while (!existsSync(written) || !readFileSync(written, "utf8").endsWith("}")) await Bun.sleep(100);
 await server[Symbol.asyncDispose]();
 
@@ -89,7 +89,9 @@ const took = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
 const all = [...after.keys()].reduce((sum, name) => sum + took(name), 0);
 const ofMain = found.length / atWork.length;
 const percent = (part: number) => `${(100 * part).toFixed(2)} %`;
-console.log(`${atWork.length} samples of the main thread at work, ${found.length} of them within server/metrics.`);
+console.log(
+  `${atWork.length} samples of the main thread at work, ${found.length} of them within server/services/metrics.`,
+);
 console.log(`${percent(ofMain)} of the main thread's work, ${percent((ofMain * took("main")) / all)} of a run's.`);
 console.log(
   `A run took ${((1000 * all) / measured).toFixed(0)} µs of processor time (${measured} runs after ${warm}).`,

@@ -1,8 +1,8 @@
 /**
- * The model and the tool of the benchmark, deterministic and as cheap as can be. `t<tokens>-d<ms>` streams so many
- * tokens, one every so many milliseconds on a schedule without drift; with `-tool` it first asks for the tool offered.
- * `POST /tool` answers like an HTTP tool, `GET /pipe/<model>` sends the model's own bytes without being asked in JSON.
- * It prints its address.
+ * The benchmark's model and tool, deterministic and as cheap as possible. `t<tokens>-d<ms>` streams this many tokens,
+ * one every so many milliseconds on a schedule without drift; with `-tool` it first calls the offered tool. `POST
+ * /tool` responds like an HTTP tool, `GET /pipe/<model>` sends the model's own bytes without a JSON request. It prints
+ * its address.
  */
 const server = Bun.serve({
   port: 0,

@@ -1,7 +1,8 @@
 /**
- * How long somebody with node, npm, git and python3 needs from a clone to a first run. It types what README.md says, and
- * what the server's `/docs` says after that, and reads nothing else: `node scripts/run.mjs scripts/bench/newcomer.ts`.
- * It reports, and tests nothing; README.md has the figures. Caches of npm and pip are as they are on this machine.
+ * Measures the time from a clone to a first run for a person with node, npm, git and python3. It types the commands of
+ * README.md, and then those of the server's `/docs`, and reads nothing else: `node scripts/run.mjs
+ * scripts/bench/newcomer.ts`. It reports, and tests nothing; README.md has the figures. Caches of npm and pip are those
+ * of this machine.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

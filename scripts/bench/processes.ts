@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import type { Load, Measured } from "./load.ts";
 
-/** The core of the system under test, and the one of everything that puts it to work. */
+/** Core of the system under test, and core of the load. */
 const cores = { system: "0", rest: "1" } as const;
 const taskset = Bun.which("taskset");
 
-/** Whether processes stay on their cores. */
+/** True if processes stay on their cores. */
 export const isPinned = taskset !== null;
 
 /** A process that printed a line of JSON when it was ready. */
-export interface Started<Line> extends AsyncDisposable {
+export interface StartedProcess<Line> extends AsyncDisposable {
   line: Line;
   pid: number;
-  /** From the start of the process to its line. */
+  /** Milliseconds from the start of the process to its line. */
   ready_ms: number;
 }
 
@@ -30,7 +30,7 @@ const pinned = (command: string[], core: keyof typeof cores): string[] =>
 export async function start<Line>(
   command: string[],
   { env, cwd, core = "rest" }: Options = {},
-): Promise<Started<Line>> {
+): Promise<StartedProcess<Line>> {
   const begun = performance.now();
   const child = Bun.spawn(pinned(command, core), {
     cwd,
@@ -60,7 +60,7 @@ export async function start<Line>(
   };
 }
 
-/** Puts a load on a server, from a process of its own. */
+/** Puts a load on a server, from another process. */
 export async function measure(load: Load): Promise<Measured> {
   const child = Bun.spawn(pinned([process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)], "rest"), {
     stdin: "ignore",
@@ -74,7 +74,10 @@ export async function measure(load: Load): Promise<Measured> {
 
 const wrk = Bun.which("wrk");
 
-/** Reads at 32 connections, and the processor time that the server took for each: by wrk, since a load in Bun caps it. */
+/**
+ * Measures reads over 32 connections, and the server's processor time per read; by wrk, because Bun's client is the
+ * bottleneck.
+ */
 export async function measureReads(pid: number, load: Omit<Load, "connections">, duration_ms: number) {
   const before = processorTime(pid);
   const count = wrk
@@ -94,27 +97,27 @@ async function wrkReads({ url, headers = {} }: Omit<Load, "connections">, durati
 }
 
 /** Puts a load on a server until it is disposed of. */
-export function keepUp(load: Load): Disposable {
+export function startLoad(load: Load): Disposable {
   const command = [process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
   if (process.platform === "linux") setPriority(child.pid, constants.priority.PRIORITY_LOW);
   return { [Symbol.dispose]: () => child.kill("SIGKILL") };
 }
 
-/** Resident memory, MiB. */
+/** Returns the resident memory in MiB. */
 export function memory(pid: number): number {
   const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kib) / 1024;
 }
 
-/** Processor time that a process has taken, with its threads that are over, in milliseconds. */
+/** Returns the processor time of a process in milliseconds, including its exited threads. */
 export function processorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10; // In ticks of 10 ms.
+  return (Number(fields[11]) + Number(fields[12])) * 10; // Ticks of 10 ms.
 }
 
-/** Processor time of the threads that a process has now, in milliseconds, by the names that the runtime gives them. */
+/** Returns the processor time of the current threads in milliseconds, by thread name. */
 export function threadTimes(pid: number): Map<string, number> {
   const times = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -130,13 +133,13 @@ export function threadTimes(pid: number): Map<string, number> {
   return times;
 }
 
-/** How long something takes, in milliseconds. */
+/** Returns the duration of the work in milliseconds. */
 export async function timed(work: () => unknown): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
 }
 
-/** The middle of several rounds. */
+/** Returns the middle of several rounds. */
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inProject } from "../root.ts";
 import type { Load } from "./load.ts";
-import { type Started, start } from "./processes.ts";
+import { type StartedProcess, start } from "./processes.ts";
 
 interface Line {
   address: string;
@@ -14,7 +14,7 @@ interface Line {
 export type Product = Awaited<ReturnType<typeof startProduct>>;
 
 interface ProductOptions {
-  /** Where the data directory is made. */
+  /** Parent folder of the data directory. */
   parent: string;
   model: string;
   tls: boolean;
@@ -28,7 +28,7 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
   const env = { RUNNEL_MODEL_BENCH_BASE_URL: `${model}/v1`, RUNNEL_MODEL_BENCH_API_KEY: "none" };
   const begun = performance.now();
   const flags = ["--data-dir", dataDir, ...(tls ? [] : ["--insecure-http"])];
-  const server: Started<Line> = await start([...command, ...flags], { env, cwd: folder, core: "system" });
+  const server: StartedProcess<Line> = await start([...command, ...flags], { env, cwd: folder, core: "system" });
   const { address, cacert, keys } = server.line;
   const ca = cacert ? readFileSync(cacert, "utf8") : undefined;
   const headers = { authorization: `Bearer ${keys.test}`, "content-type": "application/json" };
@@ -77,7 +77,7 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
     }),
     /** Reads a page of runs. */
     list: (): Omit<Load, "connections"> => ({ url: `${address}/v1/runs?limit=20`, headers, ca }),
-    /** Makes runs of a model and waits for the end of each. */
+    /** Creates runs of a model and waits for the end of each. */
     run: async (name: string): Promise<Omit<Load, "connections">> => ({
       url: `${address}/v1/runs?wait=60`,
       method: "POST",
@@ -86,9 +86,9 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
       body: JSON.stringify({ agent_id: await agent(name), input: "Go." }),
       expect: '"status":"completed"',
     }),
-    /** What a server gives of a path. */
+    /** Reads a path. */
     get: (path: string): Omit<Load, "connections"> => ({ url: `${address}${path}`, headers, ca }),
-    /** Makes runs of a model and reads each as a stream. */
+    /** Creates runs of a model and reads each as a stream. */
     stream: async (name: string): Promise<Omit<Load, "connections">> => ({
       url: `${address}/v1/runs`,
       method: "POST",

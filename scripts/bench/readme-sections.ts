@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
 
-/** A heading of some documentation, and what stands below it. */
+/** A heading of some documentation, and the text below it. */
 interface Section {
   heading: string;
   body: string;
@@ -9,13 +9,13 @@ interface Section {
 
 const body_chars = { least: 200, most: 4000 };
 
-/** Sections of the installed packages' own READMEs: their headings say in a few words what they are about. */
+/** Returns sections of the installed packages' READMEs, whose headings summarize them in a few words. */
 export function readmeSections(count: number): Section[] {
   const globs = ["node_modules/*/README.md", "node_modules/@*/*/README.md"].map((pattern) => new Bun.Glob(pattern));
   const paths = globs.flatMap((glob) => [...glob.scanSync({ cwd: inProject(".") })]).sort();
   const sections = paths.flatMap((path) => sectionsOf(readFileSync(inProject(path), "utf8")));
   const byHeading = Map.groupBy(sections, ({ heading }) => heading.toLowerCase());
-  // What two packages call the same leads to neither.
+  // A heading that two packages use is ambiguous.
   const telling = [...byHeading.values()].flatMap((same) => (same.length === 1 ? same : []));
   const step = Math.max(1, telling.length / count);
   return Array.from({ length: Math.min(count, telling.length) }, (_, index) => telling[Math.floor(index * step)]!);

@@ -6,7 +6,7 @@ import multilingualSet from "./multilingual-set.json";
 import { readmeSections } from "./readme-sections.ts";
 import retrievalSet from "./retrieval-set.json";
 
-/** Texts, and questions of several kinds that each one of them answers. */
+/** Texts, and questions of several kinds, each answered by one text. */
 export interface Corpus {
   name: string;
   passages: string[];
@@ -14,9 +14,9 @@ export interface Corpus {
 }
 
 /**
- * Notes of a made-up household, shop and town, each with a question in its own words and the same question in others.
- * Made for this comparison alone: small, and by one hand, so that it tells ways of searching apart and says little about
- * any collection of texts.
+ * Returns notes of a made-up household, shop and town, each with a question in its own words and the same question in
+ * synonyms. Written for this comparison alone: small, and by one author, so that it separates search methods and says
+ * little about other collections.
  */
 export function madeUp(): Corpus {
   return {
@@ -29,7 +29,7 @@ export function madeUp(): Corpus {
   };
 }
 
-/** The made-up notes, the first sixteen of them asked in other languages and in other words. */
+/** Returns the made-up notes, the first sixteen with questions in other languages and in synonyms. */
 export function otherLanguages(): Corpus {
   return {
     name: "made-up notes in English, asked in other languages",
@@ -41,8 +41,8 @@ export function otherLanguages(): Corpus {
 }
 
 /**
- * What axe-core says of each of its rules in translations (MPL-2.0): its long description in one language, asked by the
- * short one.
+ * Returns axe-core's translated rules (MPL-2.0): the long description in one language is the text, the short one the
+ * question.
  */
 export function translations(): Corpus[] {
   return ["de", "es", "fr", "ja", "zh_CN"].map((language) => {
@@ -60,7 +60,7 @@ export function translations(): Corpus[] {
   });
 }
 
-/** What the installed packages' READMEs say below a heading, asked by the heading. */
+/** Returns sections of the installed packages' READMEs; the heading is the question. */
 export const documentation = (): Corpus =>
   corpusOf(
     "documentation",
@@ -69,7 +69,10 @@ export const documentation = (): Corpus =>
 
 const mostPassages = 600;
 
-/** Docstrings of Python's standard library, as Pyodide's package has it (PSF-2.0): the first paragraph asks for the rest. */
+/**
+ * Returns docstrings of Python's standard library from Pyodide's package (PSF-2.0): the first paragraph is the
+ * question, the rest the text.
+ */
 export function docstrings(): Corpus {
   const files = unzipSync(readFileSync(inProject("node_modules/pyodide/python_stdlib.zip")), {
     filter: ({ name }) => name.endsWith(".py"),
@@ -88,7 +91,7 @@ function docstringsOf(source: string): Pair[] {
   });
 }
 
-/** The installed packages' own descriptions, each of which asks for the beginning of its README (by their licences). */
+/** Returns the installed packages' descriptions as questions for the beginning of their READMEs (by their licences). */
 export function packageDescriptions(): Corpus {
   const globs = ["node_modules/*/package.json", "node_modules/@*/*/package.json"].map(
     (pattern) => new Bun.Glob(pattern),
@@ -105,18 +108,21 @@ function descriptionOf(path: string): Pair[] {
   });
   if (typeof description !== "string" || !readme) return [];
   const text = readFileSync(readme, "utf8")
-    .replace(/\[?!\[.*?\]\(.*?\)(\]\(.*?\))?|<[^>]+>/g, "") // Badges and markup.
+    .replace(/\[?!\[.*?\]\(.*?\)(\]\(.*?\))?|<[^>]+>/g, "") // Removes badges and markup.
     .replaceAll(description, "")
     .trim()
     .slice(0, 1500);
   return isBetween(description, 20, 300) && text.length >= 200 ? [{ question: description, text }] : [];
 }
 
-/** What comments of the installed packages' declarations say below their first paragraph, which asks for it (by their licences). */
+/**
+ * Returns comments of the installed packages' declarations: the first paragraph is the question, the rest the text (by
+ * their licences).
+ */
 export function declarations(): Corpus {
   const paths = [...new Bun.Glob("node_modules/**/*.d.ts").scanSync({ cwd: inProject(".") })].sort();
   const pairs = paths.flatMap((path) => commentsOf(readFileSync(inProject(path), "utf8")));
-  const first = new Map(pairs.map((pair) => [pair.text, pair])); // Files that are generated have comments twice.
+  const first = new Map(pairs.map((pair) => [pair.text, pair])); // Generated files contain comments twice.
   return corpusOf("declarations", [...first.values()]);
 }
 
@@ -130,14 +136,14 @@ function commentsOf(source: string): Pair[] {
   });
 }
 
-/** The same questions with two of their longer words mistyped: letters exchanged, another letter, or one too few. */
+/** Returns the same questions with two mistyped words. */
 export function mistyped({ name, passages, questions }: Corpus): Corpus {
   const wrong = questions.flatMap(({ text, ...question }, at) => {
     const words = [...text.matchAll(/[a-z]{5,}/gi)];
     if (words.length < 2) return [];
     const first = at % words.length;
     const second = (first + 1 + (at % (words.length - 1))) % words.length;
-    // From behind, so that the other word stays in its place.
+    // From the end, so that the other word's position stays valid.
     const places = [words[first]!, words[second]!].sort((a, b) => b.index - a.index);
     return [{ ...question, text: places.reduce((text, word, index) => mistypedAt(text, word, at + index), text) }];
   });
@@ -158,7 +164,7 @@ interface Pair {
   text: string;
 }
 
-/** Evenly taken of all pairs; questions that stand in their text word for word are left out. */
+/** Samples the pairs evenly; leaves out questions that their text contains verbatim. */
 function corpusOf(name: string, pairs: readonly Pair[]): Corpus {
   const step = Math.max(1, pairs.length / mostPassages);
   const some = Array.from({ length: Math.min(mostPassages, pairs.length) }, (_, at) => pairs[Math.floor(at * step)]!);

@@ -1,14 +1,14 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { openDatabase } from "../../server/db/open.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
 import { silentLog } from "../../server/lib/log.ts";
-import { addOwnModel } from "../../server/retrieval/embed/add-own-model.ts";
-import { createEmbedders } from "../../server/retrieval/embed/embedder.ts";
-import { modelsHere } from "../../server/retrieval/embed/models.ts";
-import type { SearchMode } from "../../server/retrieval/search/passages.ts";
-import { createSearcher } from "../../server/retrieval/search/searcher.ts";
+import { addOwnModel } from "../../server/runtime/retrieval/embeddings/add-own-model.ts";
+import { createEmbedders } from "../../server/runtime/retrieval/embeddings/embedder.ts";
+import { availableModels } from "../../server/runtime/retrieval/embeddings/models.ts";
+import type { SearchMode } from "../../server/runtime/retrieval/vector-search/passages.ts";
+import { createSearcher } from "../../server/runtime/retrieval/vector-search/searcher.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
 import { inProject } from "../root.ts";
 import {
@@ -25,7 +25,7 @@ import {
 
 const methods = ["keyword", "vector", "hybrid"] as const satisfies SearchMode[];
 
-// "npm run multilingual-model" makes it; it is compared where it is there.
+// "npm run multilingual-model" creates it; it is compared if it exists.
 const multilingual = inProject("dist/multilingual-e5-small");
 const folder = mkdtempSync(join(tmpdir(), "embedders-"));
 const own = existsSync(multilingual)
@@ -41,7 +41,7 @@ const own = existsSync(multilingual)
       silentLog,
     )
   : null;
-const models = [...modelsHere, ...(own ? ["local/multilingual-e5-small"] : [])];
+const models = [...availableModels, ...(own ? ["local/multilingual-e5-small"] : [])];
 
 const embedders = createEmbedders({
   log: silentLog,
@@ -50,13 +50,13 @@ const embedders = createEmbedders({
     throw new Error("Only the built-in models are compared.");
   },
 });
-/** A file of one's own, with `docs: string[]` and `queries: [text, passage, kind][]`. */
-async function given(path: string): Promise<Corpus> {
+/** Reads a user's file with `docs: string[]` and `queries: [text, passage, kind][]`. */
+async function readCorpusFile(path: string): Promise<Corpus> {
   const { docs, queries } = (await import(resolve(path))) as { docs: string[]; queries: [string, number, string][] };
   return { name: path, passages: docs, questions: queries.map(([text, passage, kind]) => ({ text, passage, kind })) };
 }
 
-/** A store with a corpus in it, searched as a server searches. */
+/** Creates a store with a corpus, searched in the same way as by a server. */
 function storeOf(passages: readonly string[], vectors: readonly Float32Array[]) {
   const { sqlite } = openDatabase(":memory:", { vecLibrary: vecLibrary(tmpdir()) });
   const store = { number: 1, generation: 1, dimensions: vectors[0]!.length };
@@ -65,7 +65,7 @@ function storeOf(passages: readonly string[], vectors: readonly Float32Array[]) 
   );
   const searcher = createSearcher({ path: null, sqlite, log: silentLog });
   return {
-    /** The texts that are found, the best first. */
+    /** Returns the found texts, the best first. */
     async search(mode: SearchMode, query: string, vector: Float32Array): Promise<string[]> {
       const given = mode === "keyword" ? null : vector;
       const matches = await searcher.search(searchOrder(store, { mode, query, vector: given, top_k: numbers.length }));
@@ -74,7 +74,7 @@ function storeOf(passages: readonly string[], vectors: readonly Float32Array[]) 
   };
 }
 
-/** Where the right passage stands, from 1; infinite when it is not found. */
+/** Returns the rank of the right passage, from 1; infinite if it is not found. */
 const rankOf = (found: readonly string[], text: string): number => found.indexOf(text) + 1 || Number.POSITIVE_INFINITY;
 
 interface Row {
@@ -111,7 +111,7 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [result, performance.now() - started];
 }
 
-/** How often the rank is at most so high, with the interval that holds the true share 95 times of 100 (Wilson's). */
+/** Returns the share of ranks up to `most`, with its 95 % confidence interval (Wilson's). */
 function within(ranks: readonly number[], most: number): string {
   const [n, z] = [ranks.length, 1.96];
   const share = ranks.filter((rank) => rank <= most).length / n;
@@ -127,7 +127,7 @@ const reciprocal = (ranks: readonly number[]) =>
 const files = process.argv.slice(2);
 const corpora =
   files.length > 0
-    ? await Promise.all(files.map(given))
+    ? await Promise.all(files.map(readCorpusFile))
     : [
         madeUp(),
         documentation(),

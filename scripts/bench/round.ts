@@ -7,7 +7,7 @@ import { storeLongRuns } from "./long-runs.ts";
 import { measure, measureReads, median, memory, processorTime, start, threadTimes } from "./processes.ts";
 import type { Product } from "./product.ts";
 
-/** What one round puts side by side. */
+/** Systems that one round compares. */
 export interface Systems {
   product: Product;
   hello: string;
@@ -18,16 +18,16 @@ export interface Systems {
   ca?: string;
 }
 
-/** Everything that a round measures, by name; the table is made of medians of these. */
+/** Measurements of a round, by name; the table has their medians. */
 export type Figures = Record<string, number>;
 
-const charactersPerToken = 5; // Of the model's words, their space included.
+const charactersPerToken = 5; // Length of the model's words, space included.
 const streamed = "t200-d5";
 const burst = "t200-d0";
 const shortRuns = 5000;
 const warmRuns = 20_000;
 
-/** One round over all systems. `scale` shortens it. */
+/** Measures one round over all systems. `scale` shortens it. */
 export async function measureRound(systems: Systems, scale: number): Promise<Figures> {
   const ms = 2000 * scale;
   return {
@@ -42,7 +42,7 @@ export async function measureRound(systems: Systems, scale: number): Promise<Fig
   };
 }
 
-/** What the first runs of a fresh server cost, and then as many as make it warm. */
+/** Measures the first runs of a fresh server, and then warms it up. */
 export async function warmUp({ product }: Pick<Systems, "product">, scale: number): Promise<Figures> {
   const one = { ...(await product.run("t1-d0")), connections: 32 };
   const first = Math.ceil(shortRuns * scale);
@@ -92,7 +92,7 @@ async function runs({ product, relay, model, ca }: Systems, duration_ms: number)
   };
 }
 
-/** The journal by itself: durable at each commit, and in memory. */
+/** Measures the journal alone: durable at each commit, and in memory. */
 async function journals(): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-bench-"));
   const costOf = async (path: string): Promise<JournalCost> => {
@@ -106,7 +106,7 @@ async function journals(): Promise<Figures> {
   return { "journal.time_us": disk.cpu_us, "journal.memory_us": memory.cpu_us, "journal.run_us": disk.run_us };
 }
 
-/** How much later the first token comes than from the model itself: all asked in one instant, or over a second. */
+/** Measures the delay of the first token against the model itself: all requests at once, or over a second. */
 async function firstTokens({ product, model }: Systems): Promise<Figures> {
   const figures: Figures = {};
   for (const [name, load] of Object.entries({
@@ -122,7 +122,7 @@ async function firstTokens({ product, model }: Systems): Promise<Figures> {
   return figures;
 }
 
-/** Streams at five milliseconds a token: what the server adds to the model's own pace, and what it costs. */
+/** Measures streams at five milliseconds per token: the server's added delay and its cost. */
 async function pacedStreams(systems: Systems, connections: number, requests: number): Promise<Figures> {
   const { product, model, pipe, ca } = systems;
   const load = { connections, requests };
@@ -143,7 +143,7 @@ async function pacedStreams(systems: Systems, connections: number, requests: num
   };
 }
 
-/** What 200 streams of a token a second take of a server that has just started, while they are open. */
+/** Measures the cost of 200 open streams of a token per second on a fresh server. */
 export async function slowStreams({ product }: Pick<Systems, "product">): Promise<Figures> {
   const before = memory(product.pid);
   const streams = measure({ ...(await product.stream("t8-d1000")), connections: 200, requests: 200 });
@@ -153,13 +153,16 @@ export async function slowStreams({ product }: Pick<Systems, "product">): Promis
   return { "slow.mib_per_stream": (open - before) / 200 };
 }
 
-/** Streams without any delay: how many tokens a second come out. */
+/** Measures tokens per second of streams without any delay. */
 async function bursts({ product }: Systems, duration_ms: number): Promise<Figures> {
   const ours = await measure({ ...(await product.stream(burst)), connections: 20, duration_ms });
   return { "burst.tokens_per_second": (tokens(ours) / ours.elapsed_ms) * 1000 };
 }
 
-/** Finished runs of 50 and of 20,000 events: how long one takes to read, and what a list of the long ones holds up. */
+/**
+ * Measures finished runs of 50 and of 20,000 events: the time to read one, and the delay caused by a list of the long
+ * ones.
+ */
 export async function measureLongRuns(product: Product): Promise<Figures> {
   const [short] = await storeLongRuns(product.database, { runs: 1, calls: 11, output_bytes: 20 });
   const long = await storeLongRuns(product.database, { runs: 20, calls: 5000, output_bytes: 20 });
@@ -170,7 +173,7 @@ export async function measureLongRuns(product: Product): Promise<Figures> {
   const slowest = async () => (await measure(other)).slowest;
   const [alone, beside]: [number[], number[]] = [[], []];
   for (let turn = 0; turn < 3; turn++) {
-    alone.push(await slowest()); // What the machine does by itself, and the server with what was stored.
+    alone.push(await slowest()); // The baseline of the machine, and of the server with the stored runs.
     const listed = measure({ ...product.list(), connections: 1, requests: 3 });
     beside.push(await slowest());
     await listed;
@@ -178,7 +181,7 @@ export async function measureLongRuns(product: Product): Promise<Figures> {
   return { ...figures, "long.list_stall_ms": median(beside), "long.alone_stall_ms": median(alone) };
 }
 
-/** The same work on a server with few stored runs and on one with many: what the ratios say is the growth. */
+/** Measures the same work on a server with few stored runs and on one with many: the ratios are the growth. */
 export async function measureGrowth({ few, many }: { few: Product; many: Product }, ms: number): Promise<Figures> {
   const figures: Figures = {};
   const loads: [string, (product: Product) => Promise<Omit<Load, "connections">> | Omit<Load, "connections">][] = [

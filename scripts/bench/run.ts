@@ -6,7 +6,7 @@
  *   npm run bench -- --only plain
  *   npm run bench -- --stored   also the growth of the costs from 10 000 to 1 000 000 stored runs (minutes, gigabytes)
  *
- * It reports ratios, and tests nothing: what they mean stands in README.md.
+ * It reports ratios, and tests nothing: README.md explains them.
  */
 import { cpus, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -83,7 +83,7 @@ async function measureAll(tls: boolean): Promise<Figures[]> {
   return measured;
 }
 
-/** Two servers that differ in what they have stored. */
+/** Starts two servers that differ in their number of stored runs. */
 async function startGrowth(options: { model: string; tls: boolean }) {
   const few = await startProduct({ ...options, parent: tmpdir() });
   const many = await startProduct({ ...options, parent: tmpdir() });

@@ -1,13 +1,13 @@
 /**
- * Measures search, lists of runs and analytics over many runs: `bun scripts/bench/search.ts [runs…]`, by default 10,000 and
- * 1,000,000. Runs are written straight into a database and indexed by the server's own projection; requests are answered in this
- * process, without a socket. `RUNNEL_BENCH_DATABASE` names a file to keep for the next time.
+ * Measures search, lists of runs and analytics over many runs: `bun scripts/bench/search.ts [runs…]`, by default 10,000
+ * and 1,000,000. Runs are written directly into a database and indexed by the server's own projection; requests are
+ * handled in this process, without a socket. `RUNNEL_BENCH_DATABASE` names a file to keep for the next run.
  */
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../server/db/open.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { storeTraffic } from "./stored-traffic.ts";
 

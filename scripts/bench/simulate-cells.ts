@@ -1,27 +1,27 @@
 interface Rates {
   cells: number;
-  /** Of all cells, at random moments. */
+  /** Commits per second of all cells, at random moments. */
   commits_s: number;
-  /** Of the engine for a row. */
+  /** Processor time of Postgres per row. */
   cpu_ms: number;
-  /** Of its log to both disks: one after another, each for all rows that are ready. */
+  /** Milliseconds of a flush of its WAL to both disks: one after another, each for all ready rows. */
   flush_ms: number;
   cores: number;
 }
 
 interface Cell {
-  /** Moments of commits that wait for the next row. */
+  /** Moments of the commits that wait for the next row. */
   next: number[];
-  /** Rows that are sent, the oldest first, each with the moments of its commits. */
+  /** Rows in flight, the oldest first, each with the moments of its commits. */
   sent: number[][];
 }
 
 const [rowsOnTheirWay, way_ms, least] = [2, 0.1, 200_000];
 
 /**
- * Lets leaders send what they commit to one engine: one row of a cell is carried out after another, on whichever core is
- * free first, and is told of once it is flushed. Returns what became of some 200,000 commits, of which the first tenth does
- * not count; an engine that is too small for the rate has queues that grow, and shows it by its times.
+ * Simulates leaders that send their commits to one Postgres: rows of a cell execute one after another, each on the
+ * first free core, and are acknowledged once flushed. Returns the latencies of about 200,000 commits without the first
+ * tenth; if Postgres is too small for the rate, the queues grow, and so do the latencies.
  */
 export function simulateCells({ cells: count, commits_s, cpu_ms, flush_ms, cores }: Rates) {
   const cells: Cell[] = Array.from({ length: count }, () => ({ next: [], sent: [] }));
@@ -63,7 +63,7 @@ export function simulateCells({ cells: count, commits_s, cpu_ms, flush_ms, cores
     const told = cell.sent.shift()!;
     rows++;
     for (const at of told) waits_ms.push(now + way_ms - at);
-    if (cell.sent.length > 0) carryOut(cell); // It had come already.
+    if (cell.sent.length > 0) carryOut(cell); // It has arrived already.
     send(cell);
   }
 
@@ -85,7 +85,7 @@ export function simulateCells({ cells: count, commits_s, cpu_ms, flush_ms, cores
     commits_a_row: commits / rows,
     p50_ms: counted[Math.floor(counted.length * 0.5)]!,
     p99_ms: counted[Math.floor(counted.length * 0.99)]!,
-    /** That are busy. */
+    /** Average number of busy cores. */
     cores: (rows * cpu_ms) / now,
   };
 }
@@ -95,7 +95,7 @@ interface Event {
   run(): void;
 }
 
-/** A heap: the earliest is taken first. */
+/** A heap that returns the earliest event first. */
 function createQueue() {
   const heap: Event[] = [];
   function swap(a: number, b: number): void {

@@ -1,7 +1,7 @@
 /**
- * How long everybody else waits while one request works on something long: `bun scripts/bench/stalls.ts [WORD…]`, on Linux.
- * The server runs in this process, which listens for the longest time in which its event loop heard nobody, and for the
- * processor time that it took at a stretch. It reports and tests nothing; README.md says what the figures mean.
+ * Measures how long other requests wait while one request works on a large item: `bun scripts/bench/stalls.ts [WORD…]`,
+ * on Linux. The server runs in this process, which measures the longest block of its event loop and the longest stretch
+ * of processor time. It reports and tests nothing; README.md explains the figures.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,17 +18,17 @@ import {
   text,
   toolDone,
   toolStarted,
-} from "../../server/core/__fixtures__/events.ts";
-import type { AgentSnapshot } from "../../server/core/agent-snapshot.ts";
-import { newId, siblingId } from "../../server/core/ids.ts";
-import type { RunEvent } from "../../server/core/run-event.ts";
-import type { Scope } from "../../server/core/scope.ts";
-import { openDatabase } from "../../server/db/open.ts";
-import { createJournal } from "../../server/journal/journal.ts";
+} from "../../server/domain/__fixtures__/events.ts";
+import type { AgentSnapshot } from "../../server/domain/agent-snapshot.ts";
+import { newId, siblingId } from "../../server/domain/ids.ts";
+import type { RunEvent } from "../../server/domain/run-event.ts";
+import type { Scope } from "../../server/domain/scope.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
 import { silentLog } from "../../server/lib/log.ts";
 import { createSeal } from "../../server/lib/seal.ts";
-import { createRunProjector } from "../../server/runs/project.ts";
+import { createRunProjection } from "../../server/runs/run-projection.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
+import { createJournal } from "../../server/storage/journal/journal.ts";
 import { testActor } from "../../server/testing/test-actor.ts";
 
 const [turns, calls] = [200, 24];
@@ -50,7 +50,7 @@ const server = createApp({
 const { id: project_id } = server.projects.byName("default") ?? (await server.projects.create("default"));
 const scope: Scope = { project_id, environment: "test" };
 const key = await server.keys.create({ ...scope, actor: testActor }, { name: "bench", scopes: ["admin"] });
-const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
 async function ask(method: string, address: string, body?: unknown, headers: Record<string, string> = {}) {
   const response = await server.app.handle(
@@ -90,7 +90,7 @@ const pinned = {
   output_schema: null,
 } as AgentSnapshot;
 
-/** A run of 19,600 events. */
+/** Stores a run of 19,600 events. */
 async function store(over: boolean, more: { thread_id?: string } = {}): Promise<string> {
   const run_id = newId("run");
   const own = { agent_id: agent.id, agent_hash: journal.hashOf(pinned), model: "test/echo", timeout_ms: 3_600_000 };
@@ -126,7 +126,7 @@ function turnOf(turn_index: number): RunEvent[] {
   return [started(step, { turn_index, step_id: newId("step") }), completed(step, { answer: model }), ...ofCalls];
 }
 
-/** What this thread has worked so far, in ms: what others did on its core is none of its waits. */
+/** Processor time of this thread in ms, which excludes the work of other processes on its core. */
 const worked = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 
@@ -145,7 +145,7 @@ const rows: Record<string, object> = {};
 const words = Bun.argv.slice(2);
 const repeats = 3;
 
-/** The middle of three; `prepare` is not counted. */
+/** Measures the middle of three rounds, without `prepare`. */
 async function stall<T>(name: string, prepare: () => Promise<T>, work: (given: T) => Promise<unknown>): Promise<void> {
   if (words.length > 0 && !words.some((word) => name.includes(word))) return;
   const seen: { wait: number; work: number; took: number }[] = [];

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { firstIdAt, type Kind, newId } from "../../server/core/ids.ts";
+import { firstIdAt, type Kind, newId } from "../../server/domain/ids.ts";
 
 const perCommit = 10_000;
 const words = 4000;
@@ -8,8 +8,8 @@ const tools = ["get_weather", "find_order", "send_mail", "search_docs", "book_ro
 const errors = ["model_error", "tool_error", "run_timeout", "budget_exceeded"];
 
 /**
- * Fills a database with runs such as a project has in use: inputs, outputs and arguments of words of which few are frequent
- * and most are rare, several agents, models, tools, users and errors, over the last 30 days. The server must not run.
+ * Fills a database with realistic runs: inputs, outputs and arguments with few frequent and many rare words, several
+ * agents, models, tools, users and errors, over the last 30 days. The server must not run.
  */
 export function storeTraffic(path: string, count: number): void {
   const db = new Database(path);
@@ -33,7 +33,7 @@ export function storeTraffic(path: string, count: number): void {
   const insertEvent = db.query("INSERT INTO run_events (run_id, seq, at_ms, type, data) VALUES (?, ?, ?, ?, ?)");
   const random = mulberry32(1);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() ** 2 * from.length)]!;
-  /** Of Zipf's law: the first words are everywhere. */
+  /** By Zipf's law: the first words are frequent. */
   const word = (): string => `word${Math.floor(words ** random()) - 1}`;
   const text = (length: number): string => Array.from({ length }, word).join(" ");
   const agents = Array.from({ length: 20 }, () => newId("agent"));
@@ -152,13 +152,13 @@ export function storeTraffic(path: string, count: number): void {
 }
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Of a time that is over, where ids that are made today only count up. */
+/** Returns an id of the past; new ids would all be of today. */
 function idAt(kind: Kind, at: number, index: number): string {
   const digits = [...index.toString(32).padStart(6, "0")].map((digit) => alphabet[Number.parseInt(digit, 32)]!);
   return firstIdAt(kind, at).slice(0, -6) + digits.join("");
 }
 
-/** The same numbers every time. */
+/** Returns the same numbers every time. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
-import { newId } from "../../server/core/ids.ts";
+import { newId } from "../../server/domain/ids.ts";
 
 const batch = 10_000;
 
 /**
- * Fills a database with copies of the newest run that it holds, its journal included, under ids of earlier times: what
- * a server has that has been in use for long. The server may be running, and must be idle.
+ * Fills a database with copies of its newest run, journal included, under ids of the past, like those of a server long
+ * in use. The server may be running, and must be idle.
  */
 export function storeRuns(path: string, count: number): void {
   const db = new Database(path);

@@ -8,7 +8,7 @@ interface Bound {
   limit: number;
 }
 
-/** For what is shown and has no goal. */
+/** A figure without a goal. */
 const none = null;
 
 interface Row {
@@ -90,7 +90,7 @@ const rows: Row[] = [
   ),
 ];
 
-/** The goals beside what was measured, medians of the rounds, as a table in Markdown. */
+/** Returns the goals and the measurements, medians of the rounds, as a Markdown table. */
 export function table(columns: { title: string; rounds: readonly Figures[] }[]): string {
   const head = ["", "What", "Goal", ...columns.map(({ title }) => title)];
   const measured = rows.filter(({ value }) => columns.some(({ rounds }) => !Number.isNaN(value(medianOf(rounds)))));
@@ -110,7 +110,7 @@ const inMarkdown = (rows: string[][]): string[] => rows.map((cells) => `| ${cell
 const isWithin = (result: number, bound: Bound | null): boolean =>
   !bound || (bound.sign === "≥" ? result >= bound.limit : result <= bound.limit);
 
-/** Processor time of a run, by the thread that took it. */
+/** Returns the processor time of a run by thread. */
 function byThread(columns: { title: string; rounds: readonly Figures[] }[]): string[] {
   const mark = "run.thread.";
   const names = Object.keys(columns[0]!.rounds[0]!).filter((name) => name.startsWith(mark));

@@ -1,7 +1,7 @@
 /**
- * Measures what traces take: `bun scripts/bench/traces.ts`. Bytes of the database for each step of runs with a long
- * prompt, through the real loop; and the time to read, compare and export traces of 5,000 steps, with the longest wait of
- * others meanwhile. It reports and tests nothing; README.md says what the figures mean.
+ * Measures traces: `bun scripts/bench/traces.ts`. Bytes of the database per step of runs with a long prompt, through
+ * the real loop; and the time to read, compare and export traces of 5,000 steps, with the longest delay of other
+ * requests meanwhile. It reports and tests nothing; README.md explains the figures.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,19 +14,19 @@ import {
   started,
   text,
   toolDone,
-} from "../../server/core/__fixtures__/events.ts";
-import type { AgentSnapshot } from "../../server/core/agent-snapshot.ts";
-import type { ScriptEntry } from "../../server/core/model-call.ts";
-import type { RunEvent } from "../../server/core/run-event.ts";
-import type { Scope } from "../../server/core/scope.ts";
-import { openDatabase } from "../../server/db/open.ts";
+} from "../../server/domain/__fixtures__/events.ts";
+import type { AgentSnapshot } from "../../server/domain/agent-snapshot.ts";
+import type { ScriptEntry } from "../../server/domain/model-call.ts";
+import type { RunEvent } from "../../server/domain/run-event.ts";
+import type { Scope } from "../../server/domain/scope.ts";
 import type { Viewer } from "../../server/http/auth.ts";
+import { createOtlpSource } from "../../server/resources/traces/otlp-source.ts";
+import { promptsOf } from "../../server/resources/traces/prompts.ts";
+import { readTrace } from "../../server/resources/traces/read-trace.ts";
+import { createTraceStore } from "../../server/resources/traces/store.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
 import { httpTool, runFixture } from "../../server/testing/run-fixture.ts";
 import { testActor } from "../../server/testing/test-actor.ts";
-import { createOtlpSource } from "../../server/traces/otlp-source.ts";
-import { promptsOf } from "../../server/traces/prompts.ts";
-import { readTrace } from "../../server/traces/read-trace.ts";
-import { createTraceStore } from "../../server/traces/store.ts";
 
 const [runs, turns] = [40, 24];
 const prompt_bytes = 20_000;
@@ -41,7 +41,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs of 50 steps: 25 model calls, and a tool's answer of 1 KB behind each but the last, two behind the first. */
+/**
+ * Measures runs of 50 steps: 25 model calls, and a tool output of 1 KB behind each but the last, two behind the first.
+ */
 async function measureStorage(): Promise<object> {
   using tools = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ said: words(1000) }) });
   const db = openDatabase(join(folder, "storage.db"));
@@ -108,7 +110,7 @@ async function measureReading(): Promise<object> {
   };
 }
 
-/** A run of 5,000 steps that says other things than every other. */
+/** Stores a run of 5,000 steps with unique texts. */
 async function store(journal: ReturnType<typeof runFixture>["journal"], scope: Scope, id: string): Promise<void> {
   const agent = { id: "agt_1", version: 1, name: "Clerk", model: "test/script", instructions: "Be brief." };
   const pinned = { ...agent, settings: {}, tools: [], max_turns: long.turns, output_schema: null } as AgentSnapshot;
@@ -144,7 +146,7 @@ function turnOf(turn_index: number, id: string): RunEvent[] {
   ];
 }
 
-/** How long it takes, and how long nobody else is heard meanwhile: the first time, and in the middle. */
+/** Returns the duration of the work and the longest block of the event loop: the first time, and the median. */
 async function timed(work: () => Promise<unknown>): Promise<object> {
   const [times, waits]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {

@@ -1,18 +1,18 @@
 /**
- * Measures the search of a vector store: `bun scripts/bench/vectors.ts [--count 100000] [--dimensions 512] [--keep DIR]`,
- * where DIR is a folder whose set is used again, and stays. It reports ratios to what was measured in the same run, and
- * tests nothing: what they mean stands in README.md.
+ * Measures the search of a vector store: `bun scripts/bench/vectors.ts [--count 100000] [--dimensions 512] [--keep
+ * DIR]`, where DIR keeps the data set for reuse. It reports ratios to baselines of the same run, and tests nothing:
+ * README.md explains them.
  */
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../../server/db/open.ts";
 import { vecLibrary } from "../../server/lib/assets.ts";
 import { silentLog } from "../../server/lib/log.ts";
-import { createSearcher, type SearchOrder } from "../../server/retrieval/search/searcher.ts";
-import { addVectors, addWords } from "../../server/retrieval/search/tables.ts";
+import { createSearcher, type SearchOrder } from "../../server/runtime/retrieval/vector-search/searcher.ts";
+import { addVectors, addWords } from "../../server/runtime/retrieval/vector-search/tables.ts";
+import { openDatabase } from "../../server/storage/db/open.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
 import { median, timed } from "./processes.ts";
 
@@ -45,7 +45,7 @@ async function measure(): Promise<void> {
   const searcher = createSearcher({ path, sqlite, log: silentLog, most_bytes: 2 ** 31 });
   const search = (order: Partial<SearchOrder>) => searcher.search(searchOrder(tables, { vector: random(), ...order }));
   const load = await timed(() => search({}));
-  // As long as its code is still compiled, a search takes twice as long.
+  // Until its code is compiled, a search takes twice as long.
   for (let round = 0; round < warming; round++) await search({});
   const times = await inTurns(search);
   const exact = await compareWithStock(stock, search);
@@ -74,14 +74,14 @@ async function measure(): Promise<void> {
 }
 
 /**
- * Each kind of search once a round, beside the bound, so that what else the machine does hits all of them alike; and what
- * all threads of the process worked meanwhile, for a machine on which they wait for others.
+ * Runs each kind of search once per round, beside the bandwidth bound, so that other load affects all of them alike.
+ * Also records the processor time of all threads, for a busy machine.
  */
 async function inTurns(search: (order: Partial<SearchOrder>) => Promise<unknown>): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = { bound: [], vector: [], rare: [], common: [], filtered: [] };
   const read = scanner();
   for (let round = -3; round < rounds; round++) {
-    const vector = random(); // The same for all: what differs is the words.
+    const vector = random(); // The same for all, so that only the words differ.
     const work = {
       bound: read,
       vector: () => search({ vector }),
@@ -101,7 +101,7 @@ async function inTurns(search: (order: Partial<SearchOrder>) => Promise<unknown>
   return times;
 }
 
-/** A table of sqlite-vec as it is made by who says nothing but the dimensions. */
+/** Opens a sqlite-vec table with default options. */
 function openStock(path: string): Database {
   const sqlite = new Database(path, { strict: true });
   sqlite.loadExtension(vecLibrary(folder));
@@ -134,7 +134,10 @@ function fill(sqlite: Database, stock: Database): void {
   sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/** What a row's vector and words take in a store of this size, as medians over batches that are taken back. */
+/**
+ * Returns the durations of inserting a row's vector and its words at this size, as medians over batches that are rolled
+ * back.
+ */
 function inserts(sqlite: Database): { vector: number; words: number } {
   const [vector, words]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
@@ -151,7 +154,7 @@ function inserts(sqlite: Database): { vector: number; words: number } {
   return { vector: median(vector), words: median(words) };
 }
 
-/** sqlite-vec's own search in float beside ours, and how many of its matches ours has. */
+/** Compares with sqlite-vec's own float search: the ratio of the times, and the share of its matches that ours has. */
 async function compareWithStock(
   stock: Database,
   search: (order: Partial<SearchOrder>) => Promise<{ entry_id: string }[]>,
@@ -168,14 +171,14 @@ async function compareWithStock(
     let matches: { entry_id: string }[] = [];
     theirs.push(timedNow(() => (exact = nearest.all(bytesOf(vector), most))));
     ours.push(await timed(async () => (matches = await search({ vector, top_k: most }))));
-    // The store has given its entries the numbers of their chunks.
+    // The store numbers its entries by their chunks.
     const ids = new Set(matches.map((match) => match.entry_id));
     found += exact.filter(({ rowid }) => ids.has(`ment_${tables.number}_${rowid}`)).length;
   }
   return { time: median([...theirs]), ratio: median(ratios(theirs, ours)), recall: found / (asked * most) };
 }
 
-/** Reads as many bytes as a search does, as fast as this machine hands them out. */
+/** Returns a function that reads as many bytes as a search, at the machine's full bandwidth. */
 function scanner(): () => void {
   const from = new Uint8Array(count * dimensions).fill(1);
   return () => {
@@ -207,7 +210,7 @@ function bytesOf(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer);
 }
 
-/** Forty words of a vocabulary in which few are very common, and one that is everywhere. */
+/** Returns forty words of a vocabulary in which few are very common, and one that is in every text. */
 function text(): string {
   const words = Array.from({ length: 40 }, () => `word${Math.floor(20_000 * Math.random() ** 3)}`);
   return `${words.join(" ")} common`;

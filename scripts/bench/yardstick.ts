@@ -1,8 +1,8 @@
 /**
- * What the product is measured against, by the first argument: `hello` is a bare `Bun.serve`, `read` a bare Elysia with
- * one prepared read, `pipe` passes the model's bytes on as they come, `relay` asks the model, reads its stream to the end, keeps
- * what it read in memory and returns one JSON: a run without a journal. The second and third argument are a certificate
- * and its key, without which it speaks plain HTTP. It prints its address.
+ * Baselines of the product, by the first argument: `hello` is a bare `Bun.serve`, `read` a bare Elysia with one
+ * prepared read, `pipe` forwards the model's bytes, `relay` calls the model, reads its stream to the end, keeps it in
+ * memory and returns one JSON: a run without a journal. The second and third argument are a certificate and its key;
+ * without them it serves plain HTTP. It prints its address.
  */
 import { Database } from "bun:sqlite";
 import { Elysia } from "elysia";

@@ -1,6 +1,6 @@
 import { type Page, pageOf } from "./pages.ts";
 
-/** What the server has beside the API and the dashboard. */
+/** Routes of the server beside the API and the dashboard. */
 const addresses: Record<string, string> = {
   "GET /healthz": "200 while the process works. For the supervisor that restarts it.",
   "GET /readyz": "200 when the server takes requests, else 503. For the load balancer.",
@@ -11,7 +11,7 @@ const addresses: Record<string, string> = {
   "GET /docs/errors": "Leads to the [errors](errors/index.md).",
   "GET /embed.js": "The script of [the chat](../guides/chat-on-a-page.md) that pages embed.",
   "GET /chat/:agent_id": "The [chat page](../guides/chat-page.md) of an agent that has one.",
-  "POST /chat/:agent_id/token": "What that page asks for: a token for whoever talks there.",
+  "POST /chat/:agent_id/token": "Returns a token for a visitor of that page.",
   "GET /chat.js": "The script of chat pages.",
   "GET /chat.css": "Their styles.",
   "GET /llms.txt": "The list of these pages, for language models.",
@@ -76,7 +76,7 @@ const addresses: Record<string, string> = {
   "GET /.well-known/oauth-protected-resource/mcp/admin": "The same for `/mcp/admin`.",
 };
 
-/** The page of the addresses outside of `/v1`. */
+/** Returns the page of the routes outside of `/v1`. */
 export function addressesPage(): Page {
   const rows = Object.entries(addresses).map(([address, meaning]) => `| \`${address}\` | ${meaning} |`);
   return pageOf(

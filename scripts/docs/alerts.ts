@@ -1,7 +1,7 @@
-import { alertRules } from "../../server/alerts/rules.ts";
+import { alertRules } from "../../server/services/alerts/rules.ts";
 import { type Page, pageOf } from "./pages.ts";
 
-/** Every alert, from the table that the server looks by. */
+/** Returns the page of all alerts, from the table that the server checks. */
 export function alertsPage(): Page {
   const rows = Object.entries(alertRules).map(
     ([name, { of, when, todo }]) =>

@@ -2,18 +2,18 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { testApp } from "../../server/testing/test-app.ts";
-import { buildClients } from "../clients/build-clients.ts";
-import type { OpenApi } from "../clients/openapi.ts";
 import { inProject } from "../root.ts";
-import { htmlOf, lostPage } from "./html.ts";
+import { buildClients } from "../sdk-codegen/build-clients.ts";
+import type { OpenApi } from "../sdk-codegen/openapi.ts";
+import { htmlOf, notFoundPage } from "./html.ts";
 import { licensePages, licensesText, readNotices } from "./licenses.ts";
 import { navOf, type Page, plain, writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
-import { type Searched, searchIndexOf } from "./search-index.ts";
+import { type SearchablePage, searchIndexOf } from "./search-index.ts";
 
 /**
- * Builds the documentation into `docs` of a folder: pages as HTML and Markdown, what searches read, and what language
- * models read. The clients, which the pages offer, are in `clients` beside it, too.
+ * Builds the documentation into `docs` of a folder: pages as HTML and Markdown, the search index, and the text for
+ * language models. The clients, which the pages offer, are built into `clients` beside it.
  */
 export async function buildDocs(dist = inProject("dist")): Promise<void> {
   const folder = join(dist, "docs");
@@ -27,14 +27,14 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
     await write(`${page.path}.html`, htmlOf(page, nav));
     await write(`${page.path}.md`, page.markdown);
   }
-  await write("404.html", htmlOf(lostPage, nav));
+  await write("404.html", htmlOf(notFoundPage, nav));
   const inOrder = nav.flatMap(({ links }) => links.map(({ path }) => pages.find((page) => page.path === path)!));
   const lines = inOrder.map(({ path, title, summary }) => `- [${title}](/docs/${path}.md): ${summary}`);
   await write("llms.txt", `# runnel\n\n> ${index.summary}\n\n## Docs\n\n${lines.join("\n")}\n`);
   const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
   await write("licenses.txt", licensesText(notices));
-  const searched = searchedIn(ordered);
+  const searched = searchableContentOf(ordered);
   await write("search.json", searchIndexOf(searched));
   for (const { path, text } of searched) await write(`search/${path || "index"}.txt`, text);
   await write(
@@ -44,7 +44,7 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   await write("site.js", readFileSync(beside("search.js"), "utf8") + readFileSync(beside("site.js"), "utf8"));
   await write("embed.js", await scriptOf("main.ts"));
   await write("chat.js", await scriptOf("page.ts"));
-  await write("chat.css", readFileSync(inProject("dashboard/embed/page.css"), "utf8"));
+  await write("chat.css", readFileSync(inProject("dashboard/chat-widget/page.css"), "utf8"));
   cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
   await buildClients(document, join(dist, "clients"));
   cpSync(join(dist, "clients"), join(folder, "clients"), { recursive: true });
@@ -57,10 +57,10 @@ export async function buildDocs(dist = inProject("dist")): Promise<void> {
   }
 }
 
-/** The chat that other sites embed, or its own page, as one classic script. */
+/** Bundles the embedded chat, or its own page, into one classic script. */
 async function scriptOf(name: string): Promise<string> {
   const { outputs } = await Bun.build({
-    entrypoints: [inProject("dashboard/embed", name)],
+    entrypoints: [inProject("dashboard/chat-widget", name)],
     target: "browser",
     format: "iife",
     minify: true,
@@ -68,7 +68,7 @@ async function scriptOf(name: string): Promise<string> {
   return await outputs[0]!.text();
 }
 
-/** The API's document, as a server returns it. */
+/** Returns the API's document, as a server returns it. */
 async function openApi(): Promise<OpenApi> {
   await using server = testApp();
   return (await server.send("GET", "/docs/openapi.json")).body;
@@ -76,10 +76,11 @@ async function openApi(): Promise<OpenApi> {
 
 const beside = (name: string): string => join(import.meta.dir, name);
 
-/** What of these pages a search looks through. */
-export const searchedIn = (pages: readonly Page[]): Searched[] => pages.filter(({ isPart }) => !isPart).map(searchedOf);
+/** Returns the searchable content of these pages. */
+export const searchableContentOf = (pages: readonly Page[]): SearchablePage[] =>
+  pages.filter(({ isPart }) => !isPart).map(searchedOf);
 
-const searchedOf = ({ path, title, markdown }: Page): Searched => ({
+const searchedOf = ({ path, title, markdown }: Page): SearchablePage => ({
   path: path.replace(/(^|\/)index$/, ""),
   title,
   headings: [...markdown.matchAll(/^##+ (.+)$/gm)].map(([, heading = ""]) => plain(heading)),

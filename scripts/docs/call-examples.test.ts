@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { callOf } from "../../dashboard/src/lib/client-code.ts";
 import { testApp } from "../../server/testing/test-app.ts";
-import { methodsOf, type OpenApi } from "../clients/openapi.ts";
+import { methodsOf, type OpenApi } from "../sdk-codegen/openapi.ts";
 
-// The dashboard shows a request as a call of a client, and knows it only by its address.
-test("every request is told to be the operation that it is", async () => {
+// The dashboard shows a request as a client call, which it derives from the address alone.
+test("every request is recognized as its operation", async () => {
   await using server = testApp();
   const document: OpenApi = (await server.send("GET", "/docs/openapi.json")).body;
   const methods = methodsOf(document);

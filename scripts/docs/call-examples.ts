@@ -1,7 +1,7 @@
 import { pythonCalls, typescriptCalls } from "../../dashboard/src/lib/client-code.ts";
-import type { Operation, Parameter } from "../clients/openapi.ts";
+import type { Operation, Parameter } from "../sdk-codegen/openapi.ts";
 
-/** A request of an operation in every language, as the clients have it: fences that stand side by side. */
+/** Returns the call of an operation in every client language, as adjacent fences. */
 export function callExamples(method: string, path: string, operation: Operation): string {
   const { operationId, requestBody, parameters } = operation;
   const body = requestBody?.content["application/json"]?.example;
@@ -23,7 +23,7 @@ function curl(method: string, address: string, body: unknown): string {
   return `${start}\n${key} \\\n  -H "Content-Type: application/json" \\\n  -d '${json}'`;
 }
 
-/** An id as it looks, by the pattern that it has; else a word that stands for it. */
+/** Returns an example id that matches the parameter's pattern; otherwise a placeholder. */
 function exampleOf({ name, schema }: Parameter): string {
   const prefix = /^\^([a-z]+_)\[/.exec(schema.pattern ?? "")?.[1];
   return prefix ? `${prefix}01k6w3v5r8d2f9h1j4m7n0p3qs` : (words[name] ?? "1");

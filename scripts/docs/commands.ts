@@ -10,7 +10,7 @@ interface Typed {
   name: string;
 }
 
-/** A page for each command, with the flags that it has, and one that lists them. */
+/** Returns a page for each command with its flags, and one that lists them. */
 export function commandPages(program: Command): Page[] {
   const all = commandsOf(program);
   const list = all.map(
@@ -42,7 +42,7 @@ function commandPage({ command, typed, name }: Typed): Page {
   return pageOf(`reference/commands/${name}`, `${parts.join("\n\n")}\n`);
 }
 
-/** Every command that does something, as it is typed. */
+/** Returns every executable command, as typed. */
 export function commandsOf(program: Command): Typed[] {
   const doing = (command: Command, words: readonly string[]): Typed[] => {
     const below = command.commands.flatMap((child) => doing(child, [...words, child.name()]));

@@ -1,8 +1,8 @@
-import { catalogue, runErrors } from "../../server/core/errors.ts";
+import { catalogue, runErrors } from "../../server/domain/errors.ts";
 import { everyCode } from "../../server/http/describe-operations.ts";
 import { type Page, pageOf } from "./pages.ts";
 
-/** What the parser answers by itself, and when. */
+/** The parser's own responses, each with its condition. */
 export const parserRefusals = [
   ["400", "two lengths of one body, or a length that is no number"],
   ["400", "broken chunks, or another transfer encoding than `chunked`"],
@@ -15,7 +15,7 @@ export const parserRefusals = [
   ["none", "a method that no standard knows"],
 ] as const;
 
-/** A page for each type of error, one for the ends of runs, and one that lists them. */
+/** Returns a page for each type of error, one for the errors of runs, and one that lists them. */
 export function errorPages(): Page[] {
   const byType = Map.groupBy(Object.entries(catalogue), ([, { type }]) => type);
   const pages = [...byType].map(([type, entries]) => {

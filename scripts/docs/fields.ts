@@ -1,10 +1,10 @@
-import { nameOf, type OpenApi, type Schema } from "../clients/openapi.ts";
+import { nameOf, type OpenApi, type Schema } from "../sdk-codegen/openapi.ts";
 
 type Schemas = OpenApi["components"]["schemas"];
 
 /**
- * Fields of an object as a table. Those of objects within stand below them, `depth` levels of them; deeper ones are
- * linked. Of what a client sends it says which fields are required.
+ * Returns the fields of an object as a table. Nested objects are expanded below their field, `depth` levels deep;
+ * deeper ones are linked. For a request's fields it marks the required ones.
  */
 export function fieldTable(schema: Schema, schemas: Schemas, depth: number, isSent = false): string {
   const rows = rowsOf(schema, { schemas, depth, isSent, path: "", seen: [] });
@@ -18,11 +18,11 @@ export function fieldTable(schema: Schema, schemas: Schemas, depth: number, isSe
 
 interface Place {
   schemas: Schemas;
-  /** How many levels below this one are shown. */
+  /** Number of further levels to expand. */
   depth: number;
   isSent: boolean;
   path: string;
-  /** The objects that it is in. */
+  /** Names of the enclosing objects, against recursion. */
   seen: readonly string[];
 }
 
@@ -40,15 +40,18 @@ function rowsOf({ properties = {}, required = [] }: Schema, place: Place): strin
   });
 }
 
-interface Within {
+interface NestedObject {
   schema: Schema;
   type: string;
   isList: boolean;
   seen: readonly string[];
 }
 
-/** The one object that a field holds, alone, as an item or beside simpler values; null where there is none or several. */
-function objectIn(field: Schema, schemas: Schemas, seen: readonly string[]): Within | null {
+/**
+ * Returns the only object type of a field, direct, as an item or beside simpler values; null if there is none or
+ * several.
+ */
+function objectIn(field: Schema, schemas: Schemas, seen: readonly string[]): NestedObject | null {
   const choices = choicesOf(field);
   const objects = choices.map((choice) => ({ choice, held: heldBy(choice, schemas, seen) }));
   const [only, ...others] = objects.filter(({ held }) => held !== null);
@@ -57,7 +60,7 @@ function objectIn(field: Schema, schemas: Schemas, seen: readonly string[]): Wit
   return { ...only.held, type: [...new Set(type)].join(" or ") };
 }
 
-function heldBy(schema: Schema, schemas: Schemas, seen: readonly string[]): Within | null {
+function heldBy(schema: Schema, schemas: Schemas, seen: readonly string[]): NestedObject | null {
   if (schema.items) {
     const item = objectIn(schema.items, schemas, seen);
     return item && !item.isList ? { ...item, type: `array of ${item.type}`, isList: true } : null;
@@ -71,7 +74,7 @@ function heldBy(schema: Schema, schemas: Schemas, seen: readonly string[]): With
 
 const choicesOf = (schema: Schema): Schema[] => schema.anyOf ?? schema.oneOf ?? [schema];
 
-/** What a value may be, in words. */
+/** Returns the type of a value in words. */
 export function typeOf(schema: Schema): string {
   const { $ref, type, items, const: only, enum: values } = schema;
   if ($ref) return linkTo(nameOf($ref));
@@ -83,16 +86,16 @@ export function typeOf(schema: Schema): string {
   return [type ?? "any value"].flat().join(" or ");
 }
 
-/** Objects that are any JSON, or pairs of texts, need no page, and events have pages of their own. */
-const elsewhere: Record<string, string> = {
+/** Objects without a page: arbitrary JSON and string maps. Events have their own pages. */
+const linkOverrides: Record<string, string> = {
   JsonObject: "object",
   Metadata: "object of strings",
   Event: "[event](../events/index.md)",
 };
 
-const linkTo = (name: string): string => elsewhere[name] ?? `[${name}](../objects/${name}.md)`;
+const linkTo = (name: string): string => linkOverrides[name] ?? `[${name}](../objects/${name}.md)`;
 
-/** The bounds of a value and its default, as sentences after its description. */
+/** Returns the bounds of a value and its default, as sentences after its description. */
 export function boundsOf({
   default: value,
   minimum,
@@ -115,5 +118,5 @@ export function boundsOf({
   return facts.length > 0 ? ` ${facts.join(" ")}` : "";
 }
 
-/** A text in a table. */
+/** Escapes a text for a table. */
 export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();

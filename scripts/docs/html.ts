@@ -10,13 +10,13 @@ hljs.registerLanguage("json", json);
 hljs.registerLanguage("python", python);
 hljs.registerLanguage("ts", typescript);
 
-/** What stands at an address that has no page. It has no Markdown beside it. */
-export const lostPage = pageOf(
+/** The 404 page. It has no Markdown beside it. */
+export const notFoundPage = pageOf(
   "404",
   "# There is no such page\n\nThe address is wrong, or the page has moved. Search for it above, or choose one at the side.\n\n- [Quickstart](start/quickstart.md)\n- [API](reference/api/index.md)\n- [Errors](reference/errors/index.md)\n",
 );
 
-/** One page of the site. It works without scripts; with them it has search, tabs and copy buttons. */
+/** Returns one page of the site. It works without scripts; with them it has search, tabs and copy buttons. */
 export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
   const body = bodyOf(page);
   const sections = [...body.matchAll(/<h2 id="([^"]+)"><a[^>]*>(.*?)<\/a><\/h2>/g)];
@@ -30,7 +30,7 @@ export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
 <title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
 ${
-  page === lostPage
+  page === notFoundPage
     ? ""
     : `<link rel="alternate" type="text/markdown" href="/docs/${page.path}.md">
 `
@@ -55,7 +55,7 @@ ${nav.map((group) => groupOf(group, page.path)).join("\n")}
 <main id="content">
 ${body}
 ${
-  page === lostPage
+  page === notFoundPage
     ? ""
     : `<footer><a href="/docs/${page.path}.md">This page as Markdown</a></footer>
 `
@@ -82,7 +82,7 @@ function groupOf({ title, links }: NavGroup, current: string): string {
 /** `guides/x` → `/docs/guides/x`; `reference/api/index` → `/docs/reference/api`. */
 const addressOf = (path: string): string => `/docs/${path}`.replace(/\/index$/, "");
 
-/** A Lucide icon, of 16 px. */
+/** Returns a Lucide icon of 16 px. */
 const iconOf = (name: string, shapes: string): string =>
   `<svg class="${name}" viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${shapes}</svg>`;
 const moon = iconOf("moon", '<path d="M12 3a6 6 0 0 0 9 9 9 9 0 1 1-9-9Z"/>');
@@ -91,7 +91,7 @@ const sun = iconOf(
   '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',
 );
 
-/** On a narrow page each row is an entry, and each cell says its column. The roles outlive that display. */
+/** On a narrow page each row is an entry, and each cell names its column. The roles stay valid in that layout. */
 function tableOf(table: string): string {
   const columns = [...table.matchAll(/<th[^>]*>(.*?)<\/th>/g)].map(([, name = ""]) => name.replace(/<[^>]+>/g, ""));
   const rows = table
@@ -112,10 +112,10 @@ interface Code {
   text: string;
 }
 
-/** Its Markdown as HTML: code is highlighted, and the same in several languages stands in tabs. */
+/** Renders the Markdown as HTML: code is highlighted, and adjacent fences in several languages become tabs. */
 function bodyOf({ path, markdown }: Page): string {
   const codes: Code[][] = [];
-  // Fences that follow one another with nothing between them say the same in several languages.
+  // Adjacent fences show the same code in several languages.
   const text = markdown.replace(/(?:^```\w*[^\n]*\n[\s\S]*?^```\n\s*)+/gm, (run) => {
     const fences = [...run.matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```$/gm)];
     const all = fences.map(([, language = "", text = ""]) => ({ language, text }));
@@ -129,7 +129,7 @@ function bodyOf({ path, markdown }: Page): string {
     .replace(/ href="(?!https?:|\/|#|mailto:)([^"]+)"/g, (_, href) => ` href="${linkOf(path, href)}"`);
 }
 
-/** Markdown as HTML. A heading that is one name, such as `validation_failed`, has the name as its id. */
+/** Renders Markdown as HTML. A heading that is one name, such as `validation_failed`, has the name as its id. */
 export const rendered = (markdown: string): string =>
   Bun.markdown
     .html(markdown, { headings: { ids: true, autolink: true } })

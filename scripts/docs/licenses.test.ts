@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const names = (which: "server" | "dashboard") => notices[which].map(({ name }) => name);
 
-/** Packages that the sources of a folder take more than types from. */
+/** Returns the packages that the sources of a folder import more than types from. */
 function importedBy(folder: string): string[] {
   const sources = Object.entries(readSources()).filter(
     ([path]) => path.startsWith(`${folder}/`) && !/\.test\.tsx?$|^server\/testing\//.test(path),
@@ -33,20 +33,20 @@ function importedBy(folder: string): string[] {
 }
 
 describe("the notices", () => {
-  test.each(["server", "dashboard"] as const)("name every package that the %s takes in", (folder) => {
+  test.each(["server", "dashboard"] as const)("name every package that is bundled into the %s", (folder) => {
     const imported = importedBy(folder === "server" ? folder : "dashboard/src");
     expect(imported.length).toBeGreaterThan(10);
     expect(imported.filter((name) => !names(folder).includes(name))).toEqual([]);
   });
 
-  test("name what packages bring along, and whose files lie beside the programs", () => {
+  test("name transitive packages, and packages whose files lie beside the programs", () => {
     expect(names("server")).toEqual(expect.arrayContaining(["pyodide", "sqlite-vec", "moment-timezone", "file-type"]));
     expect(names("dashboard")).toEqual(expect.arrayContaining(["react", "scheduler", "micromark", "tailwindcss"]));
     const parts = notices.parts.map(({ name }) => name);
     expect(parts).toEqual(expect.arrayContaining(["Bun", "CPython", "QuickJS", "JavaScriptCore"]));
   });
 
-  test("say each package's version and licence, and where its source is", () => {
+  test("state each package's version, licence and source", () => {
     const { dependencies } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
     for (const { name, version, license, source } of [...notices.server, ...notices.dashboard]) {
       expect({ name, version, license, source }).toEqual({
@@ -60,7 +60,7 @@ describe("the notices", () => {
     }
   });
 
-  test("in full have every licence text, of what comes without one that of its licence, with its author", () => {
+  test("in full have every licence text, and for packages without one the standard text with the author", () => {
     const text = licensesText(notices);
     expect(text).toStartWith("runnel (Apache-2.0)");
     const all = [...notices.server, ...notices.dashboard, ...notices.parts];

@@ -3,25 +3,25 @@ import { dirname, join } from "node:path";
 import { inProject } from "../root.ts";
 import { type Page, pageOf } from "./pages.ts";
 import { standardText } from "./standard-text.ts";
-import { type Notice, thirdParts } from "./third-parts.ts";
+import { type Notice, thirdPartyComponents } from "./third-parts.ts";
 
-/** By where they are in the executable. */
+/** Notices by the part of the executable. */
 export interface Notices {
   server: Notice[];
   dashboard: Notice[];
-  /** What is no package of JavaScript. */
+  /** Everything that is not a JavaScript package. */
   parts: Notice[];
 }
 
 const serverEntries = [
   "main.ts",
-  "worker/entry.ts",
-  "retrieval/embed/entry.ts",
-  "retrieval/search/entry.ts",
-  "db/checkpoint-entry.ts",
-  "db/migrate-entry.ts",
+  "runtime/agent-loop/entry.ts",
+  "runtime/retrieval/embeddings/entry.ts",
+  "runtime/retrieval/vector-search/entry.ts",
+  "storage/db/checkpoint-entry.ts",
+  "storage/db/migrate-entry.ts",
 ];
-// Files of theirs are in the executable, beside the programs: Python, the zones of time, the embedding model, the library.
+// Their files are in the executable beside the programs: Python, time zones, the embedding model, the library.
 const serverFiles = [
   "pyodide",
   "@tesseract.js-data/eng",
@@ -31,10 +31,10 @@ const serverFiles = [
   "@jitl/quickjs-wasmfile-release-sync",
   "sqlite-vec",
 ];
-// Its style sheet is made of theirs.
+// The style sheet is generated from it.
 const dashboardFiles = ["tailwindcss"];
 
-/** The notices of everything that the executable carries, from what its programs are bundled of. */
+/** Returns the notices of everything inside the executable, by its programs' bundles. */
 export async function readNotices(): Promise<Notices> {
   const [server, dashboard] = await Promise.all([
     packagesIn(
@@ -46,17 +46,17 @@ export async function readNotices(): Promise<Notices> {
   return {
     server: noticesOf([...server, ...serverFiles.map(folderOf)]),
     dashboard: noticesOf([...dashboard, ...dashboardFiles.map(folderOf)]),
-    parts: thirdParts(),
+    parts: thirdPartyComponents(),
   };
 }
 
-/** Folders of the packages that a bundler takes in. Throws where it fails. */
+/** Returns the folders of the bundled packages. Throws if the bundler fails. */
 async function packagesIn(entrypoints: string[], target: "bun" | "browser"): Promise<string[]> {
   const { metafile } = await Bun.build({
     entrypoints,
     target,
     metafile: true,
-    // Which styles there are changes nothing of the packages.
+    // Style sheets do not change the packages.
     plugins: [{ name: "no styles", setup: (build) => void build.onLoad({ filter: /\.css$/ }, () => emptyScript) }],
   });
   const folders = Object.keys(metafile!.inputs).flatMap((path) => {
@@ -70,7 +70,7 @@ const emptyScript = { contents: "", loader: "js" } as const;
 
 const folderOf = (name: string): string => dirname(Bun.resolveSync(`${name}/package.json`, inProject()));
 
-/** Sorted by name; a package that stands there twice in one version counts once. */
+/** Returns the notices sorted by name; a package with one version counts once. */
 function noticesOf(folders: readonly string[]): Notice[] {
   const byName = new Map(folders.map(noticeOf).map((notice) => [`${notice.name} ${notice.version}`, notice]));
   return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -95,7 +95,7 @@ function noticeOf(folder: string): Notice {
   };
 }
 
-/** `git+https://github.com/a/b.git`, `github:a/b` and `a/b` as an address that people can open. */
+/** Returns `git+https://github.com/a/b.git`, `github:a/b` and `a/b` as a URL. */
 function addressOf(repository: string): string {
   const [, short] = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(repository) ?? [];
   if (short) return `https://github.com/${short}`;
@@ -107,7 +107,7 @@ function addressOf(repository: string): string {
     .replace(/\.git$/, "");
 }
 
-/** The product's licence and all notices in full, as `runnel licenses` prints them. */
+/** Returns the product's licence and all notices in full, as `runnel licenses` prints them. */
 export function licensesText({ server, dashboard, parts }: Notices): string {
   const all = new Map(
     [...parts, ...server, ...dashboard].map((notice) => [`${notice.name} ${notice.version}`, notice]),
@@ -121,7 +121,7 @@ export function licensesText({ server, dashboard, parts }: Notices): string {
     .join("")}`;
 }
 
-/** What is carried, as pages: names, versions and licences. */
+/** Returns the pages of the carried packages: names, versions and licences. */
 export function licensePages({ server, dashboard, parts }: Notices): Page[] {
   const index = `# Licenses
 

@@ -1,7 +1,7 @@
-import { createInstruments } from "../../server/metrics/instruments.ts";
+import { createInstruments } from "../../server/services/metrics/instruments.ts";
 import { type Page, pageOf } from "./pages.ts";
 
-/** Every metric, from where it is declared. */
+/** Returns the page of all metrics, from their declarations. */
 export function metricsPage(): Page {
   const rows = createInstruments().described.map(
     ({ name, type, labels, help }) =>

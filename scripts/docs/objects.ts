@@ -1,9 +1,9 @@
 import { exampleOf } from "../../server/http/example-of.ts";
-import { nameOf, type OpenApi, type Schema } from "../clients/openapi.ts";
+import { nameOf, type OpenApi, type Schema } from "../sdk-codegen/openapi.ts";
 import { cell, fieldTable } from "./fields.ts";
 import { type Page, pageOf, pageThatFits } from "./pages.ts";
 
-/** A page for each event of a stream, and one that lists them. */
+/** Returns a page for each event of a stream, and one that lists them. */
 export function eventPages({ components: { schemas } }: OpenApi, webhooks: Record<string, string>): Page[] {
   const events = Object.entries(schemas.Event!.discriminator!.mapping).map(([event, ref]) => {
     const { description = "", properties = {} } = schemas[nameOf(ref)]!;
@@ -44,7 +44,7 @@ Webhooks are sent these. The body is a [WebhookEvent](../objects/WebhookEvent.md
 ${topics.join("\n")}
 `;
 
-/** Pages of the objects to which these pages link, and to which those link in turn. */
+/** Returns the pages of the objects that these pages link to, directly or indirectly. */
 export function objectPages(pages: readonly Page[], document: OpenApi): Page[] {
   const made = new Map<string, Page>();
   const returned = returnedBy(document);
@@ -77,7 +77,7 @@ function objectPage(name: string, schemas: OpenApi["components"]["schemas"], isR
 
 const depths = [4, 3, 2, 1, 0];
 
-/** The names of the objects that operations return, alone or in lists. */
+/** Returns the names of the objects that operations return, alone or in lists. */
 function returnedBy({ paths, components: { schemas } }: OpenApi): Set<string> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const bodies = operations.flatMap(({ responses }) =>

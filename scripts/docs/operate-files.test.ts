@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { exitCodes } from "../../server/cli/exit-code.ts";
+import { exitCodes } from "../../server/cli/commands/exit-code.ts";
 import { createProgram } from "../../server/cli/program.ts";
-import { variables } from "../../server/cli/variables.ts";
+import { variables } from "../../server/cli/serve/variables.ts";
 import { inProject } from "../root.ts";
 import { commandsOf, flagsOf } from "./commands.ts";
 
@@ -19,7 +19,7 @@ const unknown = (names: readonly string[]) => names.filter((name) => name.starts
 describe("the unit for systemd", () => {
   const lines = read("runnel.service").split("\n");
 
-  test("sets variables that there are, and starts the server as a user of its own", () => {
+  test("sets existing variables, and starts the server as its own user", () => {
     const set = lines.flatMap((line) => /^Environment=([A-Z_]+)=/.exec(line)?.[1] ?? []);
     expect(set).toContain("RUNNEL_DATA_DIR");
     expect(unknown(set)).toEqual([]);
@@ -27,12 +27,12 @@ describe("the unit for systemd", () => {
     expect(lines).toContain("ExecStart=/usr/local/bin/runnel serve");
   });
 
-  test("starts a server again that has ended, except where that is of no use", () => {
+  test("restarts a server that has exited, except with a permanent fault", () => {
     expect(lines).toContain("Restart=always");
     expect(lines).toContain(`RestartPreventExitStatus=${exitCodes.usage} ${exitCodes.too_new}`);
   });
 
-  test.skipIf(!Bun.which("systemd-analyze"))("is left with as little as the documentation says", () => {
+  test.skipIf(!Bun.which("systemd-analyze"))("has as few privileges as the documentation says", () => {
     const command = ["systemd-analyze", "security", "--offline=true", path("runnel.service")];
     const { stdout, exitCode } = Bun.spawnSync(command, { env: { ...process.env, LC_ALL: "C.UTF-8" } });
     const [, exposure] = /exposure level for runnel.service: ([\d.]+)/.exec(stdout.toString()) ?? [];
@@ -48,7 +48,7 @@ interface Service {
   volumes?: string[];
 }
 
-test("the compose file pins its images, sets variables that there are, and gives the server no right of root", () => {
+test("the compose file pins its images, sets existing variables, and gives the server no root privilege", () => {
   const { services, volumes } = Bun.YAML.parse(read("compose.yaml")) as {
     services: Record<string, Service>;
     volumes: Record<string, unknown>;
@@ -61,7 +61,7 @@ test("the compose file pins its images, sets variables that there are, and gives
   expect(mounted.filter((name) => !name.startsWith("."))).toEqual(expect.arrayContaining(Object.keys(volumes)));
 });
 
-test("a node of the compose file for a cluster has the rights of the single server, and variables that there are", () => {
+test("a node of the compose file for a cluster has the rights of the single server, and existing variables", () => {
   const [{ node }, { runnel }] = ["compose-cluster.yaml", "compose.yaml"].map(
     (name) => (Bun.YAML.parse(read(name)) as { services: Record<string, Service> }).services,
   ) as [Record<string, Service>, Record<string, Service>];
@@ -81,7 +81,7 @@ describe("the manifests for Kubernetes", () => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  test("are of the versions that Kubernetes has, and each selects the pods that the Deployment makes", () => {
+  test("use existing Kubernetes versions, and each selects the Deployment's pods", () => {
     expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
       "v1 Secret",
       "apps/v1 Deployment",
@@ -95,8 +95,8 @@ describe("the manifests for Kubernetes", () => {
     expect(of("Service").spec.ports[0].targetPort).toBe(container.ports[0].name);
   });
 
-  // Those of a Service begin with its name, and would stand in each pod that starts after it.
-  test("let no variable that Kubernetes sets for a Service be taken for the server's", () => {
+  // Variables of a Service begin with its name, and are set in each pod that starts after it.
+  test("choose names whose Kubernetes Service variables the server does not read", () => {
     const service = of("Service").metadata.name.toUpperCase();
     const set = [`${service}_PORT`, `${service}_SERVICE_HOST`];
     expect({ taken: set.filter((name) => known.has(name)), links: pod.enableServiceLinks }).toEqual({
@@ -105,14 +105,14 @@ describe("the manifests for Kubernetes", () => {
     });
   });
 
-  test("keep a node while another one starts, and let nobody take all of them away", () => {
+  test("keep a node while another one starts, and prevent the eviction of all of them", () => {
     expect(spec.replicas).toBeGreaterThan(of("PodDisruptionBudget").spec.minAvailable);
     expect(spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
     expect(container.livenessProbe.httpGet).toBeUndefined();
     expect(container.readinessProbe.httpGet).toEqual({ path: "/healthz", port: "https", scheme: "HTTPS" });
   });
 
-  test("set variables that there are, mount what they name, and give no right of root", () => {
+  test("set existing variables, mount the named volumes, and give no root privilege", () => {
     const names = [...container.env.map(({ name }: { name: string }) => name), ...Object.keys(of("Secret").stringData)];
     expect(names).toEqual(expect.arrayContaining(["RUNNEL_CLUSTER", "RUNNEL_MASTER_KEY", "RUNNEL_DATA_DIR"]));
     expect(unknown(names)).toEqual([]);
@@ -129,7 +129,7 @@ describe("the manifests for Kubernetes", () => {
   });
 });
 
-test("Litestream follows the database that the compose file's server writes", () => {
+test("Litestream follows the database of the compose file's server", () => {
   const { dbs } = Bun.YAML.parse(read("litestream.yml")) as {
     dbs: { path: string; replicas: { type: string }[] }[];
   };
@@ -138,7 +138,7 @@ test("Litestream follows the database that the compose file's server writes", ()
   ]);
 });
 
-test("the image runs as nobody, keeps its data in its one volume, and its commands are the executable's", () => {
+test("the image runs as an unprivileged user, keeps its data in its one volume, and its commands are the executable's", () => {
   const instructions = read("Dockerfile")
     .split("\n")
     .flatMap((line) => (/^[A-Z]+ /.test(line) ? [line.split(" ", 1).concat(line.slice(line.indexOf(" ") + 1))] : []));

@@ -1,7 +1,7 @@
-import { catalogue, type ErrorCode } from "../../server/core/errors.ts";
-import { prefixes } from "../../server/core/ids.ts";
+import { catalogue, type ErrorCode } from "../../server/domain/errors.ts";
+import { prefixes } from "../../server/domain/ids.ts";
 import { everyCode } from "../../server/http/describe-operations.ts";
-import { nameOf, type OpenApi, type Operation, type Schema } from "../clients/openapi.ts";
+import { nameOf, type OpenApi, type Operation, type Schema } from "../sdk-codegen/openapi.ts";
 import { callExamples } from "./call-examples.ts";
 import { boundsOf, cell, fieldTable, typeOf } from "./fields.ts";
 import { type Page, pageOf, pageThatFits } from "./pages.ts";
@@ -12,7 +12,7 @@ interface Listed {
   operation: Operation;
 }
 
-/** A page for each operation, one for each resource that lists them, and one that lists the resources. */
+/** Returns a page for each operation, one for each resource that lists them, and one that lists the resources. */
 export function operationPages(document: OpenApi): Page[] {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -82,7 +82,7 @@ function resourcePage(tag: string, description: string, operations: readonly Lis
 
 const slug = (tag: string): string => tag.toLowerCase().replaceAll(" ", "-");
 
-/** What of an operation is shown: as much as a page holds. */
+/** Levels of detail of an operation: the largest that fits on a page is used. */
 const sizes = [
   { depth: 4, example: true },
   { depth: 3, example: true },
@@ -147,7 +147,7 @@ function responseOf({ responses }: Operation, { components: { schemas } }: OpenA
   return `${table}\n\n\`\`\`json\n${JSON.stringify(shown.example, null, 2)}\n\`\`\``;
 }
 
-/** A page of a list is shown by its items. */
+/** A page of a list is described by its items. */
 function bodyType(schema: Schema, schemas: OpenApi["components"]["schemas"]): string {
   const name = schema.$ref ? nameOf(schema.$ref) : "";
   const items = name.endsWith("List") && schemas[name]?.properties?.data?.items;
@@ -164,5 +164,5 @@ function errorsOf({ responses }: Operation, { components }: OpenApi): string {
   return `${table}And what [every operation](../errors/index.md#errors-of-every-operation) may return.\n`;
 }
 
-/** Where a code of an error is explained. */
+/** Returns the link to an error code. */
 const linkToError = (code: ErrorCode): string => `[\`${code}\`](../errors/${catalogue[code].type}.md#${code})`;

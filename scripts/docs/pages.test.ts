@@ -7,11 +7,11 @@ import { rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
 import { wrongIds } from "./named-ids.ts";
 import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
-import { sentencesIn, withoutCode } from "./prose.ts";
+import { sentencesIn, stripCode } from "./prose.ts";
 import { referencePages } from "./reference.ts";
 
 const written = writtenPages();
-/** They have ids of OpenAI. */
+/** Files with ids of OpenAI. */
 const ofOthers = ["e2e/import-openai-assistants.e2e.ts"];
 let all: Page[] = [];
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ];
 });
 
-/** Of each page what is wrong with it; none where nothing is. */
+/** Returns the faults of all pages with their paths. */
 const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] =>
   pages.flatMap((page) => of(page).map((fault) => `${page.path}: ${fault}`));
 
@@ -31,7 +31,7 @@ test("README.md has at most 10 kB", () => {
   expect(statSync(inProject("README.md")).size).toBeLessThanOrEqual(10_000);
 });
 
-test("the clients that a text tells to install have the version of the package", () => {
+test("the clients named in install commands have the package's version", () => {
   const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
   const texts = ["README.md", ...new Bun.Glob("server/{docs,clients}/**/*.md").scanSync({ cwd: root })];
   const named = texts.flatMap((path) =>
@@ -46,7 +46,7 @@ test("the clients that a text tells to install have the version of the package",
   expect(named.filter((one) => one.version !== version)).toEqual([]);
 });
 
-test("every id that is written anywhere begins as ids of its kind do", () => {
+test("every written id begins with the prefix of its kind", () => {
   const texts = [
     "README.md",
     ...new Bun.Glob("{server,dashboard,e2e,scripts}/**/*.{ts,tsx,mjs,md,py,sh,html,json}").scanSync({ cwd: root }),
@@ -54,14 +54,14 @@ test("every id that is written anywhere begins as ids of its kind do", () => {
   expect(texts.length).toBeGreaterThan(1000);
   const found = texts.flatMap((path) => wrongIds(readFileSync(inProject(path), "utf8")).map((id) => `${path}: ${id}`));
   expect(found).toEqual([]);
-  // An agent's id does not begin with the word, and one that is shortened is looked at too.
+  // An agent's id does not begin with that word; shortened ids are checked too.
   const [word, digits] = ["agent", "0".repeat(26)];
   const wrong = [`${word}_…`, `${word}_none`, `${word}_1`, `${word}_${digits}`, `wh${"_…"}`];
   expect(wrongIds(wrong.join(" "))).toEqual(wrong);
   expect(wrongIds(`agt_… agt_none agt_${digits} sk_test_… agent_id tool_1 run_${digits} agent_ids_1`)).toEqual([]);
 });
 
-test("the site's style uses only tokens that there are", () => {
+test("the site's style uses only existing tokens", () => {
   const style = readFileSync(inProject("scripts/docs/site.css"), "utf8");
   const known = readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + style;
   const used = new Set([...style.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name!));
@@ -79,7 +79,7 @@ describe("a page of the documentation", () => {
     ).toEqual([]);
   });
 
-  test("that is written by hand is in the side bar, once", () => {
+  test("written by hand is in the side bar, once", () => {
     const listed = navOf(written.find(({ path }) => path === "index")!).flatMap(({ links }) =>
       links.map(({ path }) => path),
     );
@@ -87,7 +87,7 @@ describe("a page of the documentation", () => {
     expect(written.map(({ path }) => path).filter((path) => path !== "index" && !listed.includes(path))).toEqual([]);
   });
 
-  test("has links that lead somewhere", () => {
+  test("has no dead links", () => {
     const anchors = new Map(all.map(({ path, markdown }) => [path, idsOf(markdown)]));
     const broken = faults(all, ({ path, markdown }) =>
       linksIn(markdown).filter((href) => {
@@ -120,7 +120,7 @@ describe("a page of the documentation", () => {
 });
 
 const linksIn = (markdown: string): string[] =>
-  [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href]) =>
+  [...stripCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href]) =>
     /^(https?:|mailto:|\/)/.test(href!) ? [] : [href!],
   );
 

@@ -11,17 +11,17 @@ export interface Page {
   /** The first paragraph, as plain text. */
   summary: string;
   markdown: string;
-  /** Set on a page that others link to and nobody looks for: searches leave it out. */
+  /** Set on a page that is only linked and not searched for: search excludes it. */
   isPart?: true;
 }
 
-/** A group of the side bar, as a section of the first page lists it. */
+/** A group of the side bar: a section of the first page. */
 export interface NavGroup {
   title: string;
   links: { title: string; path: string }[];
 }
 
-/** The pages that are written by hand, in `server/docs`. */
+/** Returns the pages written by hand, in `server/docs`. */
 export function writtenPages(folder = inProject("server/docs")): Page[] {
   const files = [...new Bun.Glob("**/*.md").scanSync({ cwd: folder })].sort();
   return files.map((file) =>
@@ -29,17 +29,17 @@ export function writtenPages(folder = inProject("server/docs")): Page[] {
   );
 }
 
-/** Throws where the Markdown does not begin with a heading and a paragraph. */
+/** Creates a page. Throws if the Markdown does not begin with a heading and a paragraph. */
 export function pageOf(path: string, markdown: string): Page {
   const [, title, summary] = /^# (.+)\n\n([^\n#`|<-][^\n]*(?:\n[^\n]+)*)/.exec(markdown) ?? [];
   if (!title || !summary) throw new Error(`${path}.md must begin with a heading and a paragraph.`);
   return { path, title: plain(title), summary: plain(summary.replaceAll("\n", " ")), markdown };
 }
 
-/** How long a page may be, in bytes of Markdown. */
+/** Maximum length of a page, in bytes of Markdown. */
 export const pageBytes = 8192;
 
-/** The page in the first of these sizes in which it is short enough, else in the last one. */
+/** Returns the page in the first of these sizes that is short enough, otherwise in the last one. */
 export function pageThatFits<Size>(path: string, sizes: readonly Size[], write: (size: Size) => string): Page {
   let text = "";
   for (const size of sizes) {
@@ -49,7 +49,7 @@ export function pageThatFits<Size>(path: string, sizes: readonly Size[], write: 
   return pageOf(path, text);
 }
 
-/** The side bar: the lists of the first page. */
+/** Returns the side bar: the lists of the first page. */
 export function navOf(index: Page): NavGroup[] {
   const sections = index.markdown.split(/^## /m).slice(1);
   return sections.map((section) => ({
@@ -61,10 +61,12 @@ export function navOf(index: Page): NavGroup[] {
   }));
 }
 
-/** Where a relative link of a page leads, from `/docs/`: `../start/install.md#tls` on `guides/x` is `start/install.md#tls`. */
+/**
+ * Resolves a relative link of a page, from `/docs/`: `../start/install.md#tls` on `guides/x` is `start/install.md#tls`.
+ */
 export function resolveLink(from: string, href: string): string {
   return new URL(href, `docs:///${from}`).href.slice("docs:///".length);
 }
 
-/** Markdown's inline marks taken off. */
+/** Removes Markdown's inline marks. */
 export const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace(/[`*]/g, "");

@@ -1,6 +1,6 @@
 import { createProgram } from "../../server/cli/program.ts";
-import { testEvent, webhookTopics } from "../../server/wire/names.ts";
-import type { OpenApi } from "../clients/openapi.ts";
+import { testEvent, webhookTopics } from "../../server/domain/api-types/enums.ts";
+import type { OpenApi } from "../sdk-codegen/openapi.ts";
 import { addressesPage } from "./addresses.ts";
 import { alertsPage } from "./alerts.ts";
 import { commandPages } from "./commands.ts";
@@ -11,7 +11,7 @@ import { operationPages } from "./operations.ts";
 import type { Page } from "./pages.ts";
 import { configurationPages, limitsPage } from "./settings.ts";
 
-/** The pages of the reference: made of what the server itself is made of, so that they cannot say anything else. */
+/** Returns the pages of the reference, generated from the server's own definitions, so that they cannot deviate. */
 export function referencePages(document: OpenApi): Page[] {
   const program = createProgram();
   const webhooks = { ...webhookTopics, [testEvent]: "Somebody asked for a test of the webhook." };
@@ -29,7 +29,7 @@ export function referencePages(document: OpenApi): Page[] {
   ];
 }
 
-/** What each operation counts for, as its description says. */
+/** Returns the limit of each operation, from its description. */
 const countsOf = ({ paths }: OpenApi) =>
   Object.values(paths).flatMap((methods) =>
     Object.entries(methods).map(([method, { operationId, description }]) => ({

@@ -2,25 +2,25 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testApp } from "../../server/testing/test-app.ts";
-import { searchedIn } from "./build-docs.ts";
+import { searchableContentOf } from "./build-docs.ts";
 import { writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
-import { type Searched, searchIndexOf } from "./search-index.ts";
+import { type SearchablePage, searchIndexOf } from "./search-index.ts";
 
-/** The script as the pages have it. */
+/** The script of the pages. */
 const finderOf = new Function(`${readFileSync(join(import.meta.dir, "search.js"), "utf8")}; return finderOf;`)() as (
   index: object,
 ) => (words: readonly string[]) => { path: string }[];
 
-/** How often a word is in a text, up to `most`. */
+/** Returns the number of occurrences of a word, at most `most`. */
 function countOf(word: string, text: string, most: number): number {
   let count = 0;
   for (let at = text.indexOf(word); at !== -1 && count < most; at = text.indexOf(word, at + word.length)) count++;
   return count;
 }
 
-/** The same by the texts themselves. */
-function finderInTexts(pages: readonly Searched[]) {
+/** Searches the texts themselves, as the expected result. */
+function finderInTexts(pages: readonly SearchablePage[]) {
   const lower = pages.map(({ path, title, headings, text }) => ({
     path,
     title: title.toLowerCase(),
@@ -41,10 +41,10 @@ function finderInTexts(pages: readonly Searched[]) {
       .map(({ path }) => path);
 }
 
-test("a search finds by its index what it would find in the texts, in the same order, and loads less than half", async () => {
+test("a search by its index finds the same as in the texts, in the same order, and loads less than half", async () => {
   await using server = testApp();
   const document = (await server.send("GET", "/docs/openapi.json")).body;
-  const pages = searchedIn([...writtenPages(), ...referencePages(document)]);
+  const pages = searchableContentOf([...writtenPages(), ...referencePages(document)]);
   const index = searchIndexOf(pages);
   const find = finderOf(JSON.parse(index));
   const foundIn = finderInTexts(pages);

@@ -1,5 +1,5 @@
-/** What a search looks through: the title, the headings and the words of a page. */
-export interface Searched {
+/** Searchable content of a page: title, headings and words. */
+export interface SearchablePage {
   path: string;
   title: string;
   headings: string[];
@@ -7,10 +7,10 @@ export interface Searched {
 }
 
 /**
- * The index of a search: the pages, and for each word the pages that have it. A line is a word and its places: how many
- * pages further each is, with `x` and a number where the word stands there several times; more than five count as five.
+ * Returns the search index: the pages, and for each word the pages that contain it. A line is a word and its postings:
+ * the distance to the previous page, with `x` and the number of occurrences if there are several, at most five.
  */
-export function searchIndexOf(pages: readonly Searched[]): string {
+export function searchIndexOf(pages: readonly SearchablePage[]): string {
   const places = new Map<string, [page: number, count: number][]>();
   for (const [number, { text }] of pages.entries())
     for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {

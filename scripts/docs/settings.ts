@@ -1,11 +1,14 @@
 import type { Command } from "commander";
-import { variables } from "../../server/cli/variables.ts";
-import { limitMeanings, limits } from "../../server/core/limits.ts";
-import { defaultLimits, projectLimitMeanings } from "../../server/core/project-settings.ts";
+import { variables } from "../../server/cli/serve/variables.ts";
+import { limitMeanings, limits } from "../../server/domain/limits.ts";
+import { defaultLimits, projectLimitMeanings } from "../../server/domain/project-settings.ts";
 import { commandsOf, flagsOf } from "./commands.ts";
 import { type Page, pageOf } from "./pages.ts";
 
-/** Every environment variable, on a page for those without a flag and one for those of flags, which leads to their commands. */
+/**
+ * Returns every environment variable: a page for those without a flag, and one for those of flags, which links to their
+ * commands.
+ */
 export function configurationPages(program: Command): Page[] {
   const flags = commandsOf(program).flatMap(({ command, name }) =>
     flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
@@ -48,14 +51,14 @@ ${rows.join("\n")}
   return [own, ofFlags];
 }
 
-/** An operation, and the limit that it counts for. */
+/** An operation and its limit. */
 interface Counted {
   id: string;
   method: string;
   bucket: string;
 }
 
-/** Every limit, and what a request counts for. */
+/** Returns the page of every limit and the operations that count for it. */
 export function limitsPage(operations: readonly Counted[]): Page {
   const ofProjects = Object.entries(projectLimitMeanings).map(([name, meaning]) => {
     const value = defaultLimits[name as keyof typeof defaultLimits];
@@ -104,7 +107,7 @@ ${rows.join("\n")}
   );
 }
 
-/** The operations that count for a limit, where that does not follow from their method. */
+/** Names the operations that count for a limit, if that does not follow from their method. */
 function countedBy(limit: string, operations: readonly Counted[]): string {
   const special = operations.filter(
     ({ method, bucket }) =>

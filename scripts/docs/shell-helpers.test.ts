@@ -13,7 +13,7 @@ const json = JSON.stringify({
   calls: [{ id: "call_1" }, { id: "call_2", arguments: { city: "Oslo", days: [1, 2] } }],
 });
 
-/** What `field NAME` of the curl examples does where no other program is there than this one. */
+/** Runs `field NAME` of the curl examples with only this program available. */
 function field(program: string, name: string): { stdout: string; stderr: string; code: number } {
   const folder = mkdtempSync(join(tmpdir(), "runnel-field-"));
   symlinkSync(program, join(folder, program.split("/").at(-1)!));
@@ -51,7 +51,7 @@ describe.each(["node", "python3"])("field, with %s alone, prints", (name) => {
   });
 });
 
-test("api and events ask this machine directly, whatever proxy the environment names", async () => {
+test("api and events call this machine directly, whatever proxy the environment names", async () => {
   let visits = 0;
   using proxy = Bun.serve({
     port: 0,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { guides } from "../../dashboard/src/app/guides.ts";
-import { pageFor } from "../../server/cli/docs.ts";
-import { AppError, catalogue, type ErrorCode } from "../../server/core/errors.ts";
+import { pageFor } from "../../server/cli/commands/docs.ts";
+import { AppError, catalogue, type ErrorCode } from "../../server/domain/errors.ts";
 import { errorBody } from "../../server/http/errors.ts";
 import { type TestApp, testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
@@ -43,13 +43,13 @@ describe("a page", () => {
     expect(await response.text()).toMatch(new RegExp(`<h1 [^>]*>(<a [^>]*>)?${title}`));
   });
 
-  test("is served as the Markdown that it was written in, beside it", async () => {
+  test("is served as its Markdown source beside it", async () => {
     const response = await ask("/docs/guides/streaming.md");
     expect([response.status, typeOf(response)]).toEqual([200, "text/markdown; charset=utf-8"]);
     expect(await response.text()).toBe(readFileSync(inProject("server/docs/guides/streaming.md"), "utf8"));
   });
 
-  test("may run only the site's own script, and stands in no frame", async () => {
+  test("may run only the site's own script, and cannot be framed", async () => {
     const policy = (await ask("/docs")).headers.get("content-security-policy")?.split("; ") ?? [];
     expect(policy).toEqual(
       expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]),
@@ -61,7 +61,7 @@ describe("a page", () => {
     );
   });
 
-  test("is sent compressed to whoever takes that, and to nobody else", async () => {
+  test("is sent compressed to clients that accept it, and uncompressed to others", async () => {
     const plain = await (await ask("/docs/guides/streaming")).text();
     for (const accepted of ["br", "gzip, deflate, br", "br;q=0.5"]) {
       const response = await ask("/docs/guides/streaming", { "accept-encoding": accepted });
@@ -75,7 +75,7 @@ describe("a page", () => {
       expect((await ask("/docs", { "accept-encoding": refused })).headers.get("content-encoding")).toBeNull();
   });
 
-  test("is sent again only after it has changed", async () => {
+  test("is sent again only after a change", async () => {
     const first = await ask("/docs/guides/streaming");
     const etag = first.headers.get("etag")!;
     expect([etag.length > 2, first.headers.get("cache-control")]).toEqual([true, "no-cache"]);
@@ -87,16 +87,16 @@ describe("a page", () => {
     expect((await ask("/docs", { "if-none-match": etag })).status).toBe(200);
   });
 
-  test("has its head alone by HEAD", async () => {
+  test("responds to HEAD with its headers alone", async () => {
     const [whole, head] = [await ask("/docs/guides/streaming"), await ask("/docs/guides/streaming", {}, "HEAD")];
     expect([head.status, await head.text(), typeOf(head)]).toEqual([200, "", typeOf(whole)]);
     expect(head.headers.get("etag")).toBe(whole.headers.get("etag"));
   });
 });
 
-describe("what is not there", () => {
+describe("a missing page", () => {
   test.each(["/docs/nothing", "/docs/guides/nothing", "/docs/nothing.md", "/docs/nothing.css"])(
-    "is a page of the site's look, not an error in JSON: %s",
+    "is an HTML page of the site, not an error in JSON: %s",
     async (path) => {
       const response = await ask(path);
       expect([response.status, typeOf(response)]).toEqual([404, "text/html;charset=utf-8"]);
@@ -107,7 +107,7 @@ describe("what is not there", () => {
     },
   );
 
-  test("was never the same page: what it is known by is not asked for", async () => {
+  test("ignores the ETag of the 404 page, so that a client does not keep it", async () => {
     const etag = (await ask("/docs/404")).headers.get("etag");
     const response = await ask("/docs/nothing", etag ? { "if-none-match": etag } : {});
     expect(response.status).toBe(404);
@@ -121,18 +121,18 @@ describe("what is not there", () => {
     "/docs/%2fetc%2fpasswd",
     "/docs/guides%00/streaming",
     "/docs/guides/streaming.html.br",
-  ])("is nothing outside of the site's folder: %s", async (path) => {
+  ])("never resolves outside of the site's folder: %s", async (path) => {
     expect((await ask(path)).status).toBe(404);
   });
 });
 
 describe("beside the pages", () => {
-  test("/docs/errors leads to the errors", async () => {
+  test("/docs/errors redirects to the errors", async () => {
     const response = await ask("/docs/errors");
     expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/reference/errors"]);
   });
 
-  test("every code's doc_url leads to its place", async () => {
+  test("every code's doc_url leads to its anchor", async () => {
     for (const code of Object.keys(catalogue) as ErrorCode[]) {
       const { doc_url } = errorBody(new AppError(code, "No."), () => "https://localhost").error;
       const { pathname, hash } = new URL(doc_url);
@@ -142,7 +142,7 @@ describe("beside the pages", () => {
     }
   });
 
-  test("/llms.txt lists the pages for language models, and /llms-full.txt has them all", async () => {
+  test("/llms.txt lists the pages for language models, and /llms-full.txt contains them all", async () => {
     const list = await ask("/llms.txt");
     expect([list.status, typeOf(list)]).toEqual([200, "text/plain;charset=utf-8"]);
     const listed = [...(await list.text()).matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path]) => path!);
@@ -152,14 +152,14 @@ describe("beside the pages", () => {
     expect(full).toContain(readFileSync(inProject("server/docs/guides/streaming.md"), "utf8").trim());
   });
 
-  test("the files that examples use, and the licences, are there", async () => {
+  test("the files of the examples, and the licences, are served", async () => {
     const helpers = await ask("/docs/files/runnel.sh");
     expect(await helpers.text()).toBe(readFileSync(inProject("server/docs/files/runnel.sh"), "utf8"));
     const licenses = await ask("/docs/licenses.txt");
     expect([licenses.status, typeOf(licenses)]).toEqual([200, "text/plain;charset=utf-8"]);
   });
 
-  test("the clients that are served are those that the build leaves in `clients`", async () => {
+  test("the served clients are those that the build leaves in `clients`", async () => {
     const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
     for (const name of [
       `runnel-sdk-${version}.tgz`,
@@ -172,12 +172,12 @@ describe("beside the pages", () => {
     }
   });
 
-  test("every guide to which the dashboard leads is there", async () => {
+  test("every guide that the dashboard links to exists", async () => {
     for (const guide of Object.values(guides))
       expect([guide, (await ask(`/docs/${guide}`)).status]).toEqual([guide, 200]);
   });
 
-  test("what a search reads names pages that are there", async () => {
+  test("the search index names existing pages", async () => {
     const { pages } = (await (await ask("/docs/search.json")).json()) as { pages: { path: string; title: string }[] };
     expect(pages.map(({ title }) => title)).toContain("Streaming");
     for (const { path } of pages) {
@@ -187,7 +187,7 @@ describe("beside the pages", () => {
   });
 });
 
-test("from source, before a build, a page says what builds it", async () => {
+test("before a build, a server from source responds with the build command", async () => {
   await using unbuilt = testApp({ docs: join(folder, "nowhere") });
   const answer = await unbuilt.send("GET", "/docs");
   expect([answer.status, answer.body]).toEqual([404, expect.stringContaining("npm run build")]);
@@ -211,12 +211,12 @@ describe("runnel docs", () => {
     expect(pageFor(docs, topic)).toBe(written("guides/streaming.md"));
   });
 
-  test("prints the first page of a docs by the docs's name", () => {
+  test("prints the first page of a section by its name", () => {
     expect(pageFor(docs, "reference/errors")).toStartWith("# Errors\n");
     expect(pageFor(docs, "licenses")).toStartWith("# Licenses\n");
   });
 
-  test("says so where no page has the name, and which ones where several have it", () => {
+  test("reports an unknown name, and lists the pages of an ambiguous one", () => {
     expect(() => pageFor(docs, "weather")).toThrow('There is no page "weather". `runnel docs` lists them.');
     mkdirSync(join(docs, "explain"), { recursive: true });
     writeFileSync(join(docs, "explain/streaming.md"), "# Streaming, explained\n");

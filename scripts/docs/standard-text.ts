@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The text of a licence for what comes without one, as SPDX has it, with a line that says whose it is. An expression may
- * name several, `MIT OR Apache`. Null where none of them is known here. The Apache License is the product's own: it
- * stands at the beginning of the file that has all texts.
+ * Returns SPDX's text of a licence for a package without its own, with a copyright line. An expression may name
+ * several, `MIT OR Apache`. Returns null if none of them is known here. The Apache License is the product's own, and at
+ * the beginning of the file with all texts.
  */
 export function standardText(license: string, holder: string): string | null {
   const ids = license.match(/[A-Z][\w.-]*/gi) ?? [];

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
 import { standardText } from "./standard-text.ts";
 
-/** Something that others wrote and the executable carries. */
+/** A third-party component inside the executable. */
 export interface Notice {
   name: string;
   version: string;
   /** Its licence's id, such as `MIT`. */
   license: string;
-  /** Where its source is; null where nobody says. */
+  /** Address of its source; null if unknown. */
   source: string | null;
-  /** The text of its own licence files, else that of its licence; null of what is in the public domain. */
+  /** Text of its own licence files, otherwise of its licence; null if it is in the public domain. */
   text: string | null;
 }
 
@@ -18,10 +18,10 @@ const miniLm = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2";
 const encoder = "https://tfhub.dev/tensorflow/tfjs-model/universal-sentence-encoder-lite/1/default/1";
 
 /**
- * What the executable carries besides packages: Bun, what Bun is linked of (as its LICENSE.md lists it), and what is
- * inside of packages that say so in no file of theirs.
+ * Returns the components beside packages: Bun, the libraries that Bun links (from its LICENSE.md), and parts inside
+ * packages that no file of theirs names.
  */
-export function thirdParts(): Notice[] {
+export function thirdPartyComponents(): Notice[] {
   const { config } = JSON.parse(readFileSync(inProject("package.json"), "utf8")) as { config: { bun: string } };
   const { info } = JSON.parse(readFileSync(inProject("node_modules/pyodide/pyodide-lock.json"), "utf8")) as {
     info: { python: string };

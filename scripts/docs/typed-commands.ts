@@ -1,21 +1,21 @@
 import type { Command } from "commander";
 import { commandsOf } from "./commands.ts";
 
-/** The commands of runnel that a text tells to type, each in its words: those in its blocks for a shell, line by line. */
-export const typedIn = (markdown: string): string[][] =>
+/** Returns the runnel commands in a text's shell blocks, line by line, each split into words. */
+export const commandsIn = (markdown: string): string[][] =>
   [...markdown.matchAll(/^```(?:sh|bash)\n([\s\S]*?)^```$/gm)]
     .flatMap(([, code = ""]) => code.replaceAll("\\\n", " ").split("\n"))
     .flatMap((line) => /^(?:[A-Z_]+=\S* |runuser -u \S+ -- )*(runnel .*)/.exec(line)?.[1] ?? [])
     .map((line) => wordsOf(line));
 
-/** Up to what is the shell's: a redirection, or another command. */
+/** Splits a line into words, up to a redirection or another command. */
 function wordsOf(line: string): string[] {
   const words = line.match(/(?:"[^"]*"|'[^']*'|\$\([^)]*\)|[^\s"'])+/g) ?? [];
   const end = words.findIndex((word) => /^(?:\d*>|<|\||&)/.test(word));
   return words.slice(0, end < 0 ? undefined : end).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 }
 
-/** Why nobody can type this; null where it is right. */
+/** Returns the fault of a command line; null if it is valid. */
 export function faultOf(program: Command, words: readonly string[]): string | null {
   const line = words.join(" ");
   const found = commandsOf(program).find(({ typed }) => `${line} `.startsWith(`${typed} `));

@@ -3,25 +3,27 @@ import { join } from "node:path";
 import { inProject } from "../root.ts";
 import { toolFolder } from "../tool-folder.ts";
 
-/** A package as a lock names it. */
-export interface Locked {
+/** A package in a lock. */
+export interface LockedPackage {
   version: string;
   /** `sha512-` and its hash in Base64. */
   integrity: string;
 }
 
-/** What the project's own lock says of a package of npm, or the lock of Bun's executables. Throws where neither has it. */
-export function lockedPackage(name: string): Locked {
+/**
+ * Returns the entry of an npm package in the project's lock, or in that of Bun's executables. Throws if neither has it.
+ */
+export function lockedPackage(name: string): LockedPackage {
   const ofBun = JSON.parse(readFileSync(inProject("scripts/bun/package-lock.json"), "utf8")) as {
-    packages: Record<string, Locked>;
+    packages: Record<string, LockedPackage>;
   };
   const found = ofBun.packages[`node_modules/${name}`] ?? lockOfProject().get(name);
   if (!found) throw new Error(`${name} is in no lock.`);
   return found;
 }
 
-/** All packages of `bun.lock` by their names; of several versions the one that the project itself asks for. */
-export function lockOfProject(): Map<string, Locked> {
+/** Returns all packages of `bun.lock` by name; of several versions the project's direct dependency. */
+export function lockOfProject(): Map<string, LockedPackage> {
   const { packages } = Bun.JSONC.parse(readFileSync(inProject("bun.lock"), "utf8")) as {
     packages: Record<string, [id: string, ...rest: unknown[]]>;
   };
@@ -34,8 +36,8 @@ export function lockOfProject(): Map<string, Locked> {
 }
 
 /**
- * The folder of a package for whatever platform, fetched by npm and unpacked only if it is what the lock says: no package
- * manager installs what is for another machine. Throws where it cannot be had.
+ * Returns the folder of a package for any platform, fetched by npm and unpacked only if it matches the lock, because
+ * package managers skip other platforms' packages. Throws if unavailable.
  */
 export async function unpackedPackage(name: string): Promise<string> {
   const { version, integrity } = lockedPackage(name);

@@ -5,16 +5,13 @@ import { operateFilesOf } from "./operate-files.ts";
 import { readmeOf } from "./readme.ts";
 import { targets } from "./targets.ts";
 
-test.each(targets)(
-  "the files for operators in the archive for $name are there, and its README names each",
-  (target) => {
-    const readme = readmeOf(target, "1.2.3", false);
-    const files = operateFilesOf(target);
-    expect(files.filter((file) => !existsSync(inProject("server/docs/files", file)))).toEqual([]);
-    expect(files.filter((file) => !readme.includes(`\`${file}\``))).toEqual([]);
-    expect(files.includes("runnel.service")).toBe(target.name.startsWith("linux"));
-  },
-);
+test.each(targets)("the operators' files in the archive for $name exist, and its README names each", (target) => {
+  const readme = readmeOf(target, "1.2.3", false);
+  const files = operateFilesOf(target);
+  expect(files.filter((file) => !existsSync(inProject("server/docs/files", file)))).toEqual([]);
+  expect(files.filter((file) => !readme.includes(`\`${file}\``))).toEqual([]);
+  expect(files.includes("runnel.service")).toBe(target.name.startsWith("linux"));
+});
 
 test.each(["container", "service", "monitoring", "cluster-kubernetes"])(
   "the archive for linux-x64 has every file that the page %s gives",

@@ -1,7 +1,7 @@
 import { operateFilesOf } from "./operate-files.ts";
 import type { Target } from "./targets.ts";
 
-/** What stands beside the executable in an archive. */
+/** Returns the README beside the executable in an archive. */
 export function readmeOf(target: Target, version: string, lean: boolean): string {
   const { name } = target;
   const windows = name.startsWith("windows");
@@ -32,7 +32,7 @@ systemctl enable --now runnel
 \`\`\`
 `;
 
-/** The files for operators, each with the page that says more. */
+/** Lists the operators' files, each with the page that explains it. */
 function operateFiles(target: Target, run: string): string {
   const here = new Set(operateFilesOf(target));
   const lines = pages

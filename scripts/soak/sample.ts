@@ -6,7 +6,7 @@ import type { Load } from "./load.ts";
 
 const MB = 1024 * 1024;
 
-/** How the server stands at one moment. */
+/** Figures of the server at one moment. */
 export type Sample = ReturnType<typeof sample>;
 
 export function sample(server: Runnel, { counts, takeReads, errors }: Load, began: number) {
@@ -28,7 +28,7 @@ export function sample(server: Runnel, { counts, takeReads, errors }: Load, bega
   };
 }
 
-/** How much a figure grows per minute: the slope of the straight line that fits the samples best. */
+/** Returns the growth of a figure per minute: the slope of the least-squares line through the samples. */
 export function growth(samples: readonly Sample[], figure: "RSS MB" | "files"): number {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(samples.map(({ minute }) => minute)), mean(samples.map((each) => each[figure]))];
@@ -36,7 +36,7 @@ export function growth(samples: readonly Sample[], figure: "RSS MB" | "files"): 
   return over / samples.reduce((sum, each) => sum + (each.minute - x) ** 2, 0);
 }
 
-/** One line of the table. */
+/** Returns one line of the table. */
 export const line = (values: readonly (string | number)[]): string =>
   values
     .map((value) => (typeof value === "number" && !Number.isInteger(value) ? value.toFixed(1) : String(value)))

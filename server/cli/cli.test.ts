@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDataDir } from "../db/data-dir.ts";
+import { openDataDir } from "../storage/db/data-dir.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
-import { masterKey } from "./doctor.ts";
-import { type Greeting, greetingText } from "./greeting.ts";
+import { masterKey } from "./commands/doctor.ts";
+import { type StartupBanner, startupBanner } from "./serve/startup-banner.ts";
 
 const main = join(import.meta.dir, "../main.ts");
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
@@ -29,9 +29,9 @@ async function runnel(args: string[], env: Record<string, string> = {}): Promise
   return { code, out, err };
 }
 
-/** Starts a server and waits for what it says on standard output. */
+/** Starts a server and waits for its banner on standard output. */
 async function startServer(dataDir: string, args: string[] = []) {
-  // No program runs here, and to try a jail takes a second of each server.
+  // These tests run no programs, and testing the sandbox would take a second for each server.
   const fixed = ["--json", "--port", "0", "--workers", "0", "--sandbox", "off"];
   const child = Bun.spawn([process.execPath, main, "serve", ...fixed, "--data-dir", dataDir, ...args], {
     env: environment,
@@ -42,7 +42,7 @@ async function startServer(dataDir: string, args: string[] = []) {
   const log = readLog(child.stderr);
   const { value } = await child.stdout.getReader().read();
   if (!value) throw new Error(`The server said nothing: ${await log.whole}`);
-  const greeting = JSON.parse(new TextDecoder().decode(value)) as Greeting;
+  const greeting = JSON.parse(new TextDecoder().decode(value)) as StartupBanner;
   const ca = greeting.cacert ? readFileSync(greeting.cacert, "utf8") : undefined;
   return {
     child,
@@ -92,13 +92,13 @@ describe("without a server", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("version and --version say the version and end with 0", async () => {
+  test("version and --version print the version and exit with 0", async () => {
     const [command, flag] = await Promise.all([runnel(["version"]), runnel(["--version"])]);
     expect(command).toEqual({ code: 0, out: expect.stringMatching(/^runnel \d+\.\d+\.\d+ \(commit /), err: "" });
     expect(flag).toEqual(command);
   });
 
-  test("a mistake of usage ends with 2 and says what is wrong on standard error", async () => {
+  test("a usage error exits with 2 and is explained on standard error", async () => {
     for (const args of [
       ["nonsense"],
       ["--nonsense"],
@@ -123,7 +123,7 @@ describe("without a server", () => {
     }
   });
 
-  test("how long runs and traces are kept: for ever, until somebody says otherwise", async () => {
+  test("runs and traces are kept for ever, unless the project sets a number of days", async () => {
     const where = ["--data-dir", data];
     await runnel(["projects", "create", "shop", ...where]);
     const retention = (...args: string[]) => runnel(["projects", "retention", "shop", ...args, ...where]);
@@ -151,7 +151,7 @@ describe("without a server", () => {
     expect([within.code, within.err]).toEqual([2, '--within takes 1 to 9999 seconds, not "soon".\n']);
   });
 
-  test("whose pages may ask: nobody's, until somebody says otherwise", async () => {
+  test("no page may send requests, unless the project lists its origin", async () => {
     const where = ["--data-dir", data];
     await runnel(["projects", "create", "web", ...where]);
     const origins = (...args: string[]) => runnel(["projects", "origins", "web", ...args, ...where]);
@@ -165,7 +165,7 @@ describe("without a server", () => {
     expect((await origins("--origins", "none")).out.trim()).toBe("No pages may ask.");
   });
 
-  test("projects and keys: made, listed, revoked; the secret is shown once", async () => {
+  test("projects and keys are created, listed and revoked; the secret is shown once", async () => {
     const where = ["--data-dir", data];
     const missing = await runnel(["keys", "list", ...where]);
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("There is no data directory")]);
@@ -185,7 +185,7 @@ describe("without a server", () => {
       ...where,
     ]);
     const key = JSON.parse(made.out) as { id: string; secret: string };
-    const { secret } = key; // Taken first: the matcher below puts itself in its place.
+    const { secret } = key; // Read first: the matcher below replaces it.
     expect(key).toMatchObject({
       environment: "live",
       scopes: ["read", "run"],
@@ -198,7 +198,7 @@ describe("without a server", () => {
     expect(listed.out).not.toContain(secret);
   });
 
-  test("an archived project gets no key that would be refused, and no project takes another's id for its name", async () => {
+  test("an archived project gets no new key, and no project can have another's id as its name", async () => {
     const where = ["--data-dir", data];
     const { id } = JSON.parse((await runnel(["projects", "create", "one", "--json", ...where])).out);
     await runnel(["projects", "create", "two", ...where]);
@@ -209,7 +209,7 @@ describe("without a server", () => {
     expect([refused.code, refused.out, refused.err]).toEqual([1, "", expect.stringContaining("archived")]);
   });
 
-  test("a database newer than the executable ends every command with 78", async () => {
+  test("every command exits with 78 if the database is newer than the executable", async () => {
     await runnel(["projects", "create", "shop", "--data-dir", data]);
     const db = new Database(join(data, "runnel.db"));
     db.run("PRAGMA user_version = 9999");
@@ -225,7 +225,7 @@ describe("without a server", () => {
     expect((await runnel(["doctor", "--data-dir", data])).code).toBe(1);
   });
 
-  test("a configuration file that RUNNEL_CONFIG names counts for every command", async () => {
+  test("a configuration file named by RUNNEL_CONFIG applies to every command", async () => {
     const file = join(folder, "runnel.toml");
     const env = { RUNNEL_CONFIG: file };
     writeFileSync(file, `data-dir = ${JSON.stringify(join(folder, "configured"))}\n`);
@@ -238,7 +238,7 @@ describe("without a server", () => {
 
     writeFileSync(file, `port = 8443\noidc-issuer = "https://id.example.com"\noidc-client-id = "runnel"\n`);
     expect(await runnel(["config", "check", file, "--json"])).toMatchObject({
-      code: 0, // The secret may be a variable's.
+      code: 0, // The secret may come from a variable.
       out: expect.stringContaining("also needs --oidc-client-secret"),
     });
     writeFileSync(file, 'port = "https"\nworkers = "many"\npublic-url = "example.com"\noidc-name = "Example"\n');
@@ -258,7 +258,7 @@ describe("without a server", () => {
       expect(await runnel(command, env)).toEqual({ code: 2, out: "", err: `${file}:\n  prot is no setting\n` });
   });
 
-  test("the doctor says when the master key is not there, or is not the one that the secrets need", async () => {
+  test("the doctor reports a missing or wrong master key", async () => {
     const server = await startServer(data);
     await server.stop();
     const found = (env: Record<string, string> = {}) =>
@@ -329,7 +329,7 @@ describe("a server", () => {
   const cli = (...args: string[]) =>
     runnel([...args, "--data-dir", data], { RUNNEL_API_KEY: server.greeting.keys!.test });
 
-  test("shows at its first start one key per environment that work over TLS, and a set-up link", async () => {
+  test("prints at its first start a key per environment that works over TLS, and a set-up link", async () => {
     const { keys, address, setup_link, project, cacert } = server.greeting;
     expect([project, cacert]).toEqual(["default", join(data, "tls/cert.pem")]);
     for (const environment of ["test", "live"] as const) {
@@ -340,17 +340,17 @@ describe("a server", () => {
     await expect(fetch(`${address}/healthz`, { keepalive: false })).rejects.toThrow();
   });
 
-  test("keeps its secrets for its owner alone", () => {
+  test("keeps its secrets readable by their owner only", () => {
     for (const name of ["", "runnel.db", "master.key", "tls/key.pem", "server.json"])
       expect([name, statSync(join(data, name)).mode & 0o077]).toEqual([name, 0]);
   });
 
-  test("keeps a second one out with 75", async () => {
+  test("makes a second one exit with 75", async () => {
     const second = await runnel(["serve", "--port", "0", "--data-dir", data]);
     expect([second.code, second.err]).toEqual([75, expect.stringContaining(data)]);
   });
 
-  test("sees keys that the command line makes and revokes, at once", async () => {
+  test("accepts and refuses keys as soon as the command line creates and revokes them", async () => {
     const key = JSON.parse((await cli("keys", "create", "--json")).out);
     expect((await server.get("/v1/me", bearer(key.secret))).status).toBe(200);
     expect((await cli("keys", "revoke", key.id)).code).toBe(0);
@@ -361,7 +361,7 @@ describe("a server", () => {
     const { code, out } = await cli("doctor", "--json");
     const { findings } = JSON.parse(out);
     expect([code, findings.filter(({ result }: { result: string }) => result === "fail")]).toEqual([0, []]);
-    // The check after a crash waits for no mail server.
+    // The check after a crash does not wait for a mail server.
     const mail = { RUNNEL_SMTP_URL: "smtp://127.0.0.1:9", RUNNEL_MAIL_FROM: "runnel@example.com", RUNNEL_PROT: "1" };
     const machine = await runnel(["doctor", "--machine", "--json", "--data-dir", data], mail);
     const checks = JSON.parse(machine.out).findings.map(({ check }: { check: string }) => check);
@@ -375,20 +375,20 @@ describe("a server", () => {
     expect(ollama).toMatchObject({ result: "ok", detail: expect.stringContaining("11434") });
   });
 
-  test("is looked at by top, which shows what happened meanwhile", async () => {
+  test("is shown by top, with its activity between two scrapes", async () => {
     const [{ code, out }, people] = await Promise.all([
       cli("top", "--json", "--interval", "0.5"),
       cli("top", "--interval", "0.1"),
     ]);
     expect(code).toBe(0);
-    // Both asked twice, and the one may have seen the other.
+    // Each command sends two requests, and may see those of the other.
     expect(JSON.parse(out)).toMatchObject({ runs: { in_progress: 0, queued: 0 }, webhooks: { pending: 0 } });
     expect(JSON.parse(out).requests.per_second).toBeGreaterThan(0);
     expect(people).toMatchObject({ code: 0, out: expect.stringContaining("0 in progress") });
     expect((await cli("top", "--interval", "soon")).code).toBe(2);
   });
 
-  test("hears from the doctor of every setting that is half of itself or leads nowhere, which ends it with 1, and of an Ollama that is not where it was named", async () => {
+  test("fails the doctor with 1 for each incomplete or unreachable setting, and gets a warning for an unreachable Ollama", async () => {
     const nowhere = "127.0.0.1:9";
     const whole = { RUNNEL_OIDC_CLIENT_ID: "runnel", RUNNEL_OIDC_CLIENT_SECRET: "secret" };
     const OLLAMA_BASE_URL = `http://${nowhere}/v1`;
@@ -418,7 +418,7 @@ describe("a server", () => {
     }
   });
 
-  test("is told by the doctor what would keep its next start from succeeding, and which certificate it would take", async () => {
+  test("gets from the doctor all faults that would prevent its next start, and the certificate that it would use", async () => {
     const examined = async (environment: Record<string, string>) => {
       const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], environment);
       const findings: { check: string; result: string; detail: string }[] = JSON.parse(out).findings;
@@ -453,7 +453,7 @@ describe("a server", () => {
       expect(await runnel(["serve", "--data-dir", data], { [variable]: value })).toEqual({
         code: 2,
         out: "",
-        err: expect.stringMatching(new RegExp(`^${variable} [^\\n]+\\n$`)), // One line, and no stack.
+        err: expect.stringMatching(new RegExp(`^${variable} [^\\n]+\\n$`)), // One line without a stack.
       });
     expect(found.of("open files")).toMatchObject([{ result: "ok" }]);
 
@@ -486,7 +486,7 @@ describe("a server", () => {
     ]);
   });
 
-  test("has what happened to a run told from its journal, to people and to programs, also while it goes on", async () => {
+  test("has the journal of a run printed for people and programs, also while the run is in progress", async () => {
     const headers = { authorization: `Bearer ${server.greeting.keys!.test}`, "content-type": "application/json" };
     const post = async (path: string, body: object) =>
       await parsed(await server.get(path, { method: "POST", headers, body: JSON.stringify(body) }));
@@ -519,7 +519,7 @@ describe("a server", () => {
     expect((await cli("logs", "--run", "something")).code).toBe(2);
   });
 
-  test("signs an account in that the command line made, with a cookie for HTTPS alone", async () => {
+  test("signs in an account that the command line created, with a cookie for HTTPS only", async () => {
     const credentials = { email: "ada@example.com", password: "correct horse battery" };
     const link = await cli("admin", "setup-link");
     expect(link.out).toStartWith(`${server.greeting.address}/dashboard/setup#`);
@@ -562,7 +562,7 @@ describe("a server", () => {
     );
   });
 
-  test("leads / to the dashboard and sends no HSTS with its own certificate", async () => {
+  test("redirects / to the dashboard and sends no HSTS with its own certificate", async () => {
     const answer = await server.get("/");
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/dashboard"]);
     const page = await server.get("/dashboard");
@@ -597,7 +597,7 @@ describe("a server", () => {
     expect(JSON.parse(json.out)).toMatchObject({ status: "completed", agent_id: agent.id });
   });
 
-  test("is given the output of a client tool by the command line, which without one says what the run waits for", async () => {
+  test("gets the output of a client tool from the command line, which without one prints what the run waits for", async () => {
     const parameters = { type: "object", properties: {} };
     const tool = await create("/v1/tools", { name: "clock", description: "The time.", parameters, type: "client" });
     const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "It is noon." }];
@@ -615,7 +615,7 @@ describe("a server", () => {
     expect([waiting.code, waiting.err]).toEqual([1, expect.stringContaining("waits for the tool clock (call_")]);
   });
 
-  test("fails a run for the command line with 1 and the reason", async () => {
+  test("makes the command line exit with 1 and the reason if a run fails", async () => {
     const agent = await create("/v1/agents", {
       name: "broken",
       instructions: "Fail.",
@@ -649,14 +649,14 @@ describe("a server", () => {
   });
 });
 
-describe("a server of its own", () => {
+describe("a separate server", () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "runnel-cli-"));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("that is told to stop ends its streams with a comment and itself with 0; the next start shows addresses and no keys", async () => {
+  test("ends its streams with a comment on SIGTERM and exits with 0; the next start prints addresses and no keys", async () => {
     const data = join(folder, "data");
     const server = await startServer(data);
     const post = { ...bearer(server.greeting.keys!.test), method: "POST" };
@@ -687,7 +687,7 @@ describe("a server of its own", () => {
     expect(await again.stop()).toBe(0);
   });
 
-  test("that is told to stop leaves at once at a second signal", async () => {
+  test("exits at once on a second signal", async () => {
     const server = await startServer(join(folder, "data"), ["--insecure-http"]);
     // A request whose body never ends keeps the server from stopping.
     const held = await Bun.connect({
@@ -698,7 +698,7 @@ describe("a server of its own", () => {
     held.write(
       `POST /v1/agents HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.greeting.keys!.test}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
-    await server.get("/healthz"); // Answered after what came before it was read.
+    await server.get("/healthz"); // The response proves that the data sent before was read.
     server.child.kill("SIGTERM");
     await server.log.holds("stopping");
     server.child.kill("SIGTERM");
@@ -718,7 +718,7 @@ describe("a server of its own", () => {
     const RUNNEL_METRICS_TOKEN = "not for who cannot prove to be the server";
     for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
       expect(await runnel([...command, "--data-dir", data], { RUNNEL_METRICS_TOKEN })).toMatchObject({ code: 0 });
-    // Where a key would be sent, the name is verified.
+    // The name is verified if a key would be sent.
     const url = named.greeting.address;
     for (const flags of [[], ["--url", url], ["--url", url, "--cacert", authority!]]) {
       const env = { RUNNEL_API_KEY: named.greeting.keys!.test };
@@ -732,12 +732,12 @@ describe("a server of its own", () => {
     await named.stop();
   });
 
-  test("prints at a first start behind a proxy what works there, and no key is revoked by what was tried before", async () => {
+  test("prints working addresses at a first start behind a proxy, and keeps its first keys despite plain HTTP requests", async () => {
     const { ca, issue } = createCertificateAuthority();
     const authority = join(folder, "proxy-ca.pem");
     writeFileSync(authority, ca);
     let behind = "";
-    /** What the proxy says of a client; by itself that it came by HTTPS, from its own address. */
+    /** Forwards a request as the proxy does: by default as an HTTPS request from the address of its peer. */
     const forward = async (request: Request, peer: string, claims: Record<string, string> = {}) => {
       const { pathname, search } = new URL(request.url);
       const headers = new Headers(request.headers);
@@ -758,7 +758,7 @@ describe("a server of its own", () => {
     const ask = (url: string, key?: string) => fetch(url, { ...(key && bearer(key)), tls: { ca }, keepalive: false });
     const codeOf = async (answer: Response) => [answer.status, (await parsed(answer)).error?.code];
 
-    const text = greetingText(server.greeting);
+    const text = startupBanner(server.greeting);
     const [, key, url] = /Bearer (\w+)" (\S+)/.exec(text)!;
     expect((await ask(url!, key!)).status).toBe(200);
     const [link] = /https:\S+\/dashboard\/setup#\S+/.exec(text)!;
@@ -770,14 +770,14 @@ describe("a server of its own", () => {
     const asked = await runnel(command, { RUNNEL_API_KEY: keys!.live });
     expect(asked.err).toContain("There is nothing with this id.");
 
-    // Past the proxy, on this machine: refused, noted, and both keys are good.
+    // Direct requests from this machine are refused and logged, and both keys stay valid.
     for (const secret of [keys!.live, keys!.test, keys!.live])
       expect(await codeOf(await server.get("/v1/me", bearer(secret)))).toEqual([403, "https_required"]);
     await server.log.holds("from this machine and was kept");
     const me = `${proxy.url.origin}/v1/me`;
     for (const secret of [keys!.live, keys!.test]) expect((await ask(me, secret)).status).toBe(200);
 
-    // From elsewhere, in plain HTTP by the proxy's word: the last admin key stays, any other live one goes.
+    // Plain HTTP from elsewhere, according to the proxy: the last admin key stays, any other live key is revoked.
     const made = await runnel(["keys", "create", "--env", "live", "--scopes", "run", "--json", "--data-dir", data]);
     const other: string = JSON.parse(made.out).secret;
     const inClear = { "x-forwarded-proto": "http" };
@@ -796,7 +796,7 @@ describe("a server of its own", () => {
     expect(await server.log.whole).not.toContain(keys!.live);
   });
 
-  test("speaks plain HTTP on loopback when told to, and behind a proxy only what the proxy says came by HTTPS", async () => {
+  test("accepts plain HTTP on loopback if allowed, and behind a proxy only requests that came by HTTPS", async () => {
     const plain = await startServer(join(folder, "plain"), ["--insecure-http"]);
     expect(plain.greeting.address).toStartWith("http://127.0.0.1:");
     expect((await plain.get("/v1/me", bearer(plain.greeting.keys!.test))).status).toBe(200);
@@ -811,7 +811,7 @@ describe("a server of its own", () => {
       const short = { headers: { ...forwarded.headers, host } };
       expect([host, (await proxied.get("/v1/me", short)).status]).toEqual([host, 200]);
     }
-    // On this machine its own commands and a Prometheus reach it without the proxy.
+    // Commands and Prometheus on this machine reach it without the proxy.
     for (const command of [["health"], ["top", "--json", "--interval", "0.1"]])
       expect(await runnel([...command, "--data-dir", join(folder, "proxied")])).toMatchObject({ code: 0 });
     expect((await proxied.get("/metrics")).status).toBe(200);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { routable } from "../http/routable.ts";
+import { normalizeHost } from "../http/normalize-host.ts";
 import { silentLog } from "../lib/log.ts";
 import { rawAsk } from "../testing/raw-ask.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import { createListener } from "./listener.ts";
+import { createListener } from "./serve/listener.ts";
 
-// Over sockets: every client that is at hand resolves an address before it sends it.
+// Uses raw sockets, because every HTTP client resolves dot segments before it sends a URL.
 const server = testApp({ dashboard: true });
-const handle = (request: Request) => server.app.fetch(routable(request));
+const handle = (request: Request) => server.app.fetch(normalizeHost(request));
 const listener = createListener({ host: "127.0.0.1", port: 0, certificate: null, log: silentLog, handle });
 let admin: Client;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ const dots = [
   "a\\..",
   "a\\b",
 ];
-// An address may have these, and then it is looked up as it is.
+// Valid path segments, which are looked up unchanged.
 const odd = ["", "%00", "%2f..", "a%2f..%2fb", "%5c..", "...", "..a", "%252e%252e", "%ff"];
 
 const routes = server
@@ -55,19 +55,19 @@ const routes = server
   .filter(({ path, method }) => path.includes("/:") && /^[A-Z]+$/.test(method))
   .map(({ method, path }) => ({ method, path: path.replace(/(?<=.)\/$/, "") }));
 
-/** An address of the route for each of its parameters, which is this. */
+/** Returns a URL for each parameter of a route, with `value` in its place. */
 const targetsOf = (path: string, value: string): string[] =>
   [...path.matchAll(/:\w+/g)].map(({ 0: name, index }) =>
     `${path.slice(0, index)}${value}${path.slice(index + name.length)}`.replaceAll(/:\w+/g, "none").replace("*", "x"),
   );
 
-test("there are routes with parameters, also of the doors and of the dashboard", () => {
+test("there are routes with parameters, also of the protocols and of the dashboard", () => {
   for (const part of ["/v1/memory/:id/keys/:key", "/console/api/", "/openai/v1/", "/a2a/", "/streams/", "/callbacks/"])
     expect(routes.some(({ path }) => path.startsWith(part))).toBe(true);
 });
 
 test.each(routes)(
-  "$method $path never takes a part of the path for a step up, and no odd one for a fault of its own",
+  "$method $path never resolves a dot segment, and does not fail with a 500 on odd segments",
   async ({ method, path }) => {
     for (const value of dots)
       for (const target of targetsOf(path, value)) {
@@ -82,7 +82,7 @@ test.each(routes)(
   },
 );
 
-describe("a key that is named like a step up", () => {
+describe("a memory key that is named like a dot segment", () => {
   const places = ["keys/..", "keys/%2e%2e", "keys/%2E.", "entries/..", "keys//../..", "keys/k/../..", "keys/a\\..\\.."];
 
   test.each(places)("deletes no store: %s", async (place) => {
@@ -92,7 +92,7 @@ describe("a key that is named like a step up", () => {
   });
 });
 
-describe("an address", () => {
+describe("a URL", () => {
   test.each([
     "/v1/x/../me",
     "/v1/./me",
@@ -109,7 +109,7 @@ describe("an address", () => {
     "/docs/../v1/me",
     "/v1/me/..?a=b",
     "/healthz/../v1/me",
-  ])("that is resolved to another one is refused: %s", async (target) => {
+  ])("with a dot segment is refused: %s", async (target) => {
     expect(await ask("GET", target)).toEqual(refused);
   });
 
@@ -127,11 +127,11 @@ describe("an address", () => {
     ["/v1/memory//keys/k", 404],
     ["/v1/agents/a%5cb", 404],
     ["/v1/agents/%zz", 404],
-  ])("that is what it says goes on as before: %s is %i", async (target, status) => {
+  ])("without a dot segment is handled as usual: %s is %i", async (target, status) => {
     expect((await ask("GET", target)).status).toBe(status);
   });
 
-  test("that is refused has the form of every error, with all its headers", async () => {
+  test("is refused with an error in the usual form, with all headers", async () => {
     const { head, text } = await rawAsk(listener.port, { method: "GET", target: "/v1/me/.." });
     const { error, request_id } = JSON.parse(text);
     expect(error).toMatchObject({ type: "invalid_request_error", code: "validation_failed", param: null });

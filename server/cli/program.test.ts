@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../core/errors.ts";
-import { DataDirInUse } from "../db/data-dir.ts";
-import { DatabaseTooNew } from "../db/version.ts";
-import { answerCall, readAnswers } from "./answer-calls.ts";
-import { CliError, exitCodeOf, explain } from "./exit-code.ts";
-import { type ListenFlags, opensLoopback, ownAddresses, planListener } from "./listen-plan.ts";
-import { readConnection } from "./models.ts";
-import { tidyEnvironment } from "./option.ts";
-import { printable } from "./print.ts";
+import { AppError } from "../domain/errors.ts";
+import { DataDirInUse } from "../storage/db/data-dir.ts";
+import { DatabaseTooNew } from "../storage/db/version.ts";
+import { answerCall, readAnswers } from "./commands/answer-calls.ts";
+import { CliError, exitCodeOf, explain } from "./commands/exit-code.ts";
+import { readConnection } from "./commands/models.ts";
+import { tidyEnvironment } from "./commands/option.ts";
+import { printable } from "./commands/print.ts";
+import { readFrames } from "./commands/read-frames.ts";
+import { createRunScreen } from "./commands/run-screen.ts";
 import { createProgram } from "./program.ts";
-import { readFrames } from "./read-frames.ts";
-import { createRunScreen } from "./run-screen.ts";
+import { type ListenFlags, opensLoopback, ownAddresses, planListener } from "./serve/listen-plan.ts";
 
 const usage = (work: () => unknown): unknown => {
   try {
@@ -21,14 +21,14 @@ const usage = (work: () => unknown): unknown => {
 };
 
 describe("exit codes", () => {
-  test("tell a directory in use and a newer database from other failures", () => {
+  test("distinguish a directory in use and a newer database from other failures", () => {
     expect(exitCodeOf(new DataDirInUse("/data"))).toBe(75);
     expect(exitCodeOf(new DatabaseTooNew(9, 1))).toBe(78);
     expect(exitCodeOf(new AppError("name_taken", "taken"))).toBe(1);
     expect(exitCodeOf(new Error("bug"))).toBe(1);
   });
 
-  test("only a bug shows where it happened", () => {
+  test("only a bug shows its stack", () => {
     expect(explain(new CliError("plain words"))).toBe("plain words");
     expect(explain(new Error("bug"))).toContain("program.test.ts");
   });
@@ -42,7 +42,7 @@ describe("every flag", () => {
     expect(flags.filter(({ envVar }) => !envVar?.startsWith("RUNNEL_")).map(({ long }) => long)).toEqual([]);
   });
 
-  test("that is a switch stays off when its variable says 0, false or nothing", () => {
+  test("stays off if it is a switch and its variable is 0, false or empty", () => {
     const environment: Record<string, string | undefined> = {
       RUNNEL_INSECURE_HTTP: "0",
       RUNNEL_PORT: "",
@@ -56,13 +56,13 @@ describe("every flag", () => {
 describe("the listener", () => {
   const plan = (flags: Partial<ListenFlags>) => planListener({ host: "127.0.0.1", port: "0", ...flags });
 
-  test("has its own certificate unless it is told otherwise", () => {
+  test("has its own certificate by default", () => {
     expect(plan({})).toMatchObject({ tls: "own", insecureHttp: false, loopback: true });
     expect(plan({ host: "0.0.0.0" })).toMatchObject({ tls: "own", loopback: false });
     expect(plan({ tlsCert: "c", tlsKey: "k" }).tls).toEqual({ cert: "c", key: "k" });
   });
 
-  test("is open to the world on the usual ports for a domain, and asks Let's Encrypt for its certificate", () => {
+  test("listens on all addresses and the usual ports for a domain, and gets its certificate from Let's Encrypt", () => {
     expect(planListener({ domain: "API.example.com., bücher.example" })).toMatchObject({
       host: "0.0.0.0",
       port: 443,
@@ -87,7 +87,7 @@ describe("the listener", () => {
     });
   });
 
-  test("opens this machine to tools only where nobody on it is believed as a proxy", () => {
+  test("lets tools reach this machine only if it listens on loopback alone and trusts no proxy there", () => {
     expect(opensLoopback(plan({}))).toBe(true);
     expect(opensLoopback(plan({ host: "0.0.0.0" }))).toBe(false);
     expect(opensLoopback(plan({ trustProxy: "10.0.0.0/8,fd00::/8" }))).toBe(true);
@@ -95,7 +95,7 @@ describe("the listener", () => {
       expect([trustProxy, opensLoopback(plan({ trustProxy }))]).toEqual([trustProxy, false]);
   });
 
-  test("knows every way into itself", () => {
+  test("knows every address at which it is reachable", () => {
     expect(ownAddresses(plan({}), [8443, null])).toEqual([{ host: "127.0.0.1", port: 8443 }]);
     expect(ownAddresses(plan({ host: "localhost" }), [1, 2], "https://API.example.com")).toEqual([
       { host: "::", port: 1 },
@@ -123,13 +123,13 @@ describe("the listener", () => {
     ["an authority in plain HTTP", { domain: "example.com", acmeDirectory: "http://127.0.0.1/dir" }],
     ["an authority for no domain", { acmeEmail: "ops@example.com" }],
     ["a port to refuse plain HTTP where nothing else is spoken", { insecureHttp: true, httpPort: "0" }],
-  ])("refuses %s as a mistake of usage", (_, flags) => {
+  ])("refuses %s with a usage error", (_, flags) => {
     expect(usage(() => plan(flags))).toBe(2);
   });
 });
 
 describe("models add", () => {
-  test("takes the provider from the name, and any other name for a compatible server", () => {
+  test("takes the provider from the name; any other name is a compatible server", () => {
     expect(readConnection("openai", { apiKey: "sk" })).toMatchObject({ provider: "openai", api_key: "sk" });
     expect(readConnection("local", { baseUrl: "http://127.0.0.1:1/v1" })).toMatchObject({
       provider: "openai_compatible",
@@ -155,11 +155,11 @@ describe("models add", () => {
   });
 });
 
-describe("answers to tool calls given beforehand", () => {
+describe("prepared answers to tool calls", () => {
   const { signal } = new AbortController();
   const call = { id: "call_1", tool: "weather", arguments: {} };
 
-  test("are found by the call's id, then by the tool's name; text that is no JSON is itself", async () => {
+  test("are found by the id of the call or the name of the tool; text that is not JSON is a string", async () => {
     const answers = readAnswers(['weather={"c":21}', "call_2=a=b"], ["weather=approve"]);
     expect(await answerCall({ ...call, needs: "output" }, answers, signal)).toEqual({
       tool_call_id: "call_1",
@@ -171,7 +171,7 @@ describe("answers to tool calls given beforehand", () => {
     expect(await answerCall({ ...call, needs: "approval" }, answers, signal)).toMatchObject({ decision: "approve" });
   });
 
-  test("that cannot be read are a mistake of usage", () => {
+  test("are a usage error if they cannot be read", () => {
     expect(usage(() => readAnswers(["weather"]))).toBe(2);
     expect(usage(() => readAnswers([], ["weather=maybe"]))).toBe(2);
   });
@@ -181,7 +181,7 @@ describe("the stream's reader", () => {
   const text =
     'retry: 2000\n\nevent: token\nid: 1.2\ndata: {"delta":"é"}\n\n: ping\n\nevent: run.completed\nid: 3\ndata: {}\n\nevent: half';
 
-  test("reads the same events wherever the bytes are cut", async () => {
+  test("reads the same events wherever the bytes are split", async () => {
     const bytes = new TextEncoder().encode(text);
     for (let size = 1; size < 20; size++) {
       const body = new ReadableStream<Uint8Array>({
@@ -199,7 +199,7 @@ describe("the stream's reader", () => {
 });
 
 describe("the screen", () => {
-  test("keeps the answer alone on standard output, and notes on lines of their own", () => {
+  test("prints only the answer on standard output, and each note on a separate line", () => {
     const [out, err]: string[][] = [[], []];
     const screen = createRunScreen({ json: false, out: (text) => out!.push(text), err: (text) => err!.push(text) });
     screen.show({ id: "", event: "token", data: { kind: "reasoning", delta: "hm" } });

@@ -1,31 +1,31 @@
 import { Command } from "commander";
 import { build } from "../lib/build-info.ts";
-import { adminCommand } from "./admin.ts";
-import { backupCommand } from "./backup.ts";
-import { type ClientFlags, clientOptions } from "./client-options.ts";
-import { cellOption, clusterCommand, clusterOption, sendToLeader } from "./cluster-command.ts";
-import { configCommand } from "./config-command.ts";
-import { docsCommand, licensesCommand } from "./docs.ts";
-import type { DoctorFlags } from "./doctor.ts";
-import { embedderCommand } from "./embedder-command.ts";
-import { installCommand } from "./install.ts";
-import { keysCommand } from "./keys.ts";
-import { logsCommand } from "./logs-command.ts";
-import { modelsCommand } from "./models.ts";
-import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./option.ts";
-import { writeBeside, writeOut } from "./output.ts";
-import { print } from "./print.ts";
-import { projectsCommand } from "./projects.ts";
-import { restoreCommand } from "./restore.ts";
-import { runCommand } from "./run-command.ts";
-import { serveCommand } from "./serve-command.ts";
-import { suiteCommand } from "./suite-command.ts";
-import type { TopFlags } from "./top.ts";
-import { variableOf, variables } from "./variables.ts";
+import { cellOption, clusterCommand, clusterOption, sendToLeader } from "./cluster/cluster-command.ts";
+import { adminCommand } from "./commands/admin.ts";
+import { backupCommand } from "./commands/backup.ts";
+import { type ClientFlags, clientOptions } from "./commands/client-options.ts";
+import { configCommand } from "./commands/config-command.ts";
+import { docsCommand, licensesCommand } from "./commands/docs.ts";
+import type { DoctorFlags } from "./commands/doctor.ts";
+import { embedderCommand } from "./commands/embedder-command.ts";
+import { installCommand } from "./commands/install.ts";
+import { keysCommand } from "./commands/keys.ts";
+import { logsCommand } from "./commands/logs-command.ts";
+import { modelsCommand } from "./commands/models.ts";
+import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./commands/option.ts";
+import { writeBeside, writeOut } from "./commands/output.ts";
+import { print } from "./commands/print.ts";
+import { projectsCommand } from "./commands/projects.ts";
+import { restoreCommand } from "./commands/restore.ts";
+import { runCommand } from "./commands/run-command.ts";
+import { suiteCommand } from "./commands/suite-command.ts";
+import type { TopFlags } from "./commands/top.ts";
+import { serveCommand } from "./serve/serve-command.ts";
+import { variableOf, variables } from "./serve/variables.ts";
 
 /**
- * The command line. Commands load what they need when they run: `runnel version` loads no server. Of one that can only
- * start the server (`servesOnly`) the other commands are not made, since that would be noticed in each start.
+ * Creates the command line. Commands load their code when they run: `runnel version` loads no server. With `servesOnly`
+ * the other commands are not created, which would delay each start.
  */
 export function createProgram(servesOnly = false): Command {
   const serve = serveCommand();
@@ -104,10 +104,10 @@ const doctorCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
     .action(async (flags: DoctorFlags, { parent }: Command) => {
-      await (await import("./doctor.ts")).doctor(flags, unknownVariables(parent!));
+      await (await import("./commands/doctor.ts")).doctor(flags, unknownVariables(parent!));
     });
 
-/** Variables with runnel's prefix that nothing reads. */
+/** Returns variables with runnel's prefix that are unknown. */
 function unknownVariables(program: Command): string[] {
   const known = new Set(descendants(program).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
   const names = Object.keys(process.env).filter((name) => name.startsWith("RUNNEL_"));
@@ -117,7 +117,7 @@ function unknownVariables(program: Command): string[] {
 const healthCommand = (): Command => {
   const command = new Command("health").description("end with 0 while the server can do its work, for health checks");
   for (const each of clientOptions()) if (each.name() !== "api-key") command.addOption(each);
-  return command.action(async (flags: ClientFlags) => await (await import("./health.ts")).health(flags));
+  return command.action(async (flags: ClientFlags) => await (await import("./commands/health.ts")).health(flags));
 };
 
 const restartCommand = (): Command =>
@@ -126,7 +126,7 @@ const restartCommand = (): Command =>
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nOn Linux. With systemd: systemctl reload runnel.")
-    .action(async (flags: DataFlags) => await (await import("./restart.ts")).restart(flags));
+    .action(async (flags: DataFlags) => await (await import("./serve/restart.ts")).restart(flags));
 
 const topCommand = (): Command =>
   new Command("top")
@@ -139,9 +139,9 @@ const topCommand = (): Command =>
     .addOption(option("--interval <seconds>", "time that rates and latencies are measured over", { default: "2" }))
     .addOption(dataDirOption())
     .addOption(option("--json", "print one sample as a JSON object, and end"))
-    .action(async (flags: TopFlags) => await (await import("./top.ts")).top(flags));
+    .action(async (flags: TopFlags) => await (await import("./commands/top.ts")).top(flags));
 
-/** Reads a database through beside the server that serves it. The server starts this by itself. */
+/** Scrubs a database beside the server, which starts this itself. */
 const readThroughCommand = (): Command =>
   new Command("read-through")
     .description(
@@ -149,7 +149,7 @@ const readThroughCommand = (): Command =>
     )
     .addOption(dataDirOption())
     .action(async ({ dataDir }: { dataDir: string }) => {
-      const { readSlowly } = await import("./read-through.ts");
+      const { runScrub: readSlowly } = await import("./commands/scrub-command.ts");
       print(true, { ...(await readSlowly(dataDir)) }, () => "");
     });
 
@@ -163,10 +163,10 @@ function traceCommand(): Command {
       "after",
       "\nExamples:\n  $ runnel trace run_01…\n  $ runnel trace run_01….capsule.sqlite3   needs no server",
     )
-    .action(async (run: string, flags: ClientFlags) => await (await import("./trace.ts")).trace(run, flags));
+    .action(async (run: string, flags: ClientFlags) => await (await import("./commands/trace.ts")).trace(run, flags));
 }
 
-/** `runnel 1.2.3 (commit 0123456789ab, built 2026-11-21T…)`. */
+/** Returns `runnel 1.2.3 (commit 0123456789ab, built 2026-11-21T…)`. */
 const versionText = (): string =>
   `runnel ${build.version} (commit ${build.commit}${build.date ? `, built ${build.date}` : ""})`;
 

@@ -3,7 +3,7 @@ import { createTransportGate } from "../http/https-only.ts";
 import { createOwnNames } from "../http/own-names.ts";
 import { silentLog } from "../lib/log.ts";
 import { rawAsk } from "../testing/raw-ask.ts";
-import { createListener } from "./listener.ts";
+import { createListener } from "./serve/listener.ts";
 import { createSpareHandle } from "./spare-handle.ts";
 
 const { isRebound } = createTransportGate({
@@ -26,7 +26,7 @@ const ask = async (target: string, host: string) => {
 };
 
 test.each(["/healthz", "/healthz/", "/healthz?x=1"])(
-  "a spare's %s is asked from its own machine by a name of the machine only",
+  "a spare answers %s on its own machine only if the Host header names the machine",
   async (target) => {
     for (const host of ["127.0.0.1", "localhost:8443", "runs.example"])
       expect((await ask(target, host)).text).toMatch(/^\{"status":"spare","request_id":"req_/);
@@ -37,12 +37,12 @@ test.each(["/healthz", "/healthz/", "/healthz?x=1"])(
   },
 );
 
-test("a spare passes on what is not its own, and leaves it to the leader who may ask", async () => {
+test("a spare passes on all other requests, whose Host the leader checks", async () => {
   for (const target of ["/readyz", "/v1/me", "/healthz/x", "/healthzz"])
     expect(await ask(target, "evil.example")).toMatchObject({ status: 200, text: "from the leader" });
 });
 
-test("what a spare says itself has the headers of every response", async () => {
+test("a spare's own responses have the headers of every response", async () => {
   for (const host of ["127.0.0.1", "evil.example"]) {
     const { head, text } = await ask("/healthz", host);
     const id = JSON.parse(text).request_id;

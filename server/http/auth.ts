@@ -1,41 +1,44 @@
 import { Elysia } from "elysia";
-import { AppError, type Fault } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
-import { type ClientScope, nameOf, type Permission, type Scope } from "../core/scope.ts";
-import type { Actor } from "../db/audit.ts";
-import type { Condition } from "./condition.ts";
+import { AppError, type Fault } from "../domain/errors.ts";
+import { notFound } from "../domain/not-found.ts";
+import { type ClientScope, nameOf, type Permission, type Scope } from "../domain/scope.ts";
+import type { Actor } from "../storage/db/audit.ts";
+import { cachedQuery } from "./cached-query.ts";
 import type { Cors } from "./cors.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
-import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
+import { type Access, type BodyReader, type Need, type Operation, withDeclaration } from "./operation.ts";
 import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
-import { queryOf } from "./query-of.ts";
-import type { Bucket, RateLimiter, Span, Standing } from "./rate-limit.ts";
-import { tellStanding } from "./rate-limit-headers.ts";
+import type { Bucket, BucketState, RateLimiter, RateWindow } from "./rate-limit.ts";
+import { setRateLimitHeaders } from "./rate-limit-headers.ts";
 import type { RequestQueue } from "./request-queue.ts";
+import type { Condition } from "./row-filter.ts";
 
-/** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
+/** Returns the caller's identity or throws 401. Synchronous, because all it reads is in this process. */
 export type Authenticate = (request: Request) => Identity;
 
-/** Why who was admitted by this request would be so no longer; null while they would. Open streams ask again and again. */
+/**
+ * Returns the error if the caller's access has ended since the request was admitted, else null. Open streams check
+ * repeatedly.
+ */
 export type NoLongerValid = (principal: Principal, request: Request) => AppError | null;
 
-/** What somebody was refused for want of, and where. */
+/** The permission that a refused caller lacked, and the request. */
 export interface Refusal {
   required: { required_scope: Permission | ClientScope } | { required_role: string } | { bound_by: string };
   request: Request;
 }
 
-/** Told of whoever may not do what they asked for; of what is of no project, the scope is null. */
+/** Called on every 403. `scope` is null for server-wide routes. */
 export type OnRefused = (actor: Actor, scope: Scope | null, refusal: Refusal) => void;
 
 export type Auth = ReturnType<typeof createAuth>;
 
-// Across all plugins: a request has one principal, whichever door it came through.
-const known = new WeakMap<Request, Principal>();
+// Shared by all plugins: a request has one principal, whichever protocol it used.
+const principals = new WeakMap<Request, Principal>();
 
-/** Says who asks, and counts the request. */
+/** Returns the principal of a request and counts the request against its rate limits. */
 export type Identify = ReturnType<typeof createIdentify>;
 
 export function createIdentify({
@@ -47,14 +50,14 @@ export function createIdentify({
 }: {
   authenticate: Authenticate;
   limiter: Pick<RateLimiter, "take" | "takeOf">;
-  /** Absent where no page of another site is answered. */
+  /** Absent if no cross-origin requests are served. */
   cors?: Pick<Cors, "settle">;
-  /** The address that a request came from; absent where there is no socket. */
+  /** Client address of a request; absent if there is no socket. */
   clientOf?: (request: Request) => string | null;
-  /** Whether a request was counted before it came. */
+  /** True if the request was already counted, by the outer request that it belongs to. */
   wasCounted?: (request: Request, bucket: Bucket) => boolean;
 }) {
-  // At once: a request that was answered has no address any more.
+  // Read the address now: once the request was answered, its socket has none.
   const actorOf = ({ kind, id, token }: Identity, request: Request, headers: Headers): Actor => ({
     type: kind === "key" && token?.person === undefined ? "api_key" : "user",
     id: token?.person ?? id,
@@ -62,39 +65,45 @@ export function createIdentify({
     request_id: String(headers["x-request-id"] ?? "") || null,
   });
 
-  /** Throws 401, 403 for a token on a page of another site or of a visitor where none are, and 429 for a request too many. */
+  /**
+   * Throws 401, 403 (a token used on an origin that is not allowed, or a visitor's token where visitors may not call)
+   * or 429.
+   */
   return (request: Request, headers: Headers, bucket: Bucket = bucketOf(request), visitors = false): Principal => {
     const identity = authenticate(request);
     const principal = { ...identity, actor: actorOf(identity, request, headers) };
-    known.set(request, principal);
+    principals.set(request, principal);
     cors?.settle(principal, request, headers);
     if (principal.token?.is_visitor && !visitors)
       throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
     if (!wasCounted(request, bucket))
-      count(limiter, principal, bucket, (standing) => tellStanding(request, headers, standing));
+      count(limiter, principal, bucket, (standing) => setRateLimitHeaders(request, headers, standing));
     return principal;
   };
 }
 
-/** Counts a request; throws 429. */
+/** Counts a request; throws 429 if a limit is exceeded. */
 export function count(
   limiter: Pick<RateLimiter, "take" | "takeOf">,
   principal: Principal,
   bucket: Bucket,
-  tell?: (standing: Standing | null) => void,
+  tell?: (standing: BucketState | null) => void,
 ): void {
   if (principal.token) limitToken(limiter, principal.token, bucket);
   const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
   tell?.(standing);
-  if (standing?.accepted === false) throw tooMany(standing);
+  if (standing?.accepted === false) throw rateLimited(standing);
 }
 
-/** Throws 429, before the request is counted further: whoever asks too often takes nothing from the others. */
+/**
+ * Throws 429 before the project's own limit is charged, so that a token over its limit uses up nothing of other
+ * clients.
+ */
 function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientToken, bucket: Bucket): void {
   for (const { of, name, limits, runsBefore } of shares) {
-    const take = (what: string, limit: number, span?: Span) => {
+    const take = (what: string, limit: number, span?: RateWindow) => {
       const standing = takeOf(of, name, what, limit, span);
-      if (!standing.accepted) throw tooMany(standing);
+      if (!standing.accepted) throw rateLimited(standing);
     };
     const { runs_per_day } = limits;
     take("requests", limits.requests_per_minute);
@@ -102,7 +111,7 @@ function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientT
       take("runs", limits.run_creations_per_minute);
       if (runs_per_day !== undefined) take("runs of a day", runs_per_day, { span_ms: day_ms, before: runsBefore });
     }
-    // A thread for each run, and a cancel: what is made stays, whether or not anything is said in it.
+    // Allow one thread and one cancellation per run. Created objects stay, even if no run ever uses them.
     if (bucket === "writes_per_minute" && runs_per_day !== undefined)
       take("writes of a day", 2 * runs_per_day, { span_ms: day_ms });
   }
@@ -110,7 +119,7 @@ function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientT
 
 const day_ms = 24 * 3_600_000;
 
-const tooMany = ({ retryAfter }: Pick<Standing, "retryAfter">): AppError =>
+const rateLimited = ({ retryAfter }: Pick<BucketState, "retryAfter">): AppError =>
   new AppError("rate_limited", "Too many requests.", { retryAfter });
 
 interface Context {
@@ -118,10 +127,13 @@ interface Context {
   set: { headers: Headers };
 }
 
-/** Of the answer to a request. */
+/** Response headers. */
 type Headers = Record<string, unknown>;
 
-/** A route that says nothing of itself gets no `principal` and so reaches no store: forgetting it is a type error. */
+/**
+ * Plugin that guards routes. A route without `operation` or `permission` gets no `principal`, so forgetting it is a
+ * type error.
+ */
 export function createAuth(
   name: string,
   {
@@ -133,10 +145,10 @@ export function createAuth(
   }: {
     identify: Identify;
     authenticate: Authenticate;
-    /** Absent where an `Idempotency-Key` means nothing. */
+    /** Absent if `Idempotency-Key` is not supported. */
     idempotency?: Pick<Idempotency, "begin">;
     onRefused?: OnRefused;
-    /** Where requests come faster than they are handled. */
+    /** Queues requests that arrive faster than they are handled. */
     requestQueue?: RequestQueue;
   },
 ) {
@@ -152,40 +164,44 @@ export function createAuth(
     refuseQuery(request.url, Object.keys(query));
   }
 
-  /** A POST with a key may have been answered before: then it goes no further than this. */
+  /** Reads the body. A POST with a known `Idempotency-Key` ends here with the stored response. */
   async function readOnce(request: Request, access: Access): Promise<unknown> {
-    const { bytes, parse } = await (access.read ?? readJson)(request, known.get(request)!).finally(
-      () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
+    const { bytes, parse } = await (access.read ?? readJson)(request, principals.get(request)!).finally(
+      () => authenticate(request), // Again: the key may be revoked by the time the body is read.
     );
-    await requestQueue(nameOf(known.get(request)!));
+    await requestQueue(nameOf(principals.get(request)!));
     const parsed = parse();
-    const body = parsed instanceof Promise ? await parsed : parsed; // Whoever need not wait shares the tick with others.
-    if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
+    const body = parsed instanceof Promise ? await parsed : parsed; // A body parsed synchronously stays in this tick.
+    if (request.method === "POST") idempotency?.begin(request, principals.get(request)!, bytes);
     return body;
   }
 
   const admitting = (access: Access) => ({
-    // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
+    // Parsing is the first hook of methods with a body: an unauthenticated caller gets 401 before any JSON error.
     async parse({ request, set }: Context) {
       admit(request, set.headers, access);
       return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
     },
-    // The others have no parsing. `resolve` would be too late: it runs after validation.
+    // Reads have no parse hook, and `resolve` runs only after validation.
     async transform({ request, set }: Context) {
       if (!isRead(request)) return;
       admit(request, set.headers, access);
-      const turn = requestQueue(nameOf(known.get(request)!));
+      const turn = requestQueue(nameOf(principals.get(request)!));
       if (turn) await turn;
     },
     resolve({ request }: Context) {
-      const principal = known.get(request)!;
+      const principal = principals.get(request)!;
       return { principal };
     },
   });
 
   return new Elysia({ name: `auth:${name}` }).macro({
-    operation: (operation: Operation) => ({ seed: operation.id, ...declared(operation), ...admitting(operation) }),
-    /** For routes that are no part of the API. */
+    operation: (operation: Operation) => ({
+      seed: operation.id,
+      ...withDeclaration(operation),
+      ...admitting(operation),
+    }),
+    /** For routes outside the API. */
     permission: (needs: Permission) => admitting({ needs }),
   });
 }
@@ -198,47 +214,48 @@ const readJson: BodyReader = async (request) => {
 const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
   scopes.has("admin") || (needs === "read_or_run" ? scopes.has("read") || scopes.has("run") : scopes.has(needs));
 
-// The framework answers HEAD by the route of GET.
+// The framework serves HEAD with the GET route.
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 const bucketOf = (request: Request): Bucket => (isRead(request) ? "reads_per_minute" : "writes_per_minute");
 
-/** Why somebody may not ask for this; null where they may. */
+/** Returns the refusal, or null if allowed. */
 function refusalOf({ token, kind, scopes }: Principal, { needs, client, viewers }: Access): AppError | null {
   const scope = needs === "read_or_run" ? "read" : needs;
-  if (token) return client === undefined ? noToken(scope) : token.scopes.has(client) ? null : scopeMissing(client);
+  if (token)
+    return client === undefined ? clientTokenRefused(scope) : token.scopes.has(client) ? null : scopeMissing(client);
   if (satisfies(scopes, needs) || (viewers && kind === "user")) return null;
   return kind === "user" ? viewerOnly() : scopeMissing(scope);
 }
 
-/** Whether somebody may start and end runs. */
+/** True if the caller may start and cancel runs. */
 export const mayRun = (principal: Principal): boolean => refusalOf(principal, { needs: "run", client: "run" }) === null;
 
-/** Whether somebody may answer what runs ask. */
+/** True if the caller may submit what runs wait for. */
 export const mayAnswer = (principal: Principal): boolean =>
   refusalOf(principal, { needs: "run", client: "submit" }) === null;
 
 const scopeMissing = (required_scope: Permission | ClientScope): AppError =>
   new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
 
-/** Where no client token is let in, whatever its scopes. */
-export const noToken = (scope: Permission): AppError =>
+/** Error of routes that accept no client token, whatever its scopes. */
+export const clientTokenRefused = (scope: Permission): AppError =>
   new AppError("insufficient_scope", `No client token may ask for this. Use an API key with the scope "${scope}".`, {
     details: { bound_by: "client_token" },
   });
 
-// Of people, whoever lacks a scope is a viewer: the others have them all.
+// Only viewers lack scopes: all other people have every scope.
 const viewerOnly = (): AppError =>
   new AppError("insufficient_role", 'You are a viewer here. This needs the role "member".', {
     details: { required_role: "member", role: "viewer" },
   });
 
-/** Throws for a parameter that the route does not take, and for one given twice: which of them would count? */
+/** Throws for unknown and for repeated query parameters: of two values it is unclear which one counts. */
 function refuseQuery(url: string, allowed: readonly string[]): void {
   if (!url.includes("?")) return;
   const faults = new Map<string, Fault>();
   const seen = new Set<string>();
-  for (const name of queryOf(url).keys()) {
+  for (const name of cachedQuery(url).keys()) {
     const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
     if (!known) faults.set(name, unknownParameter(name));
     else if (seen.has(name)) faults.set(name, fault(name, "This parameter is given twice."));
@@ -252,30 +269,30 @@ const unknownParameter = (name: string): Fault =>
     ? { param: null, code: "unknown_parameter", message: "A query parameter has no name." }
     : fault(name, "There is no such parameter.", "unknown_parameter");
 
-/** Who looks at runs: a key may be bound to some agents. Absent or null is all. */
+/** Reader of runs. A key may be limited to some agents; absent or null: all agents. */
 export interface Viewer extends Scope {
-  /** What asks, where somebody does; the server itself asks as nobody. */
+  /** Kind of caller; absent for the server itself. */
   readonly kind?: "key" | "user";
   readonly id?: string;
   readonly agent_ids?: readonly string[] | null;
   readonly token?: Bounds;
 }
 
-/** The API key by which somebody asks, as a run that they begin has it. */
+/** The caller's API key, as stored in the runs that it starts. */
 export const keyOf = ({ kind, id }: Viewer): { api_key_id?: string } =>
   kind === "key" && id !== undefined ? { api_key_id: id } : {};
 
 type Owned = Pick<Bounds, "thread_id" | "user_id">;
 
-/** Whether a client token, where it is one, is bound to what holds this run. */
+/** True unless the caller is a client token that is bound to another run, thread or user. */
 export function maySee({ token }: Viewer, runId: string, { thread_id, user_id }: Owned): boolean {
   if (!token) return true;
   if (token.run_id !== null) return token.run_id === runId;
   return token.thread_id === null ? token.user_id === user_id : token.thread_id === thread_id;
 }
 
-/** Narrows a list of runs to those that a client token is bound to. */
-export function withinBounds({ token }: Viewer): Condition[] {
+/** SQL filters that limit a list of runs to those that a client token may see. */
+export function tokenConditions({ token }: Viewer): Condition[] {
   if (!token) return [];
   const { run_id, thread_id, user_id } = token;
   if (run_id !== null) return [{ sql: "id = ?", values: [run_id] }];
@@ -286,11 +303,11 @@ export function withinBounds({ token }: Viewer): Condition[] {
 
 export const mayUse = ({ agent_ids }: Viewer, agentId: string): boolean => agent_ids?.includes(agentId) ?? true;
 
-/** Throws 404 for an agent that this key may not use: it may not learn that the agent exists. */
+/** Throws 404 (not 403) for an agent outside the key's list, so that the key cannot learn that the agent exists. */
 export function requireAgent(viewer: Viewer, agentId: string): void {
   if (!mayUse(viewer, agentId)) throw notFound();
 }
 
-/** Narrows a list to the agents that this key may use; `agent` is SQL for an agent's id. */
-export const ofAgents = ({ agent_ids }: Viewer, agent: string): Condition[] =>
+/** SQL filter that limits a list to the agents of the key; `agent` is SQL for an agent's id. */
+export const agentConditions = ({ agent_ids }: Viewer, agent: string): Condition[] =>
   agent_ids ? [{ sql: `${agent} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(agent_ids)] }] : [];

@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const says = [{ role: "user", content: "Hi" }];
 const message = { id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] };
 
-/** Every request by which an id that a client chooses comes in. */
+/** Every request that carries an id chosen by the client. */
 const places: [place: string, ask: (id: string) => Promise<{ status: number; body: unknown }>][] = [
   ["user_id of a run", (user_id) => client.post("/v1/runs", { agent_id: agent, input: "Hi", user_id })],
   ["session_id of a run", (session_id) => client.post("/v1/runs", { agent_id: agent, input: "Hi", session_id })],
@@ -73,7 +73,7 @@ async function ofVectors<T>(ask: (id: string) => Promise<T>): Promise<T> {
   return await ask(await vectors);
 }
 
-test.each(places)("%s is refused where no path could name it, and else taken", async (_, ask) => {
+test.each(places)("%s is refused if no path could contain it, and accepted otherwise", async (_, ask) => {
   for (const id of [".", ".."]) {
     const { status, body } = await ask(id);
     expect({ id, status }).toEqual({ id, status: 400 });
@@ -85,7 +85,7 @@ test.each(places)("%s is refused where no path could name it, and else taken", a
   }
 });
 
-test("lists are still asked for such an id, under which something may have been kept before", async () => {
+test("lists still accept such an id as a filter, because older data may have it", async () => {
   for (const path of ["/v1/runs?user_id=..", "/v1/threads?user_id=..", "/v1/threads?session_id=."])
     expect((await client.get(path)).status).toBe(200);
   expect((await client.get(`/v1/memory/${store}/keys?scope_id=..`)).status).toBe(200);

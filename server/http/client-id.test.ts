@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createLog, type Log } from "../lib/log.ts";
 import { testApp } from "../testing/test-app.ts";
 
-test("the address of a callback, which is a key of its own, is not logged with a client's id", async () => {
+test("the URL of a callback, which is a secret, is not logged with a client's request id", async () => {
   const lines: string[] = [];
   const log = createLog({ format: "json", write: (line) => void lines.push(line) });
   await using server = testApp({ log });
@@ -16,7 +16,7 @@ test("the address of a callback, which is a key of its own, is not logged with a
   expect(lines.join("\n")).not.toContain("of-a-token");
 });
 
-test("a client's own request id stands in the log beside ours, cut at 128 characters", async () => {
+test("a client's own request id is logged beside ours, cut at 128 characters", async () => {
   const lines: Record<string, unknown>[] = [];
   const log: Log = { info: (_, fields) => lines.push(fields ?? {}), warn() {}, error() {} };
   await using server = testApp({ log });

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { errorCodes } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { errorCodes } from "../domain/errors.ts";
+import { newId } from "../domain/ids.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { testApp } from "../testing/test-app.ts";
 
-// What every response promises, asked of every route there is: a new route is covered the day it is written.
+// Checks common to all responses, run on every route, so that new routes are covered automatically.
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -18,7 +18,7 @@ const routes: Route[] = server.app.routes
   .filter(({ path }) => path.startsWith("/v1/"))
   .map(({ method, path }) => ({ method, path: path.replace(/\/$/, "") }));
 
-/** The route's address with an id of nothing in place of each parameter. */
+/** The route's path with an unknown id for each parameter. */
 const addressOf = (path: string) => path.replaceAll(/:\w+/g, "none");
 
 const bodyFor = (method: string) => (method === "GET" ? undefined : method === "DELETE" ? undefined : {});
@@ -49,12 +49,15 @@ test("there are routes to ask", () => {
   expect(routes.length).toBeGreaterThan(15);
 });
 
-test.each(routes)("$method $path turns a stranger away in the form of every error", async ({ method, path }) => {
-  await using stranger = testApp(); // Guesses are limited by address: each route gets a server of its own.
-  const missing = await stranger.send(method, addressOf(path), bodyFor(method));
-  expectError(missing, 401, "missing_api_key");
-  expect(missing.headers.get("www-authenticate")).toBe("Bearer");
-});
+test.each(routes)(
+  "$method $path refuses an unauthenticated client in the common error format",
+  async ({ method, path }) => {
+    await using stranger = testApp(); // Guesses are limited by address, so each route gets its own server.
+    const missing = await stranger.send(method, addressOf(path), bodyFor(method));
+    expectError(missing, 401, "missing_api_key");
+    expect(missing.headers.get("www-authenticate")).toBe("Bearer");
+  },
+);
 
 test.each(routes)("$method $path refuses a query parameter that it does not know", async ({ method, path }) => {
   const admin = await server.client({ project: `query-${Bun.hash(method + path)}` });
@@ -65,7 +68,7 @@ test.each(routes)("$method $path refuses a query parameter that it does not know
   expect(answer.body.error.param).toBe("surprise");
 });
 
-test("a query parameter given twice is refused, also where there is no list", async () => {
+test("a repeated query parameter is refused, also by routes that are no lists", async () => {
   const admin = await server.client({ project: "twice" });
   const { status, body } = await admin.post("/v1/runs?wait=1&wait=2", { agent_id: newId("agent"), input: "x" });
   expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", "wait"]);
@@ -83,7 +86,7 @@ test("a query parameter without a name is refused in a sentence", async () => {
   }
 });
 
-test("an address that nothing has is 404, and one with other methods is 405 and names them", async () => {
+test("an unknown path is 404, and a known one with another method is 405 and lists its methods", async () => {
   const { key } = await server.client({ project: "lost" });
   const ask = (method: string, path: string) =>
     server.send(method, path, undefined, { authorization: `Bearer ${key.secret}` });
@@ -172,7 +175,7 @@ test.each<[string, number, string, Record<string, string>]>([
   expectError(answer, status, code);
 });
 
-test("creations, reads and writes have budgets of their own, and what is over one is 429 with Retry-After", async () => {
+test("creations, reads and writes have separate budgets, and exceeding one is 429 with Retry-After", async () => {
   await using small = testApp();
   const admin = await small.client();
   await small.projects.update(admin.scope.project_id, { limits: { reads_per_minute: 2, run_creations_per_minute: 0 } });
@@ -188,7 +191,7 @@ test("creations, reads and writes have budgets of their own, and what is over on
   expect(unlimited.headers.get("x-ratelimit-limit")).toBe("2147483647");
 });
 
-test("whoever guesses keys is slowed down, and no project pays for it", async () => {
+test("guessing keys is throttled, and no project is charged for it", async () => {
   await using guessed = testApp();
   const admin = await guessed.client();
   const guess = () => guessed.send("GET", "/v1/me", undefined, { authorization: "Bearer sk_test_guess" });

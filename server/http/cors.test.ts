@@ -38,7 +38,7 @@ const preflight = (origin: string, path = "/v1/runs") =>
 
 const ofCors = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith("access-control-"));
 
-test("a page of a named origin is answered before it sends a key, and may read what it is told", async () => {
+test("a page of a listed origin gets a preflight response before it sends a key, and may read responses", async () => {
   const { status, headers } = await preflight(page);
   expect([status, headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([204, page, "Origin"]);
   expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key");
@@ -60,7 +60,7 @@ test("a page of a named origin is answered before it sends a key, and may read w
   }
 });
 
-test("a page of an origin that nobody named is refused, and told nothing that it could read", async () => {
+test("a page of an unlisted origin is refused, with no readable details", async () => {
   for (const origin of [
     "https://evil.example",
     "null",
@@ -76,13 +76,13 @@ test("a page of an origin that nobody named is refused, and told nothing that it
   }
 });
 
-test("a page that another project named does nothing here with a token, and reads nothing with a key", async () => {
+test("a page listed by another project can do nothing with a token, and read nothing with a key", async () => {
   const asked = await ask(other, token, "/v1/runs", "POST", { agent_id, input: "Hi." });
   expect([asked.status, asked.body.error.code, ofCors(asked.headers)]).toEqual([403, "origin_not_allowed", []]);
   expect(ofCors((await ask(other, shop.key.secret)).headers)).toEqual([]);
 });
 
-test("whoever is no page of another site is answered as before", async () => {
+test("a request without a foreign origin is answered as before", async () => {
   const plain = await shop.get("/v1/runs");
   expect([plain.status, plain.headers.has("vary"), ofCors(plain.headers)]).toEqual([200, false, []]);
   const own = await server.send("GET", "/v1/runs", undefined, {
@@ -93,7 +93,7 @@ test("whoever is no page of another site is answered as before", async () => {
   expect([own.status, ofCors(own.headers)]).toEqual([200, []]);
 });
 
-test("what an owner changes counts at the next request, and an archived project answers no page", async () => {
+test("an owner's change counts at the next request, and an archived project serves no page", async () => {
   const { project_id } = stranger.scope;
   const fresh = "https://fresh.example";
   expect((await preflight(fresh)).status).toBe(403);
@@ -107,7 +107,7 @@ test("what an owner changes counts at the next request, and an archived project 
   expect(server.projects.byId(project_id).settings.origins).toBeUndefined();
 });
 
-describe("what lets a page read says that it is for this page alone", () => {
+describe("a response that a page may read varies by origin", () => {
   const folder = temporaryFolder();
   const files = {
     "index.html": "Docs",
@@ -132,7 +132,7 @@ describe("what lets a page read says that it is for this page alone", () => {
     return client;
   }
 
-  test("on every route there is, to whatever it answers", async () => {
+  test("on every route, whatever it returns", async () => {
     const { key } = await owner();
     const routes = site.routes().filter(({ method, path }) => /^[A-Z]+$/.test(method) && !path.startsWith("/console/"));
     const asked = [...routes, ...pages.map((path) => ({ method: "GET", path }))];
@@ -154,7 +154,7 @@ describe("what lets a page read says that it is for this page alone", () => {
     expect(answered).toBeGreaterThan(300);
   });
 
-  test("also where nobody says from which page, if it may be stored", async () => {
+  test("also without an origin, if the response may be stored", async () => {
     const client = await owner();
     const form = new FormData();
     form.append("file", new File(["text"], "a.txt"));
@@ -170,7 +170,7 @@ describe("what lets a page read says that it is for this page alone", () => {
   });
 });
 
-test("the dashboard's API is for its own pages, whatever a project names", async () => {
+test("the dashboard's API is for its own pages, whatever origins a project lists", async () => {
   await using own = testApp({ dashboard: true });
   const { scope } = await own.client();
   await own.projects.update(scope.project_id, { origins: [page] });
@@ -178,7 +178,7 @@ test("the dashboard's API is for its own pages, whatever a project names", async
   expect(ofCors(headers)).toEqual([]);
 });
 
-test("an origin that is none is refused with its place", async () => {
+test("an invalid origin is refused with its position", async () => {
   const update = async () => server.projects.update(shop.scope.project_id, { origins: [page, "*"] });
   expect(update()).rejects.toMatchObject({ code: "validation_failed", param: "origins[1]" });
 });

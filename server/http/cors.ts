@@ -1,13 +1,13 @@
-import { AppError } from "../core/errors.ts";
-import type { Db } from "../db/open.ts";
+import { AppError } from "../domain/errors.ts";
+import type { Db } from "../storage/db/open.ts";
 import { responseHeaders } from "./headers.ts";
-import { originOf } from "./own-origin.ts";
 import type { Principal } from "./principal.ts";
+import { requestOrigin } from "./request-origin.ts";
 
-/** Headers of an answer, as they are being put together. */
+/** Response headers under construction. */
 type Headers = Record<string, unknown>;
 
-/** Lets the pages of some origins ask and read: those that a project names, of that project alone. No cookie counts. */
+/** CORS: pages of an origin that a project lists may call that project only. Cookies are not supported. */
 export type Cors = ReturnType<typeof createCors>;
 
 export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
@@ -16,13 +16,13 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
      WHERE p.archived_at_ms IS NULL AND origin.value = ?`,
   );
   const named = db.kept.rows((origin: string) => naming.all(origin).map(({ id }) => id));
-  // What is longer is no origin, and is not to be remembered for whoever made it up.
+  // A longer text is no origin. Skip the cache, so that made-up origins do not fill it.
   const projectsOf = (origin: string): readonly string[] => (origin.length > longest ? [] : named.of(origin));
 
   return {
     /**
-     * Before anybody knows whose project is meant: says yes to an origin that some project names, so that its page can read
-     * why it is refused. Returns the answer to a browser that asks beforehand; throws for an origin that nobody names.
+     * Runs before the project is known: allows an origin that any project lists, so that its page can read errors.
+     * Returns the preflight response; throws if no project lists the origin.
      */
     begin(request: Request, headers: Headers): Response | null {
       const origin = foreignOrigin(request);
@@ -36,7 +36,10 @@ export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
       return new Response(null, { status: 204, headers: { ...texts(headers), ...grantOf(request) } });
     },
 
-    /** Once it is known whose project is asked for: another one's pages read nothing. Throws for a token of another site. */
+    /**
+     * Runs once the project is known: withdraws the permission of another project's origin; throws if the caller is a
+     * token.
+     */
     settle({ project_id, token }: Pick<Principal, "project_id" | "token">, request: Request, headers: Headers): void {
       const origin = foreignOrigin(request);
       if (origin === null || projectsOf(origin).includes(project_id)) return;
@@ -55,15 +58,18 @@ const ofStreams = ["Stream-Next-Offset", "Stream-Up-To-Date", "Stream-Closed", "
 const ofDoors = [...ofStreams, "Mcp-Session-Id"];
 const exposed = [...Object.keys(responseHeaders), "Content-Type", ...ofDoors].join(", ");
 
-/** Where a page comes from that is none of ours; the dashboard answers its own pages alone. */
+/** Origin of a cross-origin request, else null. The dashboard's routes allow no other origin. */
 function foreignOrigin(request: Request): string | null {
   const origin = request.headers.get("origin");
-  return origin === null || /^(https?:\/\/[^/]*)?\/console\//.test(request.url) || origin === originOf(request)
+  return origin === null || /^(https?:\/\/[^/]*)?\/console\//.test(request.url) || origin === requestOrigin(request)
     ? null
     : origin;
 }
 
-/** What a page may send. Any header that it asks for: there are no cookies, and whoever asks still needs a token. */
+/**
+ * Allowed methods and headers. Any requested header is allowed, because there are no cookies and every call needs a
+ * token.
+ */
 function grantOf({ headers }: Request): Record<string, string> {
   const asked = headers.get("access-control-request-headers") ?? "";
   return {

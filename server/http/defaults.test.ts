@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { defaults } from "../domain/api-types/defaults.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import { defaults } from "../wire/defaults.ts";
 
-/** The body of what was created. */
+/** Body of the created object. */
 async function create(client: Client, path: string, body: object) {
   const answer = await client.post(path, body);
   expect([answer.status, answer.body.error ?? null]).toEqual([201, null]);
@@ -11,8 +11,8 @@ async function create(client: Client, path: string, body: object) {
 
 const echo = { name: "Echo", instructions: "Repeat.", model: "test/echo" };
 
-describe("what the document calls a default", () => {
-  test("is one of a field that there is", async () => {
+describe("a default in the document", () => {
+  test("belongs to an existing field", async () => {
     await using server = testApp();
     const { schemas } = (await (await server.client()).get("/v1/openapi.json")).body.components;
     const told = Object.entries(defaults).flatMap(([component, values]) =>
@@ -24,7 +24,7 @@ describe("what the document calls a default", () => {
     expect(found).toEqual(told);
   });
 
-  test("is what a tool has that was created without it", async () => {
+  test("is applied to a tool created without the field", async () => {
     await using server = testApp();
     const client = await server.client();
     const http = await create(client, "/v1/tools", { name: "http", type: "http", url: "https://example.com/" });
@@ -34,7 +34,7 @@ describe("what the document calls a default", () => {
     expect(code).toMatchObject({ language });
   });
 
-  test("is what a webhook and a memory store have", async () => {
+  test("is applied to a webhook and a memory store", async () => {
     await using server = testApp();
     const client = await server.client();
     const webhook = { url: "https://example.com/", events: ["*"] };
@@ -44,7 +44,7 @@ describe("what the document calls a default", () => {
     );
   });
 
-  test("is what an agent and a schedule have", async () => {
+  test("is applied to an agent and a schedule", async () => {
     await using server = testApp();
     const client = await server.client();
     const agent = await create(client, "/v1/agents", echo);
@@ -53,7 +53,7 @@ describe("what the document calls a default", () => {
     expect(await create(client, "/v1/schedules", plan)).toMatchObject(defaults.CreateScheduleRequest!);
   });
 
-  test("is what an agent's memory has", async () => {
+  test("is applied to an agent's memory", async () => {
     await using server = testApp();
     const client = await server.client();
     const { id: memory_id } = await create(client, "/v1/memory", { name: "Notes", kind: "kv" });
@@ -63,7 +63,7 @@ describe("what the document calls a default", () => {
     expect(memory.context).toEqual(defaults.ContextPolicyInput!);
   });
 
-  test("is what a run is created with", async () => {
+  test("is applied to a run", async () => {
     await using server = testApp();
     const client = await server.client();
     const { id: agent_id } = await create(client, "/v1/agents", echo);
@@ -75,7 +75,7 @@ describe("what the document calls a default", () => {
     expect((await client.get(`/v1/runs/${replay.id}`)).body.replay).toMatchObject(defaults.ReplayRunRequest!);
   });
 
-  test("is what a search in memory goes by", async () => {
+  test("is applied to a memory search", async () => {
     await using server = testApp();
     const client = await server.client();
     const { id } = await create(client, "/v1/memory", { name: "Notes", kind: "vector" });

@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
-import { catalogue, type ErrorCode } from "../core/errors.ts";
-import { parameterDescription, pathDescription } from "../wire/descriptions.ts";
-import { ErrorBody } from "../wire/error.ts";
+import { parameterDescription, pathDescription } from "../domain/api-types/descriptions.ts";
+import { ErrorBody } from "../domain/api-types/error.ts";
+import { catalogue, type ErrorCode } from "../domain/errors.ts";
 import { everyHeader, type ResponseHeader, requestHeaders } from "./headers.ts";
 import type { Operation, Route } from "./operation.ts";
 import { declarationOf } from "./operation.ts";
@@ -19,28 +19,28 @@ export interface Parameter {
 export interface Returned {
   description: string;
   headers: readonly ResponseHeader[];
-  /** By media type; absent where there is no body. */
+  /** Schema by media type; absent if there is no body. */
   content?: Record<string, TSchema>;
-  /** Which errors these may be; absent where it is none. */
+  /** Possible error codes; absent for a success. */
   codes?: readonly ErrorCode[];
 }
 
-/** A route of the API with all that is known of it: what it says of itself, and what follows from that. */
+/** An API route with its declared and its derived properties. */
 export interface DescribedOperation extends Omit<Operation, "path"> {
   method: string;
   path: string;
   tag: string;
   bucket: Bucket;
   description: string;
-  /** Whether it is refused while the disk is nearly full. */
+  /** True if the route is refused while the disk is nearly full. */
   needsFreeDisk: boolean;
   parameters: readonly Parameter[];
-  /** By media type, what it takes; a body that is no JSON has any shape. */
+  /** Schema of the body by media type; a body that is not JSON may have any shape. */
   takes: Record<string, TSchema> | null;
   responses: Record<number, Returned>;
 }
 
-/** All that the API can do: what its document, its reference and its tests are made of. */
+/** All operations of the API: the source of the OpenAPI document, the reference and the tests. */
 export const describeOperations = (routes: readonly Route[]): DescribedOperation[] =>
   routes.filter(({ path }) => path.startsWith("/v1/")).map(described);
 
@@ -98,7 +98,7 @@ const takenBy = ({ parts, binary }: Operation, body: TSchema | undefined) =>
     ? null
     : { [json]: body, ...(parts && { "multipart/form-data": parts }), ...(binary && { [binary]: anything }) };
 
-// Of any shape: a text to most readers of this document, and an event after the other to some.
+// Accepts any shape: text for most clients, an event stream for some.
 const anything = {} as TSchema;
 const withoutBody = new Set([204, 304]);
 
@@ -109,7 +109,8 @@ function successesOf(operation: Facts): Record<number, Returned> {
   const content = Object.fromEntries(media.map((type) => [type, returns ?? creates ?? anything]));
   const [status, description] = returns ? [200, "Done."] : [201, "Created."];
   const successes: Record<number, Returned> = { [status]: { description, headers, content } };
-  // JSON first, also where it comes as 201: generators take the first format of 200 for what a route returns.
+  // JSON is the 200 response even if a route also returns 201, because generators take the first media type of 200 as
+  // the route's type.
   if (streams)
     successes[200] = { description: streams, headers, content: { ...content, "text/event-stream": anything } };
   for (const [status, description] of Object.entries(also))
@@ -132,7 +133,7 @@ function refusalsOf(operation: Facts): Record<number, Returned> {
   );
 }
 
-/** Headers that some refusals have beside those of every response. */
+/** Extra headers of some error statuses. */
 const ofStatus: Record<number, readonly ResponseHeader[]> = {
   400: ["Idempotent-Replayed"],
   401: ["WWW-Authenticate"],
@@ -146,7 +147,7 @@ const ofStatus: Record<number, readonly ResponseHeader[]> = {
   507: ["Retry-After"],
 };
 
-/** What every route may refuse with. */
+/** Error codes that every route may return. */
 export const everyCode = [
   "validation_failed",
   "unknown_parameter",
@@ -166,7 +167,7 @@ function codesOf({ method, bucket, query = {}, parameters, errors = [] }: Facts)
   const when = (is: boolean, ...codes: ErrorCode[]) => (is ? codes : []);
   return [
     ...everyCode,
-    // A body is read to be refused, too.
+    // A body is read even if it is then refused.
     ...when(
       method !== "GET",
       "invalid_json",

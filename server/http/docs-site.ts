@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Elysia } from "elysia";
 
 const headers = {
-  // Asked for each time, and a page that is still the same is not sent again.
+  // Browsers revalidate every time; an unchanged page gets 304.
   "cache-control": "no-cache",
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
@@ -13,11 +13,11 @@ const headers = {
 };
 
 /**
- * The documentation, which the build made: `/docs`, `/docs/<page>` and `/docs/<page>.md`, `/llms.txt` and
- * `/llms-full.txt`, and the scripts of the chat that other sites embed and of the chat's own page. It needs no key and no network. From source it is there after a build.
+ * Serves the built documentation without a key: `/docs`, `/docs/<page>` and `/docs/<page>.md`, `/llms.txt`,
+ * `/llms-full.txt`, and the scripts of the embedded chat and the chat page. From source, it exists only after a build.
  */
 export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
-  // At the first request: to read them all costs a start a tenth of its time.
+  // Read at the first request, because reading all files would add a tenth to the start time.
   let site: ReturnType<typeof readSite> | undefined;
   const serve = (path: string, request: Request): Response => {
     site ??= readSite(folder);
@@ -52,7 +52,7 @@ interface DocsFile {
   path: string;
   type: string;
   etag: string;
-  /** The copy that the build compressed. */
+  /** Path of the compressed copy made by the build; null if there is none. */
   brotli: string | null;
 }
 
@@ -71,7 +71,7 @@ function fileOf(folder: string, name: string): DocsFile {
   };
 }
 
-/** Whether the client has the file as it is. */
+/** True if the client's cached copy is current. */
 function isKnown({ etag }: DocsFile, request: Request): boolean {
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
   return known.some((one) => [etag, "*"].includes(one.trim().replace(/^W\//, "")));
@@ -91,6 +91,6 @@ const notBuilt = (): Response =>
     headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
   });
 
-/** Whether the client takes what is compressed by Brotli. */
+/** True if the client accepts Brotli. */
 export const takesBrotli = (request: Request): boolean =>
   /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");

@@ -1,23 +1,23 @@
-import type { AppError } from "../core/errors.ts";
-import { notFound } from "../core/not-found.ts";
+import type { AppError } from "../domain/errors.ts";
+import { notFound } from "../domain/not-found.ts";
 import { validationError } from "./errors.ts";
 
-/** A server's own answer to a request. */
+/** The server's request handler. */
 type Fetch = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
 
-/** Requests whose address is another one than was sent. */
+/** Requests whose path had dot segments or lost parts before `Request.url` was normalized. */
 const resolved = new WeakSet<Request>();
 
-// The runtime's router takes up to a hundred; no route has more than a dozen.
+// The runtime's router supports up to a hundred parts; no route has more than a dozen.
 const deepest = 40;
 const names = Array.from({ length: deepest }, (_, index) => `part${index}`);
 
 /**
- * `Request.url` is resolved before anybody sees it: of `/keys/..` it says `/`. The runtime's own router alone meets what
- * was sent, and so it has a route for each number of parts. Whatever matches none of them has an empty part in its
- * middle, or more parts than any route.
+ * Detects dot segments although `Request.url` is already normalized (`/keys/..` becomes `/`). Only the runtime's router
+ * sees the raw path, so it gets one route per number of parts. A path that matches none has an empty part or more parts
+ * than any route.
  */
-export function noticingDotSegments(fetch: Fetch) {
+export function withDotSegmentDetection(fetch: Fetch) {
   const routes: Record<string, Fetch> = { "/": fetch };
   for (let depth = 1; depth <= deepest; depth++) {
     const path = names.slice(0, depth).map((name) => `/:${name}`);
@@ -38,20 +38,23 @@ export function noticingDotSegments(fetch: Fetch) {
 function isResolved({ url, params }: Bun.BunRequest, depth: number): boolean {
   const sent = params as Record<string, string>;
   for (let index = 0; index < depth; index++) {
-    const part = sent[names[index]!]!; // Decoded once, as `%2e` is when an address is resolved.
+    const part = sent[names[index]!]!; // The router decoded it once, as URL normalization does with `%2e`.
     if (part === "." || part === "..") return true;
     if (part.includes("\\") && !isEncodedIn(url, index, part)) return true;
   }
   return false;
 }
 
-/** Whether the backslashes of a part were sent as `%5c`: in clear text each of them has become a slash. */
+/** True if the backslashes of a part were sent as `%5c`. Normalization turns raw backslashes into slashes. */
 const isEncodedIn = (url: string, index: number, part: string): boolean =>
   countOf(pathIn(url).split("/")[index + 1] ?? "", /%5c/gi) === countOf(part, /\\/g);
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
-/** Of a path that had an empty part or very many: whether it has lost them. Otherwise no route takes it either. */
+/**
+ * True if a path with an empty part or very many parts lost them in normalization. Otherwise no route matches it
+ * anyway.
+ */
 function lostParts(url: string): boolean {
   const path = pathIn(url);
   return path.startsWith("/") && !path.includes("//") && path.split("/").length <= deepest;
@@ -59,22 +62,23 @@ function lostParts(url: string): boolean {
 
 const pathIn = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, "").split("?", 1)[0]!;
 
-/** Whether a request's address is another one than was sent. */
+/** True if the URL of a request differs from the one that was sent. */
 export const hasDotSegment = (request: Request): boolean => resolved.has(request);
 
-/** Requests from within with a value in their path that nothing has for its id. */
-const leading = new WeakSet<Request>();
+/** Internal requests with a path value that cannot be an id. */
+const misroutedRequests = new WeakSet<Request>();
 
-/** Notes of a request from within whether a value in its path is empty, or would lead elsewhere. */
+/** Marks an internal request if a value in its path is empty or would change the path. */
 export function noteDotSegments(request: Request, path: string): void {
   const [sent = ""] = path.slice(1).split(/[?#]/, 1);
-  if (sent.split("/").some((part) => /^(\.|%2e){0,2}$/i.test(part)) || /[\\\t\r\n]/.test(sent)) leading.add(request);
+  if (sent.split("/").some((part) => /^(\.|%2e){0,2}$/i.test(part)) || /[\\\t\r\n]/.test(sent))
+    misroutedRequests.add(request);
 }
 
-/** Throws for a request that would reach what it does not name: 404 for one from within, else 400. */
+/** Throws for a request whose path was changed: 404 for an internal one, else 400. */
 export function refuseDotSegments(request: Request): void {
   if (resolved.has(request)) throw dotSegmentRefused();
-  if (leading.has(request)) throw notFound();
+  if (misroutedRequests.has(request)) throw notFound();
 }
 
 export function dotSegmentRefused(): AppError {

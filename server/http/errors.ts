@@ -2,18 +2,20 @@ import { Policy } from "@sinclair/typebox/compiler";
 import { ValueErrorIterator, ValueErrorType } from "@sinclair/typebox/errors";
 import { TypeSystemPolicy } from "@sinclair/typebox/system";
 import { ParseError, ValidationError } from "elysia";
-import { AppError, type Fault } from "../core/errors.ts";
-import { namedInPaths } from "../core/fields.ts";
-import { notFound } from "../core/not-found.ts";
-import { isDiskFull } from "../db/disk-full.ts";
+import { AppError, type Fault } from "../domain/errors.ts";
+import { namedInPaths } from "../domain/fields.ts";
+import { notFound } from "../domain/not-found.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
+import { isDiskFull } from "../storage/db/disk-guard.ts";
 
-/** Turns whatever was thrown into what the client may know. A bug becomes `internal_error`; its cause is for the log. */
+/**
+ * Converts any thrown value into the error that the client sees. A bug becomes `internal_error`; its cause is logged.
+ */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (error instanceof ParseError) return toAppError(error.cause); // What a hook threw before the body was parsed.
+  if (error instanceof ParseError) return toAppError(error.cause); // Thrown by a hook before parsing.
   if (error instanceof ValidationError && error.type !== "response") return fromValidation(error);
   if (isDiskFull(error))
     return new AppError("storage_full", "The server's disk is full. Nothing was written.", {
@@ -23,10 +25,10 @@ export function toAppError(error: unknown): AppError {
   return new AppError("internal_error", "Something went wrong here. The log names this request.", { cause: error });
 }
 
-/** Where this server is reached, without a path: `https://api.example.com`. */
+/** Returns the public base URL of this server, without a path: `https://api.example.com`. */
 export type PublicUrl = () => string;
 
-/** The contract's error object, still without `request_id`. Its `doc_url` leads to the documentation at `publicUrl`. */
+/** Error object of the API without `request_id`. `doc_url` leads to the documentation under `publicUrl`. */
 export const errorBody = (error: AppError, publicUrl: PublicUrl) => ({
   error: {
     type: error.type,
@@ -39,24 +41,24 @@ export const errorBody = (error: AppError, publicUrl: PublicUrl) => ({
   },
 });
 
-/** The event by which a stream says why it ends. */
+/** The event by which a stream reports its error before it ends. */
 export const errorEvent = (error: AppError, publicUrl: PublicUrl): string =>
   sseError(JSON.stringify(errorBody(error, publicUrl)));
 
-/** Headers that belong to an error beside its body. */
+/** Extra headers of an error response. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfter)));
-  if (closes(error)) headers.connection = "close";
+  if (closesConnection(error)) headers.connection = "close";
   return headers;
 }
 
-/** Whether a connection ends with this answer: of its body more may come than anybody takes, or nothing any more. */
-export const closes = ({ status }: Pick<AppError, "status">): boolean =>
+/** True if the connection closes after this response: the rest of the body is not read, or never comes. */
+export const closesConnection = ({ status }: Pick<AppError, "status">): boolean =>
   status === 408 || status === 413 || status === 507;
 
-/** A refusal with every fault that was found; the first one speaks for all. */
+/** Error with all faults found; code and message come from the first one. */
 export function validationError(faults: readonly Fault[]): AppError {
   const [first] = faults;
   if (!first) throw new Error("A validation error without a fault.");
@@ -64,32 +66,32 @@ export function validationError(faults: readonly Fault[]): AppError {
   return new AppError(code, first.message, { param: first.param, errors: [...faults] });
 }
 
-/** One fault, with its parameter's name before the sentence. */
+/** Creates a fault whose message starts with the parameter's name. */
 export const fault = (param: string, message: string, code = "invalid_value"): Fault => ({
   param,
   code,
   message: `${param}: ${message}`,
 });
 
-/** Throws where there is any fault. */
-export function refuse(faults: readonly Fault[]): void {
+/** Throws if there is any fault. */
+export function throwIfInvalid(faults: readonly Fault[]): void {
   if (faults.length > 0) throw validationError(faults);
 }
 
-/** A refusal of which this is the one fault. */
+/** Error with a single fault. */
 export const invalid = (param: string, message: string, code?: string): AppError =>
   validationError([fault(param, message, code)]);
 
-// The framework writes all that was sent into the message of its error, several times and indented: of a megabyte for a quarter of
-// a second. Nobody reads it. Where the schema of the first fault has a message of its own, it takes that.
+// Elysia copies the request into its message several times: 250 ms for 1 MB. That message is never shown. An error
+// message in the schema suppresses it.
 const { First } = ValueErrorIterator.prototype;
 ValueErrorIterator.prototype.First = function (this: ValueErrorIterator) {
   const error = First.call(this);
   return error && { ...error, schema: { ...error.schema, error: "" } };
 };
 
-// A number that is kept as its text is an object to this language. To schemas it is none: where any JSON may stand it is
-// carried, and everywhere else it is refused.
+// A raw JSON number is an object to JavaScript. Make schemas treat it as none: it is accepted where any JSON is, and
+// refused elsewhere.
 for (const of of ["IsObjectLike", "IsRecordLike"] as const) {
   const [code, check] = [Policy[of], TypeSystemPolicy[of]];
   Policy[of] = (value) => `(${code(value)} && !JSON.isRawJSON(${value}))`;
@@ -97,7 +99,7 @@ for (const of of ["IsObjectLike", "IsRecordLike"] as const) {
 }
 
 const maxFaults = 100;
-// An object of more names than this has too many of them, and nothing else is looked for.
+// An object with more names than this gets one fault for its size, and validation stops.
 const manyNames = 1000;
 
 interface SchemaError {
@@ -106,17 +108,17 @@ interface SchemaError {
   message: string;
   value: unknown;
   schema: Record<string, unknown>;
-  /** Of a union: what is wrong by each of its members. */
+  /** Errors of each member of a union. */
   errors?: Iterable<SchemaError>[];
 }
 
 function fromValidation(error: ValidationError): AppError {
-  // An id that cannot be one is nothing that exists: the same answer, also to the last byte.
+  // An id that fails the pattern gets the same response as an unknown id, byte for byte.
   if (error.type === "params") return notFound();
   const faults = new Map<string, Fault>();
   for (const each of (error.validator as { Errors(value: unknown): Iterable<SchemaError> }).Errors(error.value)) {
-    for (const fitting of ofItsType(each)) {
-      // A missing field is reported a second time as one of the wrong type.
+    for (const fitting of errorsOfMember(each)) {
+      // TypeBox reports a missing field a second time, as one of the wrong type.
       if (!faults.has(fitting.path)) faults.set(fitting.path, toFault(fitting));
       if (faults.size >= maxFaults) break;
     }
@@ -125,9 +127,9 @@ function fromValidation(error: ValidationError): AppError {
   return validationError([...faults.values()]);
 }
 
-/** What is wrong first with a body that a door has checked itself. */
+/** First fault of a body that a protocol has validated itself. */
 export function firstFault(errors: Iterable<SchemaError>): Fault {
-  for (const each of errors) for (const fitting of ofItsType(each)) return toFault(fitting);
+  for (const each of errors) for (const fitting of errorsOfMember(each)) return toFault(fitting);
   return { param: null, code: "invalid_value", message: "This is no request." };
 }
 
@@ -156,20 +158,20 @@ function toFault(fitting: SchemaError): Fault {
   return fault(param, sentence(message));
 }
 
-/** Why an id that a client chose is not taken. */
+/** Message for an id chosen by the client that is refused. */
 export const otherIdExpected = 'Expected another id than "." or "..".';
 
 const membersOf = ({ schema }: SchemaError) => (schema.anyOf as { type?: unknown }[] | undefined) ?? [];
 
 /**
- * Of a field that may be of several types, what is wrong by the rule for the one that it has; of one that may be null,
- * by its other rule: that it is not null either helps nobody.
+ * For a union, returns the errors of the member that has the value's type; for a nullable field, those of the other
+ * member, because "is not null" helps no client.
  */
-function ofItsType(error: SchemaError): SchemaError[] {
+function errorsOfMember(error: SchemaError): SchemaError[] {
   const members = membersOf(error);
   const types = members.map(({ type }) => type);
   const type = Array.isArray(error.value) ? "array" : typeof error.value;
-  const same = types.indexOf(type) === types.lastIndexOf(type) ? types.indexOf(type) : -1; // Of several it could be any.
+  const same = types.indexOf(type) === types.lastIndexOf(type) ? types.indexOf(type) : -1; // -1 if several have it.
   const other = members.length === 2 && types.includes("null") ? types.findIndex((type) => type !== "null") : -1;
   const own = [...(error.errors?.[same === -1 ? other : same] ?? [])];
   return own.length > 0 ? own : [error];

@@ -44,7 +44,7 @@ test.each<[string, string, string, string]>([
   expect([answer.status, answer.body.error.code, answer.body.error.param ?? ""]).toEqual([400, code, param]);
 });
 
-test("a schema keeps bounds of more digits than numbers have, and judges by them", async () => {
+test("a schema keeps bounds with more digits than numbers have, and validates against them", async () => {
   await using server = testApp();
   await server.recover();
   const client = await server.client();

@@ -1,10 +1,10 @@
-import { type Kind, prefixes } from "../core/ids.ts";
+import { type Kind, prefixes } from "../domain/ids.ts";
 import type { Schema } from "./openapi-components.ts";
 
 const sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const time = "2026-11-21T01:20:00.123Z";
 
-/** What a text is by its field; where a field has choices, it is one of these. */
+/** Example texts by field name. If the field is an enum, the text is used only if it is a member. */
 const texts: Record<string, string> = {
   code: "tool_failed",
   content: "Hello",
@@ -35,14 +35,14 @@ const texts: Record<string, string> = {
   value: "s3cret",
 };
 
-/** Of what there are ids beside the things that have one of their own. */
+/** Kind of id by the name of the field or object. */
 const kindOf: Record<string, Kind> = {
   entry: "memory_entry",
   ...(Object.fromEntries(Object.keys(prefixes).map((kind) => [kind, kind])) as Record<Kind, Kind>),
 };
 const someId = "01k6w3v5r8d2f9h1j4m7n0p3qs";
 
-/** Which of them some words are about, as `subagent_run` is about a run and `file_reference` about a file. */
+/** Finds the kind that a name contains: `subagent_run` is a run, `file_reference` a file. */
 function kindIn(words: string): Kind | undefined {
   const kinds = Object.keys(kindOf);
   const found =
@@ -52,8 +52,8 @@ function kindIn(words: string): Kind | undefined {
 }
 
 /**
- * A value that fits a schema of the document: what is required, or the first of all that is optional. `name` is what it is
- * called where it stands, and `kind` what it is about, for a schema that does not say it.
+ * Returns an example of a schema: its required fields, or the first optional one. `name` is the field's name; `kind` is
+ * the object's kind if the schema does not tell.
  */
 export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = "", kind = ""): unknown {
   const { $ref, type, pattern, properties, items, anyOf } = schema as {
@@ -84,7 +84,7 @@ const snake = (component: string): string => component.replaceAll(/(?<!^)(?=[A-Z
 const choiceOf = (choices: readonly unknown[], name: string): unknown =>
   choices.find((one) => one === texts[name]) ?? choices[0];
 
-/** Whether it is an object or null, as an error or what a run waits for: then it is null most of the time. */
+/** True if the schema is an object or null, like an error: the example is then null, its most frequent value. */
 function mayBeNoObject(choices: readonly Schema[], schemas: Record<string, Schema>): boolean {
   const isObject = ({ $ref, type }: Schema): boolean =>
     typeof $ref === "string" ? isObject(schemas[$ref.split("/").at(-1)!]!) : type === "object";

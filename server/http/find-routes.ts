@@ -3,7 +3,7 @@ export interface Route {
   path: string;
 }
 
-/** The routes that there are for a path, whatever their methods; none when there is no such path. */
+/** Returns a finder of all routes for a path, whatever their methods. */
 export function createRouteFinder<R extends Route>(routes: readonly R[]): (path: string) => R[] {
   const known = routes
     .filter(({ path }) => !path.includes("*")) // A wildcard serves files and names no resource.

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { idPattern } from "../core/ids.ts";
+import { idPattern } from "../domain/ids.ts";
 
 const header = (description: string, schema: TSchema) => ({ description, schema });
 
-/** Headers of requests that some routes read. */
+/** Request headers that some routes read. */
 export const requestHeaders = {
   "Idempotency-Key": header(
     "For 24 hours the same request with the same key is not carried out again and gets the first response.",
@@ -20,7 +20,7 @@ export const requestHeaders = {
 };
 export type RequestHeader = keyof typeof requestHeaders;
 
-/** Headers of what webhooks and webhook tools are sent. */
+/** Headers of webhook deliveries and webhook tool calls. */
 export const webhookHeaders = {
   "webhook-id": header("What is sent: the same on every attempt.", Type.String()),
   "webhook-timestamp": header("When this attempt was made, in Unix seconds.", Type.String({ pattern: "^\\d+$" })),
@@ -30,7 +30,7 @@ export const webhookHeaders = {
   ),
 };
 
-/** Headers of responses. */
+/** Response headers. */
 export const responseHeaders = {
   "X-Request-Id": header("The request's id, for the operator's log.", Type.String({ pattern: idPattern("request") })),
   "X-RateLimit-Limit": header(
@@ -56,7 +56,7 @@ export const responseHeaders = {
 };
 export type ResponseHeader = keyof typeof responseHeaders;
 
-/** Headers that every response of the API has. */
+/** Response headers of every API route. */
 export const everyHeader = [
   "X-Request-Id",
   "X-RateLimit-Limit",

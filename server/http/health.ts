@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: it can do its work; 503 with what is wrong when it cannot. `facts`
- * stand beside the checks and fail nothing.
+ * `GET /healthz`: the process responds. `GET /readyz`: 503 with the failed checks if the server cannot work. `facts`
+ * are shown beside the checks and never fail.
  */
 export const healthRoutes = (checks: Record<string, () => boolean>, facts: () => Record<string, unknown>) =>
   new Elysia()

@@ -7,7 +7,7 @@ import {
   clientAddress,
   createTransportGate,
   type GateOptions,
-  isOfHere,
+  isLocalClient,
   type Transport,
   type TransportRules,
 } from "./https-only.ts";
@@ -73,14 +73,14 @@ test.each<[string, string, string | null, TransportRules, string]>([
 });
 
 const hosts = ["a", "hq", "my_service:8080", "example.com.", "10.0.0.1:8443", "[::1]", "[2001:db8::1]:8443"];
-test.each(hosts)("the host %s is one", (host) => {
+test.each(hosts)("the host %s is valid", (host) => {
   expect(checkTransport(request({ host }), encrypted)).toBe("allowed");
 });
 
 const noHosts = ["", "a.example, b.example", "a b%%", "a%20b", "x#y", "u@x.com", "a/b", "[::zz", "[::zz]", "::1"];
 const noPorts = ["a:", "a:b", "a:123456", "a:1:2", ":80"];
 const unprintable = ["a\tb", "a\0", "a\n", "ä", "x".repeat(300)];
-test.each([...noHosts, ...noPorts, ...unprintable])("the host %j is none, with TLS and without", (host) => {
+test.each([...noHosts, ...noPorts, ...unprintable])("the host %j is invalid, with TLS and without", (host) => {
   expect(checkTransport(request({ host }), encrypted)).toBe("bad_host");
   expect(checkTransport(request({ host }), strict)).toBe("bad_host");
 });
@@ -93,7 +93,7 @@ function gateWith(rules: TransportRules, more: Partial<GateOptions> = {}) {
 
 const headers = { host: "localhost", authorization: "Bearer sk_test_x" };
 
-test("a key that comes in clear text is reported, and the request is refused", () => {
+test("a key sent over plain HTTP is reported, and the request is refused", () => {
   const { admit, exposed } = gateWith(strict);
   expect(() => admit(new Request("https://localhost/v1/agents", { headers }))).toThrow("https");
   expect(exposed).toEqual(["Bearer sk_test_x"]);
@@ -120,13 +120,13 @@ test.each([
   ["in plain HTTP on loopback", local],
   ["for a proxy on this machine", { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] }],
 ])("beside a listener %s, what comes to the plain port is refused, whatever it claims", (_, rules) => {
-  const { admit, exposed, insists } = gateWith(rules, { isPlain: () => true, isVouchedFor: () => true });
+  const { admit, exposed, shouldSendHsts } = gateWith(rules, { isPlain: () => true, isVouchedFor: () => true });
   const request = new Request("https://api.example.com/v1/me", {
     headers: { ...headers, host: "api.example.com", "x-forwarded-proto": "https" },
   });
   expect(() => admit(request)).toThrow("https");
   expect(exposed).toEqual(["Bearer sk_test_x"]);
-  expect(insists(request)).toBe(false);
+  expect(shouldSendHsts(request)).toBe(false);
 });
 
 const behindNeighbour: TransportRules = { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] };
@@ -143,7 +143,7 @@ test.each<[string, string, Record<string, string>, boolean]>([
   ["/v1/me", "127.0.0.1", {}, false],
   ["/readyz/../v1/me", "127.0.0.1", {}, false],
 ])(
-  "where a proxy ends TLS, this machine alone asks for %s in plain HTTP: from %s with %j",
+  "if a proxy terminates TLS, only this machine may request %s over plain HTTP: from %s with %j",
   (path, peer, more, taken) => {
     const request = new Request(`http://localhost${path}`, { headers: { host: "localhost", ...more } });
     for (const rules of [proxied, behindNeighbour]) {
@@ -226,7 +226,7 @@ test.each<[string, TransportRules, string, string, Record<string, string>, boole
 });
 
 test.each([null, "evil.example", "localhost.evil.example", "", ".localhost", "1.2.3.4.evil.example"])(
-  "%j is no name of a machine that has no certificate",
+  "%j does not name a machine without a certificate",
   (host) => {
     expect(createOwnNames({ names: [], certificate: () => null })(host)).toBe(false);
   },
@@ -234,8 +234,12 @@ test.each([null, "evil.example", "localhost.evil.example", "", ".localhost", "1.
 
 test("a client is on this machine if it connects from one of its addresses", () => {
   const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
-  expect(own.filter((address) => !isOfHere(address))).toEqual([]);
-  expect([isOfHere("203.0.113.9"), isOfHere("::ffff:203.0.113.9"), isOfHere(null)]).toEqual([false, false, false]);
+  expect(own.filter((address) => !isLocalClient(address))).toEqual([]);
+  expect([isLocalClient("203.0.113.9"), isLocalClient("::ffff:203.0.113.9"), isLocalClient(null)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 // The system call costs a tenth of a read.
@@ -264,19 +268,19 @@ const insistCases: [string, boolean, TransportRules, string, boolean][] = [
   ["without TLS", true, local, "api.example.com", false],
   ["where browsers see a proxy's certificate", true, reencrypted, "api.example.com", false],
 ];
-test.each(insistCases)("browsers are told to insist on HTTPS: %s", (_, vouched, rules, host, told) => {
-  const { insists } = gateWith(rules, { isVouchedFor: () => vouched });
-  expect(insists(new Request("https://localhost/", { headers: { host } }))).toBe(told);
+test.each(insistCases)("HSTS is sent as the case requires: %s", (_, vouched, rules, host, told) => {
+  const { shouldSendHsts } = gateWith(rules, { isVouchedFor: () => vouched });
+  expect(shouldSendHsts(new Request("https://localhost/", { headers: { host } }))).toBe(told);
 });
 
-test("with TLS of our own and no proxy nothing depends on the peer, and the system is not asked", () => {
+test("with TLS of our own and no proxy, the peer is never looked up", () => {
   const peerOf = mock(() => "127.0.0.1");
   const { admit } = gateWith(encrypted, { peerOf });
   admit(new Request("https://localhost/v1/me", { headers }));
   expect(peerOf).not.toHaveBeenCalled();
 });
 
-test("what a listener with TLS takes is encrypted, whatever its address says", () => {
+test("a request to a TLS listener counts as encrypted, whatever its URL says", () => {
   const { admit, exposed } = gateWith(encrypted);
   admit(new Request("http://localhost/v1/agents", { headers }));
   expect(exposed).toEqual([]);
@@ -290,7 +294,7 @@ test.each([
 ])("the host %s is refused before the key is looked at", (host, url) => {
   for (const rules of [strict, encrypted]) {
     const { admit, exposed } = gateWith(rules);
-    // A socket gives such addresses; the constructor would not.
+    // A socket yields such URLs; the constructor would not.
     const request = new Request("http://localhost/", { headers: { ...headers, host } });
     Object.defineProperty(request, "url", { value: url });
     expect(() => admit(request)).toThrow("exactly one Host");

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
-import type { Scope } from "../core/scope.ts";
-import { openDatabase } from "../db/open.ts";
-import { createIdempotencyStore, type Name } from "./idempotency-store.ts";
+import type { Scope } from "../domain/scope.ts";
+import { openDatabase } from "../storage/db/open.ts";
+import { createIdempotencyStore, type KeyedRequest } from "./idempotency-store.ts";
 
 const scope: Scope = { project_id: "p", environment: "test" };
-const name: Name = { scope, key: "k", hash: "h" };
+const name: KeyedRequest = { scope, key: "k", hash: "h" };
 
-test("a database of the first version is brought forward, keeps what it had, and a copy of it stays", async () => {
+test("a database of the first version is migrated, keeps its data, and a copy of it stays", async () => {
   const folder = mkdtempSync(join(tmpdir(), "runnel-upgrade-"));
   const path = join(folder, "runnel.db");
   const old = new Database(path, { create: true });
@@ -34,7 +34,7 @@ test("a database of the first version is brought forward, keeps what it had, and
   rmSync(folder, { recursive: true });
 });
 
-test("keys go with their project", async () => {
+test("keys are deleted with their project", async () => {
   const db = openDatabase(":memory:");
   db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('p', 'p', 0)");
   const store = createIdempotencyStore({ db, now: Date.now });

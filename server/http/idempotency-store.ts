@@ -1,26 +1,26 @@
-import type { Environment, Scope } from "../core/scope.ts";
-import type { Db } from "../db/open.ts";
-import type { idempotencyKeys } from "../db/schema.ts";
+import type { Environment, Scope } from "../domain/scope.ts";
+import type { Db } from "../storage/db/open.ts";
+import type { idempotencyKeys } from "../storage/db/schema.ts";
 
-/** A run as an answer showed it: where its stream began, or how it stood. */
+/** A run in a stored answer: the event where its stream began, or its state then. */
 export interface RunAnswer {
   id: string;
-  /** Null while whoever asked waits for the run to rest, and for ever if the process died meanwhile. */
+  /** Null until the answer is known: while the first request waits for the run, and after a crash in between. */
   seq: number | null;
   expires_at_ms: number | null;
 }
 
-/** Any other answer. */
+/** Any other stored answer. */
 export interface SealedAnswer {
   status: number;
   location: string | null;
   sealed: string;
-  /** What the API key was bound to, as JSON. */
+  /** Restrictions of the API key, as JSON. */
   agent_ids: string | null;
 }
 
-/** Whose key it is, and of which request. */
-export interface Name {
+/** An idempotency key and the request it belongs to. */
+export interface KeyedRequest {
   scope: Scope;
   key: string;
   hash: string;
@@ -28,8 +28,8 @@ export interface Name {
 
 type Row = Omit<typeof idempotencyKeys.$inferSelect, keyof Scope | "key" | "created_at_ms">;
 
-/** What is known of a key. */
-export interface Known {
+/** Stored state of a key. */
+export interface StoredKey {
   hash: string;
   run: RunAnswer | null;
   other: SealedAnswer | null;
@@ -37,14 +37,14 @@ export interface Known {
 
 const kept_ms = 24 * 3_600_000;
 
-/** The keys of the last 24 hours and what came of their requests. */
+/** Stores the keys of the last 24 hours with the answers to their requests. */
 export function createIdempotencyStore({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   const select = sqlite.query<Row, [string, Environment, string, number]>(
     `SELECT hash, run_id, seq, expires_at_ms, status, location, sealed, agent_ids FROM idempotency_keys
      WHERE project_id = ? AND environment = ? AND key = ? AND created_at_ms > ?`,
   );
-  // Replaces a row that is too old to count.
+  // Replaces an expired row.
   const insertRun = sqlite.query(
     `INSERT OR REPLACE INTO idempotency_keys
        (project_id, environment, key, hash, created_at_ms, run_id, seq, expires_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -61,19 +61,19 @@ export function createIdempotencyStore({ db, now }: { db: Db; now: () => number 
   const oldest = () => now() - kept_ms;
 
   return {
-    find({ project_id, environment }: Scope, key: string): Known | null {
+    find({ project_id, environment }: Scope, key: string): StoredKey | null {
       const row = select.get(project_id, environment, key, oldest());
       return row && { hash: row.hash, run: runOf(row), other: otherOf(row) };
     },
-    /** Within a write, so that a run and the key that started it are there together or not at all. */
-    keepRun({ scope, key, hash }: Name, { id, seq, expires_at_ms }: RunAnswer): void {
+    /** Call inside a write, so that a run and its key are committed together. */
+    keepRun({ scope, key, hash }: KeyedRequest, { id, seq, expires_at_ms }: RunAnswer): void {
       insertRun.run(scope.project_id, scope.environment, key, hash, now(), id, seq, expires_at_ms);
     },
-    /** Within a write. */
-    keepOther({ scope, key, hash }: Name, { status, location, sealed, agent_ids }: SealedAnswer): void {
+    /** Call inside a write. */
+    keepOther({ scope, key, hash }: KeyedRequest, { status, location, sealed, agent_ids }: SealedAnswer): void {
       insertOther.run(scope.project_id, scope.environment, key, hash, now(), status, location, sealed, agent_ids);
     },
-    /** Within a write: deletes up to so many keys that are older than 24 hours. Returns how many those were. */
+    /** Call inside a write. Deletes up to `limit` expired keys and returns their number. */
     forgetExpired: (limit: number): number => deleteOld.run(oldest(), limit).changes,
   };
 }

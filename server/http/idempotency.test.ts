@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import fc from "fast-check";
-import { newId } from "../core/ids.ts";
-import { openDatabase } from "../db/open.ts";
+import { newId } from "../domain/ids.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import { openDatabase } from "../storage/db/open.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { parseFrames } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { createAuth, createIdentify } from "./auth.ts";
-import { createEdge } from "./edge.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
 import type { Identity, Principal } from "./principal.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import { createResponseFinalizer } from "./response-finalizer.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -28,7 +28,7 @@ const send = (client: Client, key: string, path: string, body: unknown = {}, app
 const isReplay = ({ headers }: Answer): boolean => headers.get("idempotent-replayed") === "true";
 const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
-/** Expects the same answer as before, down to the last byte but for its request's id. */
+/** Expects the same response, byte for byte except for the request id. */
 function expectAgain(first: Answer, again: Answer): void {
   const bare = ({ body: { request_id, ...body } }: Answer) => JSON.stringify(body);
   expect([again.status, bare(again)]).toEqual([first.status, bare(first)]);
@@ -52,7 +52,7 @@ async function newAsking(client: Client): Promise<string> {
   return await newAgent(client, { model: "test/script", model_settings: { script }, tools: [body.id] });
 }
 
-/** An agent whose model takes longer than any test. */
+/** An agent whose model call outlasts every test. */
 const newSlow = (client: Client): Promise<string> =>
   newAgent(client, { model: "test/script", model_settings: { script: [{ text: "Late.", delay_ms: 600_000 }] } });
 
@@ -64,7 +64,7 @@ const outputs = (run: { tool_calls: { id: string }[] }, more: object = {}) => ({
   ...more,
 });
 
-describe("the same POST is carried out once and answered twice", () => {
+describe("a repeated POST is executed once and gets the same response", () => {
   test.each<[string, string, object]>([
     ["an agent", "agents", agentBody],
     ["a tool, with its secret", "tools", { name: "t", url: "https://example.com/t" }],
@@ -78,7 +78,7 @@ describe("the same POST is carried out once and answered twice", () => {
     expect(await total(client, resource)).toBe(before + 1);
   });
 
-  test("a run, as it was when it began", async () => {
+  test("a run, as it was when it started", async () => {
     const client = await newClient();
     const body = { agent_id: await newAgent(client), input: "Hello", metadata: { b: "1", a: "2" } };
     const first = await send(client, "k", "/v1/runs", body);
@@ -89,7 +89,7 @@ describe("the same POST is carried out once and answered twice", () => {
     expect(await total(client, "runs")).toBe(2);
   });
 
-  test("a run whose agent was deleted meanwhile", async () => {
+  test("a run whose agent was deleted in between", async () => {
     const client = await newClient();
     const agent_id = await newAgent(client);
     const first = await send(client, "once", "/v1/runs", { agent_id, input: "Hi" });
@@ -99,7 +99,7 @@ describe("the same POST is carried out once and answered twice", () => {
     expect(codeOf(second)).toEqual([400, "validation_failed"]);
   });
 
-  test("a run that was waited for, as it was when it rested", async () => {
+  test("a run that was waited for, as it was when the wait ended", async () => {
     const client = await newClient();
     const body = { agent_id: await newAsking(client), input: "Hello" };
     const first = await send(client, "k", "/v1/runs?wait=60", body);
@@ -108,7 +108,7 @@ describe("the same POST is carried out once and answered twice", () => {
     expectAgain(first, await send(client, "k", "/v1/runs?wait=60", body));
   });
 
-  test("answers to a run's calls, and its cancel", async () => {
+  test("tool outputs of a run, and its cancellation", async () => {
     const client = await newClient();
     const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: await newAsking(client), input: "Hello" });
     const path = `/v1/runs/${run.id}`;
@@ -128,7 +128,7 @@ describe("the same POST is carried out once and answered twice", () => {
     const absent = await send(client, "404", `/v1/runs/${tool.id.replace("tool", "run")}/cancel`);
     const taken = await send(client, "409", "/v1/tools", { name: "taken" });
     expect([invalid, absent, taken].map(({ status }) => status)).toEqual([400, 404, 409]);
-    await client.delete(`/v1/tools/${tool.id}`); // The name is free again, and the answer is what it was.
+    await client.delete(`/v1/tools/${tool.id}`); // The name is free again, but the response stays the same.
     expectAgain(invalid, await send(client, "400", "/v1/agents", { name: 7 }));
     expectAgain(absent, await send(client, "404", `/v1/runs/${tool.id.replace("tool", "run")}/cancel`));
     expectAgain(taken, await send(client, "409", "/v1/tools", { name: "taken" }));
@@ -136,10 +136,10 @@ describe("the same POST is carried out once and answered twice", () => {
 });
 
 describe("streams", () => {
-  // Tokens are sent as they come, so that readers of the same text may get it in other pieces.
+  // Tokens are merged by timing, so readers may get the same text in other pieces.
   const frames = (answer: Answer) => parseFrames(answer.body).filter(({ event }) => event !== "token");
 
-  test("a streamed run is streamed again from its first event, and no second one begins", async () => {
+  test("a repeated streaming request gets the run's stream from its first event, and no second run starts", async () => {
     const client = await newClient();
     const body = { agent_id: await newAgent(client), input: "Hello there", stream: true };
     const first = await send(client, "k", "/v1/runs", body);
@@ -152,7 +152,7 @@ describe("streams", () => {
     expect(await total(client, "runs")).toBe(1);
   });
 
-  test("while the run goes on, its first and its second reader are told the same, live", async () => {
+  test("while the run continues, both readers get the same events live", async () => {
     const client = await newClient();
     const body = { agent_id: await newSlow(client), input: "Hello", stream: true };
     const first = send(client, "k", "/v1/runs", body);
@@ -166,7 +166,7 @@ describe("streams", () => {
     expect([isReplay(await first), isReplay(await again), more.length]).toEqual([false, true, 0]);
   });
 
-  test("a streamed answer to a call is streamed again from where it began", async () => {
+  test("a repeated streaming submission gets the stream from where it began", async () => {
     const client = await newClient();
     const { body: run } = await client.post("/v1/runs?wait=60", { agent_id: await newAsking(client), input: "Hello" });
     const path = `/v1/runs/${run.id}/submit_tool_outputs`;
@@ -186,7 +186,7 @@ describe("a key", () => {
     expect(await total(client, "agents")).toBe(0);
   });
 
-  test.each(["x", "x".repeat(255), "a key, with ~ and !"])("%j is taken", async (key) => {
+  test.each(["x", "x".repeat(255), "a key, with ~ and !"])("%j is accepted", async (key) => {
     const client = await newClient();
     expect((await send(client, key, "/v1/agents", agentBody)).status).toBe(201);
     expect(isReplay(await send(client, key, "/v1/agents", agentBody))).toBe(true);
@@ -207,14 +207,14 @@ describe("a key", () => {
     expect([await total(client, "runs"), await total(client, "agents")]).toEqual([1, 1]);
   });
 
-  test("counts every byte of the body, also where the JSON means the same", async () => {
+  test("covers every byte of the body, even if the JSON means the same", async () => {
     const client = await newClient();
     await send(client, "k", "/v1/agents", JSON.stringify(agentBody));
     const spaced = await send(client, "k", "/v1/agents", ` ${JSON.stringify(agentBody)}`);
     expect(codeOf(spaced)).toEqual([409, "idempotency_key_reused"]);
   });
 
-  test("of another project or environment is another key", async () => {
+  test("of another project or environment is a different key", async () => {
     const [one, live] = [
       await server.client({ project: "both" }),
       await server.client({ project: "both", environment: "live" }),
@@ -224,7 +224,7 @@ describe("a key", () => {
     for (const answer of await Promise.all(answers)) expect([answer.status, isReplay(answer)]).toEqual([201, false]);
   });
 
-  test("is free again after 24 hours, and its row can be cleared away", async () => {
+  test("expires after 24 hours, and its row can be deleted", async () => {
     let time = Date.parse("2026-01-01T00:00:00Z");
     await using app = testApp({ now: () => time });
     const client = await app.client();
@@ -245,8 +245,8 @@ describe("a key", () => {
   });
 });
 
-describe("two at once", () => {
-  test("of twenty equal requests one starts a run, and the others are told of it or to wait", async () => {
+describe("concurrent requests", () => {
+  test("of twenty equal requests one starts a run, and the others get it or are told to wait", async () => {
     const client = await newClient();
     const body = { agent_id: await newAgent(client), input: "Hello" };
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(client, "k", "/v1/runs", body)));
@@ -258,7 +258,7 @@ describe("two at once", () => {
     expect(await total(client, "runs")).toBe(1);
   });
 
-  test("while the first waits for its run, the same is told to wait, and another is refused", async () => {
+  test("while the first waits for its run, an equal request is told to wait and a different one is refused", async () => {
     const client = await newClient();
     const body = { agent_id: await newSlow(client), input: "Hello" };
     const first = send(client, "k", "/v1/runs?wait=60", body);
@@ -270,7 +270,7 @@ describe("two at once", () => {
     expectAgain(await first, await send(client, "k", "/v1/runs?wait=60", body));
   });
 
-  test("whatever order requests of one key come and end in, exactly one is carried out", async () => {
+  test("exactly one of the requests with a key is executed, in whatever order they arrive and end", async () => {
     const bodies = fc.array(fc.constantFrom("a", "b"), { minLength: 2, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), bodies, fc.nat(2), async (scheduler, bodies, accidents) => {
@@ -292,7 +292,7 @@ describe("two at once", () => {
     );
   });
 
-  /** One route that notes what it does and takes as long as the scheduler likes; its first attempts fail. */
+  /** A route that records its calls and takes a random time; its first attempts fail. */
   function createFixture(scheduler: fc.Scheduler, accidents: number) {
     const db = openDatabase(":memory:");
     db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('p', 'p', 0)");
@@ -315,7 +315,9 @@ describe("two at once", () => {
     let attempts = 0;
     const app = new Elysia({ normalize: false })
       .wrap(idempotency.around)
-      .use(createEdge({ routes: () => [], limiter, publicUrl: () => "https://localhost", onBug: () => {} }))
+      .use(
+        createResponseFinalizer({ routes: () => [], limiter, publicUrl: () => "https://localhost", onBug: () => {} }),
+      )
       .use(auth)
       .post(
         "/v1/things",
@@ -347,8 +349,8 @@ describe("two at once", () => {
   }
 });
 
-describe("what leaves the key free", () => {
-  test("401, 403 and 429 say nothing of the request, and it is carried out once they are over", async () => {
+describe("a key stays free after", () => {
+  test("401, 403 and 429, which do not depend on the request; it is executed once they pass", async () => {
     const client = await newClient();
     const weak = await server.client({ project: `p${projects - 1}`, scopes: ["read"] });
     const agent_id = await newSlow(client);
@@ -362,17 +364,17 @@ describe("what leaves the key free", () => {
     await client.post(`/v1/runs/${other.id}/cancel`);
     const first = await send(client, "k", "/v1/runs", body);
     expect(first.status).toBe(201);
-    // The slot is taken, but nothing new is asked for.
+    // The slot is taken, but no new run is requested.
     expectAgain(first, await send(client, "k", "/v1/runs", body));
   });
 
-  test("a body that cannot be read", async () => {
+  test("an unreadable body", async () => {
     const client = await newClient();
     expect((await send(client, "k", "/v1/agents", "{")).status).toBe(400);
     expect((await send(client, "k", "/v1/agents", agentBody)).status).toBe(201);
   });
 
-  test("an answer that could not be kept: it is true all the same, and a run that could not be noted is none", async () => {
+  test("an answer that could not be stored, which is sent anyway; a run that could not be stored does not exist", async () => {
     const told: string[] = [];
     const log: Log = { ...silentLog, error: (message) => told.push(message) };
     await using app = testApp({ log });
@@ -393,7 +395,7 @@ describe("what leaves the key free", () => {
     expect([again.status, isReplay(again), await total(client, "runs")]).toEqual([201, false, 1]);
   });
 
-  test("a full disk: 507, no run and no key, and both when there is room again", async () => {
+  test("a full disk: 507, neither run nor key, and both once there is room again", async () => {
     await using app = testApp();
     const client = await app.client();
     const body = { agent_id: await newAgent(client), input: "Hello ".repeat(5000) };
@@ -408,7 +410,7 @@ describe("what leaves the key free", () => {
   });
 });
 
-test("a wait whose client hung up holds nobody up: the same request waits on for the same run", async () => {
+test("a disconnected client blocks no other: the repeated request waits for the same run", async () => {
   const client = await newClient();
   const agent_id = await newAgent(client, { model: "test/timeout" });
   const asked = (signal: AbortSignal) =>
@@ -436,8 +438,8 @@ test("a wait whose client hung up holds nobody up: the same request waits on for
   expect([answer.id, answer.status, await total(client, "runs")]).toEqual([id, "cancelled", 1]);
 });
 
-describe("who asks again", () => {
-  test("pays for it like for the first time", async () => {
+describe("a repeated request", () => {
+  test("counts against the rate limit like the first", async () => {
     const client = await newClient();
     await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 2 } });
     const body = { agent_id: await newAgent(client), input: "Hello" };
@@ -446,7 +448,7 @@ describe("who asks again", () => {
     expect(codeOf(await send(client, "k", "/v1/runs", body))).toEqual([429, "rate_limited"]);
   });
 
-  test("with a key for other agents learns nothing of the run", async () => {
+  test("by a key for other agents reveals nothing about the run", async () => {
     const client = await newClient();
     const body = { agent_id: await newAsking(client), input: "Hello" };
     const { body: run } = await send(client, "k", "/v1/runs?wait=60", body);
@@ -466,7 +468,7 @@ describe("who asks again", () => {
     expect(codeOf(await send(bound, "c", `/v1/runs/${run.id}/cancel`))).toEqual([409, "idempotency_key_reused"]);
   });
 
-  test("with a key for some agents does not get the secret of one for all", async () => {
+  test("by a key for some agents does not get the secret of a key for all agents", async () => {
     const client = await newClient();
     const body = { name: "k", scopes: ["admin"] };
     const agent_ids = [await newAgent(client)];
@@ -477,7 +479,7 @@ describe("who asks again", () => {
     expect(JSON.stringify(other.body)).not.toContain(first.body.secret);
   });
 
-  test("for a run that was deleted gets 404 and no second run; for one without its trace what is left", async () => {
+  test("for a deleted run is 404 without a second run; for a run without its trace it returns what is left", async () => {
     const client = await newClient();
     const agent_id = await newAgent(client);
     const bodies = [false, true].map((stream) => ({ agent_id, input: "Hello", stream }));
@@ -495,7 +497,7 @@ describe("who asks again", () => {
 });
 
 describe("at rest", () => {
-  test("no answer stands in the clear, and none opens under another key", async () => {
+  test("every answer is encrypted, and opens only with its key", async () => {
     const client = await newClient();
     const answers = [
       await send(client, "one", "/v1/api_keys", { name: "k", scopes: ["read"] }),
@@ -512,7 +514,7 @@ describe("at rest", () => {
     expect(codeOf(stolen)).toEqual([500, "internal_error"]);
   });
 
-  test("of a run no copy is kept", async () => {
+  test("a run is not copied", async () => {
     const client = await newClient();
     await send(client, "copy", "/v1/runs?wait=60", { agent_id: await newAgent(client), input: "Hello" });
     const row = server.db.sqlite.query("SELECT * FROM idempotency_keys WHERE key = 'copy'").get();
@@ -520,7 +522,7 @@ describe("at rest", () => {
   });
 });
 
-test("on other methods, and without it, nothing is kept", async () => {
+test("nothing is stored for other methods or without a key", async () => {
   const client = await newClient();
   const count = () => server.db.sqlite.query("SELECT count(*) AS n FROM idempotency_keys").get();
   const before = count();
@@ -531,7 +533,7 @@ test("on other methods, and without it, nothing is kept", async () => {
   expect(count()).toEqual(before);
 });
 
-test("what an older version kept is answered again, unless it shows a secret: nobody knows who asked for that", async () => {
+test("an answer stored by an older version is returned, unless it has a secret, because its caller is unknown", async () => {
   const db = openDatabase(":memory:");
   const seal = createSeal(new Uint8Array(32));
   const idempotency = createIdempotency({ db, seal, onBug: () => {}, now: Date.now });

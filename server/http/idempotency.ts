@@ -1,37 +1,37 @@
 import type { Elysia } from "elysia";
-import { AppError } from "../core/errors.ts";
-import type { Scope } from "../core/scope.ts";
-import type { Db } from "../db/open.ts";
+import { AppError } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { Seal } from "../lib/seal.ts";
+import type { Db } from "../storage/db/open.ts";
 import { invalid } from "./errors.ts";
 import {
   createIdempotencyStore,
-  type Known,
-  type Name,
+  type KeyedRequest,
   type RunAnswer,
   type SealedAnswer,
+  type StoredKey,
 } from "./idempotency-store.ts";
 import type { Principal } from "./principal.ts";
 import { withoutRequestId } from "./response.ts";
 
-/** A request with an `Idempotency-Key` on its way. */
+/** An in-flight request with an Idempotency-Key. */
 export interface Claim {
-  /** The run that the first request was answered with; null while this is the first. */
-  readonly earlier: RunAnswer | null;
-  /** Within the write that makes the answer true: the answer is this run, as it stands there. */
-  keep(answer: RunAnswer): void;
-  /** The same in a write of its own. */
-  keepNow(answer: RunAnswer): Promise<void>;
-  /** What was kept, now or earlier. */
-  kept(): RunAnswer;
+  /** The run that the first request got; null if this is the first. */
+  readonly previous: RunAnswer | null;
+  /** Stores the answer. Call it inside the write that creates or changes the run, so that both commit together. */
+  save(answer: RunAnswer): void;
+  /** Stores the answer in a write of its own. */
+  saveNow(answer: RunAnswer): Promise<void>;
+  /** Returns the stored answer. */
+  savedAnswer(): RunAnswer;
 }
 
-const claims = new WeakMap<Request, Held>();
+const claims = new WeakMap<Request, ActiveClaim>();
 
-/** The claim of a request that has a key, for routes that answer with a run. */
+/** Returns the claim of a request with a key, for routes that return a run. */
 export const claimOf = (request: Request): Claim | undefined => claims.get(request);
 
-/** Thrown where an earlier answer is the answer: the edge sends it. The body is JSON without `request_id`. */
+/** Thrown to return a stored answer. The body is JSON without `request_id`. */
 export class Replay extends Error {
   constructor(
     readonly status: number,
@@ -42,26 +42,26 @@ export class Replay extends Error {
   }
 }
 
-/** Says that nothing was done for this answer. */
+/** Marks a stored answer: nothing was done for this request. */
 export const replayedHeader = { "idempotent-replayed": "true" };
 
-interface Held extends Claim {
-  name: Name;
-  /** Who asks. */
+interface ActiveClaim extends Claim {
+  name: KeyedRequest;
+  /** Id of the API key or user that calls. */
   asker: string;
-  /** What the API key or client token is bound to, as JSON. */
+  /** Restrictions of the API key or client token, as JSON. */
   agent_ids: string | null;
-  /** Set while others with this key are turned away. */
+  /** Key in `inProgress` while other requests with this key get 409; null if it was not reserved. */
   place: string | null;
 }
 
 type Handle = (request: Request) => Response | Promise<Response>;
-/** What the framework takes; by its types a handler would answer with a function. */
+/** The type Elysia expects; it wrongly says that a handler returns a function. */
 type Around = Parameters<Elysia["wrap"]>[0];
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
-/** The first request with a key is carried out; the same again gets its answer (contract, section 12). */
+/** Executes the first request with a key; repeats get the stored answer. */
 export function createIdempotency({
   db,
   seal,
@@ -70,22 +70,25 @@ export function createIdempotency({
 }: {
   db: Db;
   seal: Seal;
-  /** Told why an answer could not be kept, and of which request. */
+  /** Called with the error if an answer could not be stored. */
   onBug: (error: unknown, requestId: string) => void;
   now: () => number;
 }) {
   const store = createIdempotencyStore({ db, now });
-  // Requests on their way, by place: in memory, so that a crash leaves no key taken.
-  const onTheWay = new Map<string, string>();
+  // Requests in progress by `placeOf`. In memory, so that a crash leaves no key reserved.
+  const inProgress = new Map<string, string>();
 
-  /** Admits the request, or throws 409 or the `Replay`. Synchronous: of two at once, one is the first. */
+  /**
+   * Admits the request, or throws 409 or `Replay`. Synchronous, so that of two concurrent requests exactly one is
+   * first.
+   */
   function begin(request: Request, principal: Principal, body: Uint8Array): void {
     const key = readKey(request.headers);
     if (key === null) return;
     const { project_id, environment } = principal;
-    const name: Name = { scope: { project_id, environment }, key, hash: hashOf(request, body) };
+    const name: KeyedRequest = { scope: { project_id, environment }, key, hash: hashOf(request, body) };
     const place = placeOf(name);
-    const first = onTheWay.get(place);
+    const first = inProgress.get(place);
     const known = store.find(name.scope, key);
     if ((first ?? known?.hash ?? name.hash) !== name.hash) throw reused();
     if (first !== undefined)
@@ -94,13 +97,19 @@ export function createIdempotency({
       });
     const agent_ids = boundsOf(principal);
     if (known?.other) throw replayOf(name, known.other, principal.id, agent_ids);
-    // A first request that died while it waited for its run is taken over by this one.
+    // If the first request died while it waited for its run, this one takes over.
     const held = known?.run && known.run.seq !== null ? null : place;
-    if (held !== null) onTheWay.set(held, name.hash);
+    if (held !== null) inProgress.set(held, name.hash);
     claims.set(request, claim(name, principal.id, agent_ids, known, held));
   }
 
-  function claim(name: Name, asker: string, agent_ids: string | null, known: Known | null, place: string | null): Held {
+  function claim(
+    name: KeyedRequest,
+    asker: string,
+    agent_ids: string | null,
+    known: StoredKey | null,
+    place: string | null,
+  ): ActiveClaim {
     let kept = known?.run ?? null;
     const keep = (answer: RunAnswer): void => {
       store.keepRun(name, answer);
@@ -111,24 +120,24 @@ export function createIdempotency({
       asker,
       agent_ids,
       place,
-      earlier: kept,
-      keep,
-      keepNow: (answer) => db.write(() => keep(answer)),
-      kept: () => kept!,
+      previous: kept,
+      save: keep,
+      saveNow: (answer) => db.write(() => keep(answer)),
+      savedAnswer: () => kept!,
     };
   }
 
-  function replayOf(name: Name, answer: SealedAnswer, asker: string, agent_ids: string | null): Replay {
-    // A key bound to other agents may not read here what it could not have been answered.
+  function replayOf(name: KeyedRequest, answer: SealedAnswer, asker: string, agent_ids: string | null): Replay {
+    // A key limited to other agents must not read an answer that it could not have got itself.
     if (answer.agent_ids !== agent_ids) throw reused();
     const { asked_by, body } = readSealed(seal.open(answer.sealed, placeOf(name)));
-    // A key that ends in a minute would have the secret of one that never does; not its successor either, which may last
-    // shorter than the key that asked.
-    if (holdsSecret(body) && asked_by !== asker) throw reused();
+    // Show a secret only to the key that asked: an expiring key would get a permanent one. A rotated key counts as
+    // another one, because it may expire earlier.
+    if (hasSecret(body) && asked_by !== asker) throw reused();
     return new Replay(answer.status, answer.location, body);
   }
 
-  /** Stands around every request and costs those without a key one look at their headers. */
+  /** Wraps every request. Requests without a key only pay for one header lookup. */
   const around: Around = (handle, request) =>
     request.method === "POST" && request.headers.has(header)
       ? (keyed: Request) => answer(handle as unknown as Handle, keyed)
@@ -139,36 +148,36 @@ export function createIdempotency({
       const response = await handle(request);
       const claim = claims.get(request);
       if (!claim) return response;
-      if (!claim.earlier) return await keepAnswer(claim, response);
+      if (!claim.previous) return await keepAnswer(claim, response);
       if (response.ok) for (const [name, value] of Object.entries(replayedHeader)) response.headers.set(name, value);
       return response;
     } finally {
       const place = claims.get(request)?.place;
-      if (place) onTheWay.delete(place);
+      if (place) inProgress.delete(place);
     }
   }
 
-  /** Keeps what was answered before it is sent: whoever has the answer can have it again. */
-  async function keepAnswer({ name, asker, agent_ids }: Held, response: Response): Promise<Response> {
+  /** Stores the answer before it is sent, so that a client that received it can always get it again. */
+  async function keepAnswer({ name, asker, agent_ids }: ActiveClaim, response: Response): Promise<Response> {
     const { status, headers } = response;
-    // What the handler kept itself stands, also where its answer failed afterwards.
-    if (!isKept(response) || store.find(name.scope, name.key)) return response;
+    // An answer that the handler stored itself wins, even if its response failed later.
+    if (!isStorable(response) || store.find(name.scope, name.key)) return response;
     const text = await response.text();
     const body = withoutRequestId(text, requestIdOf(response));
     try {
       const sealed = seal.seal(`${asker}\n${body}`, placeOf(name));
       await db.write(() => store.keepOther(name, { status, location: headers.get("location"), sealed, agent_ids }));
     } catch (error) {
-      // What was done was done, and saying otherwise would have it done twice: the answer goes out and is not kept.
+      // The work is done, and an error would make the client repeat it: send the answer without storing it.
       onBug(error, requestIdOf(response));
     }
     return new Response(text, { status, headers });
   }
 
-  /** The run that a request with this key was answered with. Whether it is the asker's is for the caller to ask. */
+  /** Returns the run stored for a key. The caller must check that the client may see it. */
   const runOf = (scope: Scope, key: string): RunAnswer | null => store.find(scope, key)?.run ?? null;
 
-  /** The id of the run that a request with its key has made; null where there is none. */
+  /** Returns the id of the run that an earlier request with the same key started, or null. */
   function madeBefore({ headers }: Request, scope: Scope): string | null {
     const key = readKey(headers);
     return (key !== null && runOf(scope, key)?.id) || null;
@@ -185,36 +194,38 @@ function readKey(headers: Headers): string | null {
   throw invalid("Idempotency-Key", "Expected 1 to 255 printable ASCII characters.");
 }
 
-/** Of the method, the path with its query, and the body as it came, byte for byte. */
+/** Hash of method, path, query and raw body. */
 function hashOf({ method, url }: Request, body: Uint8Array): string {
   const { pathname, search } = new URL(url);
   return new Bun.CryptoHasher("sha256").update(`${method} ${pathname}${search}\n`).update(body).digest("hex");
 }
 
-// The key comes last, since it may hold anything. Also what binds a sealed answer to its row.
-const placeOf = ({ scope: { project_id, environment }, key }: Name): string =>
+// The key comes last, because it may contain any character. Also the context that binds a sealed answer to its row.
+const placeOf = ({ scope: { project_id, environment }, key }: KeyedRequest): string =>
   `idempotency/${project_id}/${environment}/${key}`;
 
-/** Who asked stands in a line before the body; not in what an older version kept, which begins with the body. */
+/**
+ * Parses a stored answer: a line with the caller's id, then the body. Answers of older versions lack the first line.
+ */
 function readSealed(text: string): { asked_by: string | null; body: string } {
   if (text.startsWith("{")) return { asked_by: null, body: text };
   const end = text.indexOf("\n");
   return { asked_by: text.slice(0, end), body: text.slice(end + 1) };
 }
 
-/** Whether an answer shows what is shown once: an API key's secret, or what a tool's calls are signed with. */
-function holdsSecret(body: string): boolean {
+/** True if the answer holds a secret that is shown only once. */
+function hasSecret(body: string): boolean {
   const fields: object = JSON.parse(body);
   return "secret" in fields || "signing_secret" in fields || "token" in fields;
 }
 
-/** Answers that say nothing of the request itself, but of who asked or of the server's state, are not kept. */
-export const isKeptStatus = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status);
+/** False for answers that depend on the caller or the server's state instead of the request. */
+export const isStorableStatus = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status);
 
-const isKept = ({ status, headers }: Response): boolean =>
-  isKeptStatus(status) && headers.get("content-type")?.startsWith("application/json") === true;
+const isStorable = ({ status, headers }: Response): boolean =>
+  isStorableStatus(status) && headers.get("content-type")?.startsWith("application/json") === true;
 
-/** What an answer was limited to, as JSON; null: nothing. Of a client token, what it is bound to beside its agent. */
+/** Restrictions under which an answer was given, as JSON; null: none. */
 const boundsOf = ({ agent_ids, token }: Principal): string | null =>
   token
     ? JSON.stringify([agent_ids, token.run_id, token.thread_id, token.user_id])

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../domain/errors.ts";
 import { turnsDuring } from "../testing/turns.ts";
 import { chunksOf, readJsonBody, refuseBody } from "./json-body.ts";
 
@@ -57,7 +57,7 @@ test.each<[string, Body, Record<string, string>, string]>([
   expect(await codeOf(post(body, headers))).toBe(code);
 });
 
-test("a name that an object has twice is told, as it is without its escapes", async () => {
+test("a repeated name in an object is reported without its escapes", async () => {
   const body = '{"a\\"b":1,"list":[{"x":1},{"y":{"x":1}}],"c":{"d\\u0065":1,"x":"{","d\\u0065":2}}';
   expect(readJsonBody(post(body))).rejects.toThrow('An object in it has the name "de" twice.');
 });
@@ -74,8 +74,8 @@ test("an endless body is read no further than the limit", async () => {
   expect(sent).toBeLessThan(2 * 1024 * 1024);
 });
 
-// Four of 20 MB that are hashed and written as they come took 25 ms of a turn.
-test("a body that comes faster than it is taken is taken piece by piece, and others have their turn", async () => {
+// Hashing and writing four bodies of 20 MB took 25 ms of a turn.
+test("a body that arrives faster than it is consumed is passed on in slices with pauses for other work", async () => {
   const body = new Uint8Array(5 * 1024 * 1024).map((_, at) => at % 251);
   const taken: Uint8Array[] = [];
   const { turns } = await turnsDuring(async () => {
@@ -86,7 +86,7 @@ test("a body that comes faster than it is taken is taken piece by piece, and oth
   expect(turns).toBeGreaterThanOrEqual(20);
 });
 
-test("a long body is read in slices, and a short one at once", async () => {
+test("a long body is parsed in slices, and a short one at once", async () => {
   const list = Array.from({ length: 50_000 }, (_, at) => ({ at }));
   const long = await turnsDuring(() => readJsonBody(post(JSON.stringify({ list }))));
   expect(long.result).toEqual({ list });
@@ -94,11 +94,11 @@ test("a long body is read in slices, and a short one at once", async () => {
   expect(long.turns).toBeGreaterThan(short.turns + 5);
 });
 
-test("a body that is announced as too large is not read at all", async () => {
+test("a body whose declared size is too large is not read", async () => {
   expect(await codeOf(post("{}", { ...json, "content-length": "1048577" }))).toBe("payload_too_large");
 });
 
-test("a body that its sender leaves unfinished is refused, and any other failure is ours", async () => {
+test("a body cut off by its sender is a client error, and any other failure is ours", async () => {
   const failing = (error: Error) => post(new ReadableStream({ pull: (controller) => controller.error(error) }));
   expect(await codeOf(failing(new DOMException("The connection was closed.", "AbortError")))).toBe("invalid_json");
   expect(codeOf(failing(new TypeError("A mistake.")))).rejects.toThrow("A mistake.");

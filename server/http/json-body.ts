@@ -1,27 +1,27 @@
-import { AppError, type ErrorCode } from "../core/errors.ts";
-import { limits } from "../core/limits.ts";
+import { AppError, type ErrorCode } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import { arriving, BodyStopped } from "../lib/arriving.ts";
+import { createYielder } from "../lib/cooperative-yield.ts";
 import { isObject } from "../lib/json.ts";
-import { markReceived } from "../lib/received.ts";
-import { inSlices } from "../lib/slices.ts";
-import { parseJsonInSlices, piece } from "./parse-in-slices.ts";
+import { markBodyReceived } from "../lib/request-body-state.ts";
 import { parseJson } from "./parse-json.ts";
+import { parseJsonAsync, piece } from "./parse-json-async.ts";
 
-/** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
+/** Reads a JSON body within the limits. An absent body is `{}`; the route's schema decides whether that is valid. */
 export const readJsonBody = async (request: Request): Promise<unknown> =>
   parseJsonBody(await readBody(request), request.headers);
 
-/** The bytes of a body within the limits; none where there is no body. */
+/** Reads the bytes of a body within the limits; an absent body is empty. */
 export async function readBody(request: Request, most: number = limits.body_bytes): Promise<Uint8Array> {
   if (request.body === null) return noBytes;
   const bytes = await readCapped(request, most).catch((error) => cutOff(error, "invalid_json"));
-  markReceived(request);
+  markBodyReceived(request);
   return bytes;
 }
 
 const noBytes = new Uint8Array();
 
-/** What the bytes of a body say, within the limits; of a long one it is read in slices. */
+/** Parses a JSON body within the limits; a long one asynchronously. */
 export function parseJsonBody(
   bytes: Uint8Array,
   headers: Headers,
@@ -29,11 +29,11 @@ export function parseJsonBody(
 ): unknown | Promise<unknown> {
   if (bytes.length === 0) return {};
   checkMediaType(headers);
-  // Whoever need not wait shares the tick with others.
-  return bytes.length <= piece ? parseJson(bytes, depth) : parseJsonInSlices(bytes, depth);
+  // A short body is parsed in this tick.
+  return bytes.length <= piece ? parseJson(bytes, depth) : parseJsonAsync(bytes, depth);
 }
 
-/** For methods that take no body: whoever sends one means something that would not happen. */
+/** For routes that take no body: throws if one was sent, because its sender expects an effect that never comes. */
 export async function refuseBody(request: Request): Promise<null> {
   const body = await readJsonBody(request);
   if (!isObject(body) || Object.keys(body).length > 0)
@@ -46,14 +46,14 @@ function checkMediaType(headers: Headers): void {
     .toLowerCase()
     .split(";")
     .map((part) => part.trim());
-  // Another charset would be read as something else than what was meant.
+  // Another charset would be misread.
   const plain = parameters.every((parameter) => parameter === "" || /^charset="?utf-?8"?$/.test(parameter));
   if (type !== "application/json" || !plain)
     throw new AppError("unsupported_media_type", "The body must be application/json in UTF-8.");
   refuseCompressed(headers);
 }
 
-/** A body of a megabyte could become one of a gigabyte. */
+/** Refuses compressed bodies: a megabyte could unpack to a gigabyte. */
 export function refuseCompressed(headers: Headers): void {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity")
@@ -72,13 +72,13 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
-// What is handed over at once: a sender may be faster than whoever hashes and writes what it sends.
+// Maximum size of a slice, so that slow consumers (hashing, writing) yield in between.
 const most_taken = 256 * 1024;
 
-/** A body as it arrives, in slices. Whoever leaves off early leaves the rest to whoever reads it out. */
+/** Yields a body in slices. A consumer that stops early leaves the rest to the drain. */
 export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
   if (!body) return;
-  const rest = inSlices();
+  const rest = createYielder();
   for await (const chunk of arriving(body))
     for (let at = 0; at < chunk.length; at += most_taken) {
       yield chunk.subarray(at, at + most_taken);
@@ -86,7 +86,7 @@ export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, v
     }
 }
 
-/** Who hangs up in the middle of a body, breaks its chunks or falls silent is no bug of ours. */
+/** Converts a broken connection, broken chunks or silence within a body into a client error. */
 export function cutOff(error: unknown, code: ErrorCode): never {
   if (error instanceof BodyStopped) throw bodyStopped();
   if (error instanceof Error && error.name === "AbortError")

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { silentLog } from "../lib/log.ts";
 import { createLifecycle } from "./lifecycle.ts";
-import type { Part } from "./part.ts";
+import type { Module } from "./module.ts";
 
-test("the end is noted though one part never stops, another fails to, and a third cannot note it", async () => {
+test("the shutdown is recorded even if one module never stops, another fails to, and a third cannot record it", async () => {
   const done: string[] = [];
-  const parts: Part[] = [
-    { stop: async () => void done.push("stopped"), noteEnd: async () => void done.push("noted") },
-    { stop: () => new Promise(() => {}), noteEnd: () => Promise.reject(new Error("The disk is full.")) },
+  const parts: Module[] = [
+    { stop: async () => void done.push("stopped"), recordShutdown: async () => void done.push("noted") },
+    { stop: () => new Promise(() => {}), recordShutdown: () => Promise.reject(new Error("The disk is full.")) },
     {
       stop() {
         throw new Error("No.");

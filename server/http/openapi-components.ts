@@ -1,6 +1,6 @@
 export type Schema = Record<string, unknown>;
 
-/** What is known of a field of a component beside its schema; undefined where nothing is. */
+/** Descriptions and defaults of component fields that are not in their schemas; undefined if there is none. */
 interface Known {
   descriptionOf(component: string, field: string): string | undefined;
   defaultOf(component: string, field: string): unknown;
@@ -9,9 +9,8 @@ interface Known {
 export type Components = ReturnType<typeof createComponents>;
 
 /**
- * The schemas of the document as generators of clients want them: each object stands once, under a name, and is referred
- * to; maps and choices are written in the one form that all of them read. They mean the same. An object without a name
- * gets that of the one that it is in, and of the field.
+ * Rewrites schemas for client generators without changing their meaning: each object is one named component, and maps
+ * and enums have the one form that all generators read. An unnamed object is named after its parent and field.
  */
 export function createComponents({ descriptionOf, defaultOf }: Known) {
   const schemas: Record<string, Schema> = {};
@@ -25,7 +24,7 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
     return ref(name);
   }
 
-  /** A schema where it is used; `place` is its name, unless it has one. */
+  /** Rewrites a schema where it is used; `place` is its name unless it has one. */
   function used(given: unknown, place: string): Schema {
     if (typeof given !== "object" || given === null) return given as unknown as Schema; // `true` and `false` are schemas.
     const { component, about: _, ...schema } = given as Schema & { component?: string };
@@ -71,10 +70,10 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   return { schemas, put, used };
 }
 
-/** What a description says of null, which not every schema of such a field allows. */
+/** The part of a description about null, which is removed from schemas that are never null. */
 const ofNull = /; null\b[^.]*(?=\.)/;
 
-/** One without a type allows anything. A named one is never null by itself. */
+/** True if a schema allows null: without a type it allows anything, and a reference never does. */
 function mayBeNull({ $ref, type, anyOf, ...others }: Schema): boolean {
   if (Array.isArray(anyOf)) return anyOf.some(mayBeNull);
   return (
@@ -82,7 +81,7 @@ function mayBeNull({ $ref, type, anyOf, ...others }: Schema): boolean {
   );
 }
 
-/** `MemoryEntries` → `MemoryEntry`, `Matches` → `Match`: what one of them is called. */
+/** Returns the singular: `MemoryEntries` → `MemoryEntry`, `Matches` → `Match`. */
 export const singular = (plural: string): string =>
   plural.replace(/(?<=ch|sh|ss|x)es$|(?<!s)s$/, "").replace(/(?<=[^aeiou])ie$/, "y");
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Errors } from "typebox/schema";
-import { catalogue, type ErrorCode, errorCodes } from "../core/errors.ts";
-import { type Kind, newId } from "../core/ids.ts";
-import { readTimestamp } from "../core/time.ts";
+import { catalogue, type ErrorCode, errorCodes } from "../domain/errors.ts";
+import { type Kind, newId } from "../domain/ids.ts";
+import { readTimestamp } from "../domain/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { newSigningSecret, sign } from "../lib/signature.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
@@ -12,7 +12,7 @@ const server = testApp();
 const { operations } = server;
 afterAll(() => server[Symbol.asyncDispose]());
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is whatever it is; the tests look where they look.
+// biome-ignore lint/suspicious/noExplicitAny: a parsed document; tests read parts of it.
 let document: any;
 let admin: Client;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const described = () =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-test("every route under /v1 is described, and nothing else", () => {
+test("exactly the routes under /v1 are described", () => {
   const routes = server.app.routes
     .filter(({ path }) => path.startsWith("/v1/"))
     .map(({ method, path }) => `${method} ${path.replace(/\/$/, "").replaceAll(/:(\w+)/g, "{$1}")}`);
@@ -42,7 +42,7 @@ const besideJson: Record<string, string[]> = {
   "traces.import": ["application/vnd.sqlite3"],
 };
 
-test("operations have ids of their own, a summary, one JSON body at most, an error for whoever has no key", () => {
+test("operations have unique ids, a summary, at most one JSON body, and an error for a missing key", () => {
   expect(new Set(described().map(({ operation }) => operation.operationId)).size).toBe(described().length);
   for (const { operation } of described()) {
     expect(operation.summary).toBeString();
@@ -57,7 +57,7 @@ test("operations have ids of their own, a summary, one JSON body at most, an err
   expect(bodies.every(({ operation }) => operation.requestBody !== undefined)).toBe(true);
 });
 
-// Generators of clients make the names of their functions of them.
+// Client generators derive function names from them.
 test("every id is a resource and a verb", () => {
   const ids = described().map(({ operation }) => operation.operationId);
   expect(ids.filter((id) => !/^([a-z_]+\.)+[a-z_]+$/.test(id))).toEqual([]);
@@ -93,7 +93,7 @@ test("every id is a resource and a verb", () => {
   );
 });
 
-test("each status has the errors that it may be, and every error of the API that a key meets is some route's", () => {
+test("each status lists its possible errors, and every API error that a key can meet belongs to a route", () => {
   const all = new Set<string>();
   for (const { operation } of described())
     for (const [status, { $ref }] of Object.entries<{ $ref?: string }>(operation.responses)) {
@@ -105,7 +105,8 @@ test("each status has the errors that it may be, and every error of the API that
         all.add(code);
       }
     }
-  // The last event of a stream, a method that no address has, a client that has gone, metrics, a cluster without a leader, and what people meet at the dashboard.
+  // Exceptions: final stream events, unsupported methods, disconnected clients, metrics, a cluster without a leader,
+  // and dashboard errors.
   const elsewhere = ["key_expired", "project_archived", "method_not_allowed", "overloaded"];
   elsewhere.push("metrics_token_required", "cluster_unavailable");
   const people = ["missing_session", "invalid_login", "cross_origin", "insufficient_role", "invitation_invalid"];
@@ -114,7 +115,7 @@ test("each status has the errors that it may be, and every error of the API that
   expect([...all, ...elsewhere, ...people].sort()).toEqual([...errorCodes].sort());
 });
 
-test("every example is accepted by its schema, and the ids of those that are no answers look like ids", () => {
+test("every example fits its schema, and the ids in generated examples look like ids", () => {
   let seen = 0;
   for (const { operation } of described()) {
     const contents = [operation.requestBody, ...Object.values<{ content?: object }>(operation.responses)].flatMap(
@@ -137,7 +138,7 @@ test("every example is accepted by its schema, and the ids of those that are no 
   expect(seen).toBeGreaterThan(80);
 });
 
-test("the example of a request says of no field only its name", () => {
+test("the example of a request never uses a field's name as its value", () => {
   const echoes: string[] = [];
   const look = (value: unknown, field: string, place: string): void => {
     if (value === field || (typeof value === "string" && `${value}s` === field)) echoes.push(`${place}.${field}`);
@@ -151,7 +152,7 @@ test("the example of a request says of no field only its name", () => {
 });
 const ofClients = new Set(["user_id", "session_id", "scope_id"]);
 
-test("every webhook has an example that its schema takes, and the headers that its signature is read from", () => {
+test("every webhook has an example that fits its schema, and the headers for its signature", () => {
   const signed = Object.keys(sign({ secrets: [newSigningSecret()], id: "evt_1", timestamp: 1, body: "" }));
   for (const [event, { post }] of Object.entries<typeof document>(document.webhooks)) {
     const { parameters, requestBody } = post;
@@ -168,7 +169,7 @@ test("every webhook has an example that its schema takes, and the headers that i
   expect(Object.keys(document.webhooks).length).toBeGreaterThan(5);
 });
 
-test("every parameter of a path is declared, and none twice", () => {
+test("every path parameter is declared exactly once", () => {
   for (const { path, operation } of described()) {
     const declared = operation.parameters.map(
       ({ in: place, name }: { in: string; name: string }) => `${place} ${name}`,
@@ -178,7 +179,7 @@ test("every parameter of a path is declared, and none twice", () => {
   }
 });
 
-test("whatever is referred to is there", () => {
+test("every reference resolves", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => String(target));
   expect(references.length).toBeGreaterThan(50);
   for (const target of new Set(references)) {
@@ -190,7 +191,7 @@ test("whatever is referred to is there", () => {
   }
 });
 
-test("what streams says so", () => {
+test("streaming operations are described as such", () => {
   const streaming = described().filter(({ operation }) => operation.responses[200]?.content?.["text/event-stream"]);
   expect(streaming.map(({ operation }) => operation.operationId).sort()).toEqual([
     "runs.create",
@@ -200,13 +201,13 @@ test("what streams says so", () => {
   ]);
 });
 
-test("every schema is one", () => {
+test("every schema is valid", () => {
   for (const name of Object.keys(definitions()))
     expect(checkSchema({ $ref: `#/$defs/${name}`, $defs: reachableFrom(name) })).toEqual([]);
 });
 
-// Generators make up a name for what has none, another one with every change.
-test("every object has a name of its own: none stands within another, nor in an operation", () => {
+// Generators invent unstable names for unnamed objects.
+test("every object schema is a named component", () => {
   const inline: string[] = [];
   const look = (node: unknown, place: string, isNamed: boolean): void => {
     if (typeof node !== "object" || node === null) return;
@@ -222,8 +223,8 @@ test("every object has a name of its own: none stands within another, nor in an 
       expect(operation.requestBody.content["application/json"].schema.$ref).toEndWith("Request");
 });
 
-// What was made up of the place where it stands says it: no word comes twice, and one of several is called as one.
-test("names of objects are words in their order, without doubles", () => {
+// Derived names must not repeat a word, and the name of a list item is singular.
+test("names of objects are distinct and repeat no word", () => {
   const words = (name: string) => name.match(/[A-Z][a-z0-9]*/g) ?? [];
   const odd = Object.keys(definitions()).filter((name) => {
     const its = words(name);
@@ -232,11 +233,11 @@ test("names of objects are words in their order, without doubles", () => {
   expect(odd).toEqual([]);
   const shapes = Map.groupBy(Object.entries<object>(definitions()), ([, schema]) => JSON.stringify(schema));
   const several = [...shapes.values()].map((same) => same.map(([name]) => name)).filter((same) => same.length > 1);
-  // Bodies of requests are named by their operations, data by its event.
+  // Names of request bodies come from operations, names of event data from events.
   expect(several.filter((same) => !same.some((name) => /(Request|EventData)$/.test(name)))).toEqual([]);
 });
 
-test("a description says what null means where null may be, and nowhere else", () => {
+test("a description explains null exactly where null is allowed", () => {
   interface Field {
     description?: string;
     $ref?: string;
@@ -258,7 +259,7 @@ test("a description says what null means where null may be, and nowhere else", (
   expect(wrong).toEqual([]);
 });
 
-test("maps and choices are written in the form that generators read", () => {
+test("maps and enums are written in the form that generators read", () => {
   expect(document.components.schemas.Metadata).toEqual({
     type: "object",
     maxProperties: 16,
@@ -271,15 +272,15 @@ test("maps and choices are written in the form that generators read", () => {
   expect(guardrail.properties.config).toMatchObject({ $ref: "#/components/schemas/JsonObject" });
 });
 
-test("of an answer that may be a stream, the first format is JSON", () => {
+test("the first format of a response that may be a stream is JSON", () => {
   for (const { operation } of described()) {
     const formats = Object.keys(operation.responses[200]?.content ?? {});
     if (formats.includes("text/event-stream")) expect(formats).toEqual(["application/json", "text/event-stream"]);
   }
 });
 
-// What a client, or who generates its requests, takes from the schema has to be what the server takes.
-test("a query parameter is taken as its schema says, neither more nor less", async () => {
+// Clients and generators rely on the schema matching the server.
+test("the server accepts exactly the query parameters that the schema allows", async () => {
   const client = await server.client({ project: "parameters" });
   const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
   await server.projects.update(client.scope.project_id, { limits: unlimited });
@@ -346,7 +347,7 @@ test("a query parameter is taken as its schema says, neither more nor less", asy
   expect(wrong).toEqual([]);
 }, 60_000);
 
-test("a name in a path is taken as its schema says, neither more nor less", async () => {
+test("the server accepts exactly the path names that the schema allows", async () => {
   const { parameters } = document.paths["/v1/secrets/{name}"].put;
   const { schema } = parameters.find((one: { in: string }) => one.in === "path");
   for (const value of ["x", "_X1", "1x", "a-b", "ü", "x".repeat(64), "x".repeat(65)]) {
@@ -355,7 +356,7 @@ test("a name in a path is taken as its schema says, neither more nor less", asyn
   }
 });
 
-// Each of them would be somebody's, or something's, whom nobody has named.
+// Ids without a named owner or object.
 test.each<[route: string, body: object, field: string]>([
   ["POST /v1/runs", { input: "Hi." }, "user_id"],
   ["POST /v1/runs", { input: "Hi." }, "session_id"],
@@ -376,7 +377,7 @@ test.each<[route: string, body: object, field: string]>([
 
 const kindOf: Record<string, Kind> = { files: "file", threads: "thread", webhooks: "webhook" };
 
-/** As a client would read a text into the type that a schema asks for. */
+/** Converts a text to the type of a schema, as a client would. */
 function typed({ type }: Record<string, unknown>, value: string): unknown {
   if (type === "integer" || type === "number") return /^\d+$/.test(value) ? Number(value) : value;
   return type === "boolean" && /^(true|false)$/.test(value) ? value === "true" : value;
@@ -385,7 +386,7 @@ function typed({ type }: Record<string, unknown>, value: string): unknown {
 const fitsFormat = ({ format }: Record<string, unknown>, value: string): boolean =>
   format !== "date-time" || readTimestamp(value) !== null;
 
-test("a route takes every query parameter that is described, and asks for the scope that is named", async () => {
+test("a route accepts every described query parameter, and requires the named scope", async () => {
   for (const [route, { query = {}, needs }] of Object.entries(operations)) {
     const [method = "", path = ""] = route.split(" ");
     const address = path.replaceAll(/:\w+/g, "none");
@@ -405,7 +406,7 @@ test("a route takes every query parameter that is described, and asks for the sc
   }
 });
 
-test("real answers are as described, to the last field", async () => {
+test("real responses match their description in every field", async () => {
   const client = await server.client({ project: "answers" });
   const tool = await client.post("/v1/tools", { name: "look", url: "https://example.com/look" });
   const ask = (await client.post("/v1/tools", { name: "ask" })).body.id;
@@ -507,7 +508,7 @@ const runner = server.client({ project: "scopes-run", scopes: ["run"] });
 const bearer = (client: Client = admin) => ({ authorization: `Bearer ${client.key.secret}` });
 const admits = (needs: Need, scope: "read" | "run") => needs === scope || needs === "read_or_run";
 
-/** A schema and those that it refers to: all together are more than one schema may be. */
+/** A schema with those it refers to, because all together exceed the limit of one schema. */
 function reachableFrom(name: string, found: Record<string, unknown> = {}): Record<string, unknown> {
   const schema = definitions()[name];
   found[name] = schema;
@@ -526,7 +527,7 @@ function definitions(): Definitions {
 const withDefs = <T extends object>(schema: T): T =>
   JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "#/$defs/"));
 
-/** Closed for once, so that a field that nobody described is found. */
+/** Forbids additional fields, so that undescribed fields are found. */
 function expectFit(name: string, value: unknown): void {
   const $defs = definitions();
   const { propertyName, mapping } = ($defs[name]!.discriminator ?? {}) as {

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { environments } from "../core/scope.ts";
+import { defaultOf } from "../domain/api-types/defaults.ts";
+import { descriptionOf } from "../domain/api-types/descriptions.ts";
+import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
+import { ErrorBody } from "../domain/api-types/error.ts";
+import { ToolCallDelivery, WebhookEvent } from "../domain/api-types/webhook.ts";
+import { environments } from "../domain/scope.ts";
 import { build } from "../lib/build-info.ts";
-import { defaultOf } from "../wire/defaults.ts";
-import { descriptionOf } from "../wire/descriptions.ts";
-import { ErrorBody } from "../wire/error.ts";
-import { testEvent, webhookEvents } from "../wire/names.ts";
-import { ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
 import type { Auth } from "./auth.ts";
 import {
   type DescribedOperation,
@@ -21,7 +21,7 @@ import { type Components, createComponents, pascal, type Schema, singular } from
 import type { Route } from "./operation.ts";
 import recorded from "./recorded-examples.json" with { type: "json" };
 
-/** The API in OpenAPI 3.1 as text, made of the application's own routes when it is first asked for. */
+/** Creates the OpenAPI 3.1 document, lazily, from the application's own routes. */
 export function createOpenApi(routes: () => readonly Route[]): () => string {
   let document: string | undefined;
   return () => {
@@ -37,7 +37,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
     ({ set }) => {
       set.headers["content-type"] = "application/json";
       set.headers["cache-control"] = "no-store";
-      return document(); // Text: a `request_id` among its fields would make it another format.
+      return document(); // As text: adding `request_id` would make it invalid.
     },
     {
       operation: {
@@ -67,7 +67,7 @@ function write(routes: readonly Route[]): string {
       version: build.version,
       description:
         "A self-hosted agent runtime. Fields may be added at any time; removals come with /v2 only. An id of your own in `X-Client-Request-Id` is logged beside the request's.",
-      contact: { name: "Whoever runs this server" },
+      contact: { name: "The operator of this server" },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -86,7 +86,7 @@ function write(routes: readonly Route[]): string {
   });
 }
 
-/** What the groups of operations are about. */
+/** Descriptions of the tags. */
 const tags: Record<string, string> = {
   Account: "Your API key, what runs used, and the models that agents may use.",
   Agents: "An agent has instructions, a model, tools and rules. Each change makes a new version of it.",
@@ -107,7 +107,7 @@ const tags: Record<string, string> = {
   Webhooks: "A webhook sends events to an address of yours.",
 };
 
-/** An operation; refusals stand once under the name of what they may be, among `refusals`. */
+/** Describes an operation; each set of error codes becomes one shared component in `refusals`. */
 function entryOf(operation: DescribedOperation, components: Components, refusals: Record<string, object>) {
   const { id, tag, summary, description, parameters, takes } = operation;
   const name = typeName(id);
@@ -131,13 +131,14 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
   };
 }
 
-/** What a server answered to an operation, by status; one status of an operation says as much as another. */
+/** Recorded example responses of an operation, by status. If a status has none, one of another status serves. */
 const answersTo = (id: string): Record<string, unknown> =>
   (recorded.responses as Record<string, Record<string, unknown>>)[id] ?? {};
 
 /**
- * What types that belong to one operation are called: `suites.runs.create` → `CreateSuiteRun`, `webhooks.rotate_secret` →
- * `RotateWebhookSecret`. A verb that says of what it is speaks for itself: `runs.submit_tool_outputs` → `SubmitToolOutputs`.
+ * Names the types of an operation: `suites.runs.create` → `CreateSuiteRun`, `webhooks.rotate_secret` →
+ * `RotateWebhookSecret`. A verb with its own object drops the resource: `runs.submit_tool_outputs` →
+ * `SubmitToolOutputs`.
  */
 function typeName(id: string): string {
   const resource = id.split(".");
@@ -201,7 +202,7 @@ const anyError: Returned = {
   content: { "application/json": ErrorBody },
 };
 
-/** What webhooks are sent, by event. */
+/** Describes webhook requests, by event. */
 function webhooksOf(components: Components) {
   const parameters = Object.entries(webhookHeaders).map(([name, header]) => ({
     in: "header",

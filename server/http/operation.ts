@@ -1,73 +1,73 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import type { ErrorCode } from "../core/errors.ts";
-import type { ClientScope, Permission } from "../core/scope.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { ClientScope, Permission } from "../domain/scope.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
 
 export type Need = Permission | "read_or_run";
 
-/** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */
+/** Result of a route's own body reader. A repeated request is recognized by `bytes`; the schema checks the value. */
 export interface ReadBody {
   bytes: Uint8Array;
-  /** Once the request may go on: of a long body this is work. */
+  /** Called once the request was admitted, because parsing a long body is expensive. */
   parse(): unknown | Promise<unknown>;
 }
 export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
 
-/** By their names, the parameters that a route takes; `name[*]` is any key in brackets. */
+/** Query parameters of a route by name; `name[*]` is any key in brackets. */
 export type Query = Record<string, TSchema>;
 
-/** How a request is admitted. */
+/** Access rules of a route. */
 export interface Access {
   needs: Need;
-  /** The scope by which a client token may ask for it; absent: none may. */
+  /** Scope that a client token needs; absent: no client token is accepted. */
   client?: ClientScope;
-  /** Whether visitors of a chat page may ask for it too: what it answers tells them nothing of the project. */
+  /** True if chat page visitors may call it: the response reveals nothing about the project. */
   visitors?: true;
-  /** Whether viewers of the dashboard may ask for it too, though keys need more than `read`: nothing in it gives access. */
+  /** True if dashboard viewers may call it although keys need more than `read`: the response grants no access. */
   viewers?: true;
-  /** What it is counted in; by itself that follows from the method. */
+  /** Rate limit bucket; by default, the method decides. */
   bucket?: Bucket;
   /**
-   * False: it goes on while the disk is nearly full, when whatever else writes is refused. What ends or answers something
-   * that was begun, lets people in and out, or changes and replaces a key, which may have leaked, needs little room and
-   * must go on. So does a search, which writes nothing. A DELETE always goes on: it makes room, or takes a right away.
+   * False if the route works while the disk is nearly full: ending or answering started work, signing in and out,
+   * changing or replacing a key (it may have leaked), and searches, which write nothing. A DELETE always works, because
+   * it frees space or revokes a right.
    */
   needsRoom?: false;
   query?: Query;
-  /** Reads a body that is not JSON, or larger; what it throws is thrown once the request is admitted. */
+  /** Reads a body that is not JSON or exceeds the usual limit; its errors are thrown after admission. */
   read?: BodyReader;
 }
 
-/** All that a route of the API says of itself, beside its body and the parameters of its path. */
+/** Declaration of an API route, beside its body and path parameters. */
 export interface Operation extends Access {
   id: string;
   summary: string;
-  /** What parameters of the path may be, where the route takes more, to say what is wrong with it. */
+  /** Path parameters with a more precise schema than the route's, which accepts more to give better errors. */
   path?: Query;
-  /** The body of its 200. */
+  /** Schema of the 200 response. */
   returns?: TSchema;
-  /** The body of its 201. */
+  /** Schema of the 201 response. */
   creates?: TSchema;
-  /** Other statuses that it returns, and when; the body is the same, where the status has one. */
+  /** Other success statuses and when they occur; the body is the same, if the status has one. */
   also?: Record<number, string>;
-  /** Headers that it reads, beside those that all of its method do. */
+  /** Request headers beside those common to the method. */
   requestHeaders?: readonly RequestHeader[];
-  /** Headers of its successes, beside those of every response. */
+  /** Response headers of successes beside the common ones. */
   responseHeaders?: readonly ResponseHeader[];
-  /** The formats of the response, where that is not JSON. */
+  /** Response media types other than JSON. */
   media?: readonly string[];
-  /** The body in parts, where it is taken so too. */
+  /** Schema of the multipart body, if accepted. */
   parts?: TSchema;
-  /** The media type of another body that it takes, which is no JSON. */
+  /** Media type of an accepted body that is not JSON. */
   binary?: string;
-  /** When the same address returns server-sent events. */
+  /** Condition under which the route returns server-sent events. */
   streams?: string;
-  /** A body that it takes, where the one that is made of its schema says little. */
+  /** Example request, if the one generated from the schema says too little. */
   example?: unknown;
-  /** Error codes of its own: beside those that follow from what stands above, and from its method and path. */
+  /** Error codes beside those derived from the other fields, the method and the path. */
   errors?: readonly ErrorCode[];
 }
 
@@ -77,8 +77,8 @@ export interface Route {
   hooks: { detail?: { operation?: Partial<Operation>; tags?: string[] }; body?: TSchema; params?: TSchema };
 }
 
-/** What is said of a route, as its options keep it. */
-export const declared = (operation: Partial<Operation>) => ({ detail: { operation } as DocumentDecoration });
+/** Stores a declaration in a route's options. */
+export const withDeclaration = (operation: Partial<Operation>) => ({ detail: { operation } as DocumentDecoration });
 
-/** What a route says of itself; empty where it says nothing. */
+/** Reads a route's declaration; empty if it has none. */
 export const declarationOf = ({ hooks }: Route): Partial<Operation> => hooks.detail?.operation ?? {};

@@ -3,15 +3,15 @@ import { covers } from "../lib/certificate.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 
 interface Named {
-  /** By which the operator says that this server is reached. */
+  /** Names under which the operator publishes this server. */
   names: readonly string[];
-  /** The one that clients are shown, in PEM; null without TLS. */
+  /** TLS certificate in PEM; null without TLS. */
   certificate(): string | null;
 }
 
 /**
- * Whether a `Host` names this machine. By DNS rebinding a page leads a name of its own here, and its browser asks by that
- * name; an address is nobody's to lead anywhere, which is how containers are probed.
+ * Returns a check that a `Host` names this machine. It stops DNS rebinding: a page points its own domain here, and the
+ * browser sends that domain. IP addresses pass, because they cannot be rebound and container probes use them.
  */
 export function createOwnNames({ names, certificate }: Named): (host: string | null) => boolean {
   const known = new Set([hostname(), ...names].map((name) => name.toLowerCase()));

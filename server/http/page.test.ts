@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
-import { byteLength } from "../core/byte-length.ts";
-import { AppError } from "../core/errors.ts";
-import { firstIdAt, newId } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import type { Scope } from "../core/scope.ts";
-import { openDatabase } from "../db/open.ts";
+import { byteLength } from "../domain/byte-length.ts";
+import { AppError } from "../domain/errors.ts";
+import { firstIdAt, newId } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
+import type { Scope } from "../domain/scope.ts";
 import { oneOf } from "../lib/schema.ts";
+import { openDatabase } from "../storage/db/open.ts";
 import { countRows, fillPage, type List, listPage, readPage } from "./page.ts";
 import { withRequestId } from "./response.ts";
 
@@ -37,22 +37,26 @@ function things({ whole = false } = {}) {
       return id;
     },
     remove: (id: string) => sqlite.query("DELETE FROM things WHERE id = ?").run(id),
-    /** How many items were made so far. */
+    /** Number of items created so far. */
     shown: () => shown,
     list: (query: string, within = scope): Promise<List<Thing>> => {
       const page = readPage(path(query), { type: oneOf(["a", "b"]) });
       const columns = ["id", "text"] as const;
-      return listPage({ sqlite }, { table: thingTable, kind: "tool", columns, scope: within, page, whole }, (row) => {
-        shown++;
-        return row;
-      });
+      return listPage(
+        { sqlite },
+        { table: thingTable, kind: "tool", columns, scope: within, page, isComplete: whole },
+        (row) => {
+          shown++;
+          return row;
+        },
+      );
     },
   };
 }
 
 const ids = (list: { data: { id: string }[] }) => list.data.map(({ id }) => id);
 
-test("inserts and deletes between pages neither repeat nor hide what was there all the time, whatever the cursor's row became", async () => {
+test("inserts and deletes between pages cause neither repeats nor gaps, whatever happened to the cursor's row", async () => {
   const step = fc.record({ add: fc.nat(3), remove: fc.array(fc.nat(50), { maxLength: 3 }) });
   await fc.assert(
     fc.asyncProperty(
@@ -92,7 +96,7 @@ test("inserts and deletes between pages neither repeat nor hide what was there a
   );
 });
 
-test("paging back gives the page before, in the list's own order", async () => {
+test("paging back returns the page before, in the list's own order", async () => {
   const table = things();
   const all = Array.from({ length: 7 }, () => table.add()).reverse();
   const second = await table.list(`limit=3&ending_before=${all[6]}`);
@@ -102,7 +106,7 @@ test("paging back gives the page before, in the list's own order", async () => {
   expect([ids(first), first.has_more]).toEqual([all.slice(0, 3), false]);
 });
 
-test("a list holds nothing of another project or environment, whose ids are places like ids that never were", async () => {
+test("a list contains nothing of another project or environment, whose ids are cursors like ids that never existed", async () => {
   const table = things();
   const older = table.add();
   const never = newId("tool");
@@ -118,14 +122,14 @@ test("a list holds nothing of another project or environment, whose ids are plac
   }
 });
 
-test.each(["tool_none", "' OR 1=1 --", newId("agent"), `${newId("tool")}x`])("%p is no cursor", async (id) => {
+test.each(["tool_none", "' OR 1=1 --", newId("agent"), `${newId("tool")}x`])("%p is an invalid cursor", async (id) => {
   const table = things();
   table.add();
   for (const name of ["starting_after", "ending_before"])
     await expect(table.list(`${name}=${encodeURIComponent(id)}`)).rejects.toMatchObject({ code: "invalid_cursor" });
 });
 
-test("a body is at most as long as is promised, and pages that end early go on without a gap or a repeat", async () => {
+test("a body stays within its size limit, and pages that end early continue without gap or repeat", async () => {
   const text = fc.integer({ min: 0, max: 700 }).map((size) => "\u00e9\n".repeat(size * 256));
   await fc.assert(
     fc.asyncProperty(
@@ -154,14 +158,14 @@ test("a body is at most as long as is promised, and pages that end early go on w
   );
 });
 
-test("what a page has no room for is not made", async () => {
+test("items that do not fit into the page are not created", async () => {
   const table = things({ whole: true });
   for (let i = 0; i < 50; i++) table.add("a", {}, scope, "x".repeat(400_000));
   const list = await table.list("limit=50");
   expect([list.data.length, list.has_more, table.shown()]).toEqual([2, true, 3]);
 });
 
-test("others are answered while a page takes long", async () => {
+test("other requests run while a long page is built", async () => {
   let others = 0;
   const answerOthers = () => {
     others++;
@@ -176,7 +180,7 @@ test("others are answered while a page takes long", async () => {
   expect(others).toBeGreaterThanOrEqual(10);
 });
 
-test("an item has the beginning of a long text, and says so", async () => {
+test("a long text in a list item is truncated and marked", async () => {
   const table = things();
   const id = table.add("a", {}, scope, `${"x".repeat(4095)}\u{1f600}y`);
   table.add("a", {}, scope, "x".repeat(4096));
@@ -185,7 +189,7 @@ test("an item has the beginning of a long text, and says so", async () => {
   expect(data[1]).toEqual({ id, text: "x".repeat(4095), truncated: ["text"] });
 });
 
-test("filters hold together with each other", async () => {
+test("filters are combined", async () => {
   const table = things();
   const wanted = table.add("b", { team: "red", 'we"ird.$[0] key': "1" });
   table.add("a", { team: "red" });
@@ -204,7 +208,7 @@ test("filters hold together with each other", async () => {
   });
 });
 
-test("every fault of the parameters is named at once", () => {
+test("all faulty parameters are reported at once", () => {
   const query =
     "limit=0&order=up&created_at[gt]=yesterday&created_at[eq]=1&type=c&metadata[]=x&constructor=1&starting_after=x&ending_before=y&order=asc";
   try {
@@ -232,13 +236,13 @@ test.each(["", "1.5", "1e1", "101", "-1", " 5", "0x5", "٥"])("the limit %p is r
   expect(() => readPage(path(`limit=${encodeURIComponent(limit)}`))).toThrow("limit");
 });
 
-test("a list is looked through no longer than whoever asks is there", async () => {
+test("reading a list stops when the client disconnects", async () => {
   const { sqlite } = openDatabase(":memory:");
   sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type, text)");
   const leave = new AbortController();
   const endless = async () => ({ sql: "FALSE", values: [], until: newId("tool") });
-  const list = { table: thingTable, kind: "tool", scope, page: readPage(path("")), narrow: endless } as const;
-  const sort = { column: "id", among: "TRUE" } as const;
+  const list = { table: thingTable, kind: "tool", scope, page: readPage(path("")), rowFilter: endless } as const;
+  const sort = { column: "id", indexCondition: "TRUE" } as const;
   const asked = [
     listPage({ sqlite }, { ...list, signal: leave.signal }, (row) => row),
     listPage({ sqlite }, { ...list, sort, signal: leave.signal }, (row) => row),

@@ -3,25 +3,25 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import { abridged } from "../core/abridged.ts";
-import { byteLength } from "../core/byte-length.ts";
-import { AppError, type Fault } from "../core/errors.ts";
-import { namedInPaths } from "../core/fields.ts";
-import { isId, type Kind } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import type { Scope } from "../core/scope.ts";
-import { readTimestamp } from "../core/time.ts";
-import type { Db } from "../db/open.ts";
-import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
+import { byteLength } from "../domain/byte-length.ts";
+import { AppError, type Fault } from "../domain/errors.ts";
+import { namedInPaths } from "../domain/fields.ts";
+import { isId, type Kind } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
+import type { Scope } from "../domain/scope.ts";
+import { readTimestamp } from "../domain/time.ts";
+import { truncateResource } from "../domain/truncate-resource.ts";
+import { createYielder } from "../lib/cooperative-yield.ts";
 import { oneOf } from "../lib/schema.ts";
-import { inSlices } from "../lib/slices.ts";
-import type { Condition, Narrow } from "./condition.ts";
-import { fault, otherIdExpected, refuse } from "./errors.ts";
+import type { Db } from "../storage/db/open.ts";
+import { columnsOf, createReader, nameOf, type Relation } from "../storage/db/scoped-table.ts";
+import { cachedQuery } from "./cached-query.ts";
+import { fault, otherIdExpected, throwIfInvalid } from "./errors.ts";
 import type { Query } from "./operation.ts";
-import { queryOf } from "./query-of.ts";
+import type { Condition, RowFilter } from "./row-filter.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
-/** The part of a list that a client asks for. */
+/** The part of a list that a client requests. */
 export interface Page {
   limit: number;
   starting_after: string | null;
@@ -29,20 +29,20 @@ export interface Page {
   order: "asc" | "desc";
   created_at: { operator: ">" | ">=" | "<" | "<="; ms: number }[];
   metadata: [key: string, value: string][];
-  /** Columns that must equal a value, by the resource's own parameters. */
+  /** Required column values, from the resource's own parameters. */
   filters: Record<string, string>;
 }
 
 const operators = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 const time = Type.String({ format: "date-time" });
 
-/** Parameters of what is read page by page, in one direction. */
+/** Parameters of lists with forward pagination only. */
 export const forwardQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   starting_after: Type.String({ minLength: 1 }),
 };
 
-/** Parameters of a list whose items have no metadata. */
+/** Parameters of lists whose items have no metadata. */
 export const plainListQuery = {
   ...forwardQuery,
   ending_before: forwardQuery.starting_after,
@@ -50,12 +50,12 @@ export const plainListQuery = {
   ...Object.fromEntries(Object.keys(operators).map((name) => [`created_at[${name}]`, time])),
 };
 
-/** Parameters of a list. */
+/** Parameters of lists. */
 export const listQuery = { ...plainListQuery, "metadata[*]": Type.String() };
 
-/** The parameters of a list that say which of its items are meant. */
+/** List parameters that filter items (all but the pagination ones). */
 const { limit: _, starting_after: __, ending_before: ___, ...ofItems } = listQuery;
-export const withoutPages = ofItems;
+export const filterQuery = ofItems;
 
 const emptyPage: Page = {
   limit: 20,
@@ -67,7 +67,7 @@ const emptyPage: Page = {
   filters: {},
 };
 
-/** As much as a page has of what comes behind an item, the oldest first. */
+/** Returns the longest page after an item, oldest first. */
 export const pageAfter = (starting_after: string | null): Page => ({
   ...emptyPage,
   limit: 100,
@@ -75,24 +75,24 @@ export const pageAfter = (starting_after: string | null): Page => ({
   starting_after,
 });
 
-/** Reads the parameters of a list from the address; throws with every fault that they have. */
+/** Parses list parameters from the URL; throws all faults at once. */
 export function readPage(url: string, filters: Query = {}): Page {
   if (!url.includes("?")) return emptyPage;
   const page: Page = { ...emptyPage, created_at: [], metadata: [], filters: {} };
   const faults: Fault[] = [];
   const seen = new Set<string>();
-  for (const [name, value] of queryOf(url)) {
+  for (const [name, value] of cachedQuery(url)) {
     const problem = seen.has(name) ? "This parameter is given twice." : readParameter(page, name, value, filters);
     if (problem) faults.push(fault(name, problem));
     seen.add(name);
   }
   if (page.starting_after !== null && page.ending_before !== null)
     faults.push(fault("ending_before", "Give either starting_after or ending_before."));
-  refuse(faults.slice(0, 100));
+  throwIfInvalid(faults.slice(0, 100));
   return page;
 }
 
-/** Puts one parameter into the page; what is wrong with it, or null. */
+/** Adds one parameter to the page. Returns its fault or null. */
 function readParameter(page: Page, name: string, value: string, filters: Query): string | null {
   switch (name) {
     case "limit":
@@ -125,7 +125,7 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
   return null;
 }
 
-/** Number("") is 0, and Number("0x10") is 16: only decimal digits are a number. */
+/** Accepts decimal notation only: Number("") is 0, and Number("0x10") is 16. */
 const numberIn = (text: string): number => (/^-?\d{1,15}(\.\d{1,12})?$/.test(text) ? Number(text) : Number.NaN);
 
 function readMetadata(page: Page, key: string, value: string): string | null {
@@ -145,37 +145,37 @@ function readBound(page: Page, name: string, value: string): string | null {
 }
 
 interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], More> {
-  /** A table or a view with project_id, environment, created_at_ms and metadata. */
+  /** A table or view with project_id, environment, created_at_ms and metadata. */
   table: R;
-  /** The column that its items are sorted by, of which no two in the list are equal: the cursors. */
+  /** Unique sort column; its values are the cursors. */
   by?: keyof R["$inferSelect"] & string;
-  /** What the cursors are; null where any text is one. */
+  /** Kind of the cursors' ids; null if any text is valid. */
   kind: Kind | null;
-  /** What to read of the table; all by default. */
+  /** Columns to read; default: all. */
   columns?: readonly Name[];
-  /** What to read besides, as SQL. */
+  /** Additional columns as SQL. */
   more?: { [Key in keyof More]: SQL<More[Key]> };
   scope: Scope;
   page: Page;
-  /** What belongs to the list, where that is not just what stands in the scope. */
+  /** Rows that belong to the list; default: all in the scope. */
   within?: Condition;
   /** Conditions beyond the page's own. */
   where?: readonly Condition[];
-  /** For items that are read nowhere else: long fields are not shortened. */
-  whole?: boolean;
-  /** A column of numbers that the list is sorted by in the first place, and of which rows its index is. */
-  sort?: { column: keyof R["$inferSelect"] & string; among: string };
-  /** An index that knows which rows may be meant. */
-  narrow?: Narrow;
-  /** Columns by each of which, alone, an index finds rows in the order of the list. */
+  /** True: do not truncate long fields, because the items can be read nowhere else. */
+  isComplete?: boolean;
+  /** Numeric column to sort by first; `indexCondition` is the condition of its partial index. */
+  sort?: { column: keyof R["$inferSelect"] & string; indexCondition: string };
+  /** Filter by an index that knows the candidate rows. */
+  rowFilter?: RowFilter;
+  /** Filter columns that have an index in list order. */
   indexed?: readonly string[];
-  /** Whether `where` may leave out most rows. */
+  /** True if `where` may exclude most rows. */
   isSparse?: boolean;
-  /** Whoever asks: nothing more is looked for once they have left. */
+  /** The client's signal; reading stops when it disconnects. */
   signal?: AbortSignal | undefined;
 }
 
-/** The body of a list. */
+/** Body of a list response. */
 export interface List<Item> {
   object: "list";
   data: Item[];
@@ -186,18 +186,18 @@ export interface List<Item> {
 
 type Made<Item> = Item | null | Promise<Item | null>;
 
-// A row may be a megabyte long, and nobody knows how many of them the page has room for.
+// A row may have a megabyte, and the page may have room for one only.
 const rowsPerRead = 4;
 
 const dialect = new SQLiteSyncDialect();
 
-/** Bytes of all items of a page together; the rest is for what stands around them, where the cursors may be long keys. */
+/** Maximum bytes of a page's items; the rest is for the envelope, whose cursors may be long keys. */
 export const pageRoom = limits.page_bytes - 16 * 1024;
 
 /**
- * One page of a table, by id: ids sort by their time of creation, so what is inserted or deleted between two pages can
- * neither repeat nor hide a row. A cursor is a place and need not name a row: the row may be gone, and whether there is
- * one in another project is not told. `toItem` answers null for what was deleted while the list was read.
+ * Returns one page of a table, sorted by id. Ids sort by creation time, so rows inserted or deleted between two pages
+ * cause neither repeats nor gaps. A cursor is a position: its row may be deleted, and a row of another project is not
+ * revealed. `toItem` returns null for a row deleted meanwhile.
  */
 export async function listPage<
   R extends Relation,
@@ -210,11 +210,11 @@ export async function listPage<
   toItem: (row: NoInfer<Pick<R["$inferSelect"], Name> & More>) => Made<Item>,
   idOf: (item: Item) => string = (item) => (item as { id: string }).id,
 ): Promise<List<Item>> {
-  const { kind, page, sort, whole = false } = query;
-  const narrow = query.narrow ?? (sort ? undefined : windowsOf(sqlite, query));
+  const { kind, page, sort, isComplete: whole = false } = query;
+  const rowFilter = query.rowFilter ?? (sort ? undefined : windowsOf(sqlite, query));
   const [table, by] = [nameOf(query.table), query.by ?? "id"];
   const cursor = page.starting_after ?? page.ending_before;
-  if (cursor !== null && kind !== null && !isId(kind, cursor)) throw noSuchPlace();
+  if (cursor !== null && kind !== null && !isId(kind, cursor)) throw invalidCursor();
   const backwards = page.ending_before !== null;
   const descending = (page.order === "desc") !== backwards;
   const conditions = conditionsOf(query);
@@ -232,40 +232,43 @@ export async function listPage<
       )
       .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
   const idIn = (raw: Record<string, unknown>) => String(raw[by]);
-  async function* narrowed(narrow: Narrow): AsyncGenerator<Record<string, unknown>> {
-    const rest = inSlices(() => query.signal?.throwIfAborted());
+  async function* narrowed(rowFilter: RowFilter): AsyncGenerator<Record<string, unknown>> {
+    const rest = createYielder(() => query.signal?.throwIfAborted());
     for (let from = cursor; ; ) {
-      const window = await narrow(from, descending);
-      yield* read(select([...conditions, window]), from, idIn);
+      const window = await rowFilter(from, descending);
+      yield* readRows(select([...conditions, window]), from, idIn);
       if (window.until === null) return;
       from = window.until;
-      await rest(); // None of the rows that the index knows of may be meant.
+      await rest(); // The index may propose many rows that match no condition.
     }
   }
-  async function* sorted({ column, among }: NonNullable<typeof sort>): AsyncGenerator<Record<string, unknown>> {
-    const { scope, within = inScope(scope), narrow, signal } = query;
-    const list = { table, column, by, within, among, where: conditions, descending, narrow, signal };
+  async function* sorted({
+    column,
+    indexCondition,
+  }: NonNullable<typeof sort>): AsyncGenerator<Record<string, unknown>> {
+    const { scope, within = scopeCondition(scope), rowFilter, signal } = query;
+    const list = { table, column, by, within, indexCondition, where: conditions, descending, rowFilter, signal };
     for await (const id of sortedIds(sqlite, list, cursor))
       yield* select([...conditions, { sql: `${by} = ?`, values: [id] }])(null);
   }
-  const rows = sort ? sorted(sort) : narrow ? narrowed(narrow) : read(select(conditions), cursor, idIn);
+  const rows = sort ? sorted(sort) : rowFilter ? narrowed(rowFilter) : readRows(select(conditions), cursor, idIn);
   const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
   const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
     const item = await toItem(toRow(raw));
-    return item && (whole ? item : abridged(item));
+    return item && (whole ? item : truncateResource(item));
   });
   return toList(backwards ? data.reverse() : data, has_more, idOf);
 }
 
-// Rows that are looked at together where an index does not know which of them are meant.
+// Rows scanned per window if no index knows the matches.
 const perWindow = 1000;
 
-/** Looks through the rows of a list some at a time, so that others are answered; undefined where an index finds them. */
+/** Creates a filter that scans a list in windows and yields in between; undefined if an index finds the rows. */
 function windowsOf<R extends Relation>(
   sqlite: Database,
   query: Pick<ListQuery<R, never, object>, "table" | "by" | "scope" | "within" | "page" | "indexed" | "isSparse">,
-): Narrow | undefined {
-  const { page, scope, within = inScope(scope), indexed = [], isSparse = false } = query;
+): RowFilter | undefined {
+  const { page, scope, within = scopeCondition(scope), indexed = [], isSparse = false } = query;
   const columns = Object.keys(page.filters);
   const hasMore = page.created_at.length + page.metadata.length > 0;
   const isFound = columns.length === 1 && indexed.includes(columns[0]!);
@@ -284,11 +287,11 @@ function windowsOf<R extends Relation>(
   };
 }
 
-/** What rows of a list fulfil, whichever page of it is asked for. */
+/** Conditions of all pages of a list. */
 function conditionsOf<R extends Relation>(
   query: Pick<ListQuery<R, never, object>, "table" | "scope" | "within" | "page" | "where">,
 ): Condition[] {
-  const { scope, within = inScope(scope), page, where = [] } = query;
+  const { scope, within = scopeCondition(scope), page, where = [] } = query;
   const table = nameOf(query.table);
   return [
     within,
@@ -302,22 +305,22 @@ function conditionsOf<R extends Relation>(
   ];
 }
 
-/** How many rows a list has, and no more than `most`: others are answered while it counts. */
+/** Counts the rows of a list up to `most`; yields while counting. */
 export async function countRows<R extends Relation>(
   { sqlite }: Pick<Db, "sqlite">,
   query: Pick<
     ListQuery<R, never, object>,
-    "table" | "scope" | "within" | "page" | "where" | "narrow" | "indexed" | "isSparse" | "signal"
+    "table" | "scope" | "within" | "page" | "where" | "rowFilter" | "indexed" | "isSparse" | "signal"
   >,
   most: number,
 ): Promise<number> {
   const conditions = conditionsOf(query);
-  const narrow = query.narrow ?? windowsOf(sqlite, query);
-  const rest = inSlices(() => query.signal?.throwIfAborted());
+  const rowFilter = query.rowFilter ?? windowsOf(sqlite, query);
+  const rest = createYielder(() => query.signal?.throwIfAborted());
   for (let [from, count]: [string | null, number] = [null, 0]; ; ) {
-    const window: Awaited<ReturnType<Narrow>> | null = (await narrow?.(from, true)) ?? null;
+    const window: Awaited<ReturnType<RowFilter>> | null = (await rowFilter?.(from, true)) ?? null;
     const among = window ? [...conditions, window] : conditions;
-    // The windows of an index have their last row in common with nobody: they begin behind it.
+    // Windows must not overlap, so each starts behind the previous one.
     const behind = from === null ? "" : "AND id < ?";
     count += sqlite
       .query<{ n: number }, SQLQueryBindings[]>(
@@ -331,8 +334,8 @@ export async function countRows<R extends Relation>(
   }
 }
 
-/** Rows in their order, some at a time: nothing is held while somebody else is answered. */
-export function* read<Row, Place>(
+/** Reads rows in order, a few per statement, so that no statement stays open while other requests run. */
+export function* readRows<Row, Place>(
   select: (after: Place, limit: number) => readonly Row[],
   from: Place,
   placeOf: (row: Row) => Place,
@@ -346,8 +349,8 @@ export function* read<Row, Place>(
 }
 
 /**
- * So many items as were asked for, or as the body has room for: an item that is longer than that comes alone. Others are
- * answered while a page takes long.
+ * Collects up to `limit` items, or as many as fit into the body; an item larger than that comes alone. Yields in
+ * between.
  */
 export async function fillPage<Row, Item>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -355,7 +358,7 @@ export async function fillPage<Row, Item>(
   toItem: (row: Row) => Made<Item>,
 ): Promise<Pick<List<Item>, "data" | "has_more">> {
   const data: Item[] = [];
-  const rest = inSlices();
+  const rest = createYielder();
   let bytes = 0;
   for await (const row of rows) {
     if (data.length === limit) return { data, has_more: true };
@@ -369,18 +372,18 @@ export async function fillPage<Row, Item>(
   return { data, has_more: false };
 }
 
-/** The body of a list, whose cursors `idOf` tells. */
+/** Returns the body of a list; `idOf` returns an item's cursor. */
 export function toList<Item>(data: Item[], has_more: boolean, idOf: (item: Item) => string): List<Item> {
   const [first, last] = [data[0], data.at(-1)];
   const nameOf = (item: Item | undefined) => (item === undefined ? null : idOf(item));
   return { object: "list", data, has_more, first_id: nameOf(first), last_id: nameOf(last) };
 }
 
-// The same for every id that is none of this list's: which of them are others' is not told.
-export const noSuchPlace = () => new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
+// The same error for every invalid cursor, so that ids of other projects are not revealed.
+export const invalidCursor = () => new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
 
-/** In a scope, and there below what these columns name. */
-export const inScope = ({ project_id, environment }: Scope, below: Record<string, string> = {}): Condition => ({
+/** Condition: in this scope and, if given, with these column values. */
+export const scopeCondition = ({ project_id, environment }: Scope, below: Record<string, string> = {}): Condition => ({
   sql: ["project_id", "environment", ...Object.keys(below)].map((column) => `${column} = ?`).join(" AND "),
   values: [project_id, environment, ...Object.values(below)],
 });

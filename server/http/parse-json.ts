@@ -1,5 +1,5 @@
-import { AppError } from "../core/errors.ts";
-import { limits } from "../core/limits.ts";
+import { AppError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import { parseExact } from "../lib/exact-numbers.ts";
 import {
   findDangerousKey,
@@ -12,19 +12,21 @@ import {
   weigh,
 } from "../lib/json-limits.ts";
 
-/** What the parts of one body have taken so far. */
-export interface Taken extends Pick<Weight, "places"> {
+/** Size of the parsed parts of a body so far. */
+export interface ParsedSize extends Pick<Weight, "places"> {
   bytes: number;
 }
 
-export const nothingTaken = (): Taken => ({ bytes: 0, places: 0 });
+export const emptySize = (): ParsedSize => ({ bytes: 0, places: 0 });
 
-/** What bytes of JSON say, within the limits. Where they are a part of a body, `most` is how deep that may be as a whole. */
+/**
+ * Parses JSON within the limits. For a part of a body, `most` is the depth limit of the whole, for the error message.
+ */
 export function parseJson(
   bytes: Uint8Array,
   depth: number = limits.json_depth,
   most = depth,
-  taken: Taken = nothingTaken(),
+  taken: ParsedSize = emptySize(),
 ): unknown {
   const weight = weigh(bytes, depth);
   if (weight === null) throw tooDeep(most);

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { clientScopes, permissions } from "../core/scope.ts";
-import { mintSecret } from "../keys/secret.ts";
+import { clientScopes, permissions } from "../domain/scope.ts";
+import { mintSecret } from "../resources/keys/secret.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
 import type { Need } from "./operation.ts";
 
-// Who may use which route, asked of every route there is. The table is what the routes say of themselves; one that says nothing fails.
+// Permissions of every route. The table lists what the routes declare; a route that declares nothing fails.
 
 interface Route {
   method: string;
@@ -23,13 +23,13 @@ const paths = [...new Set(routes.map(({ path }) => path))];
 const needOf = ({ method, path }: Route): Need | undefined => operations[`${method} ${path}`]?.needs;
 const addressOf = (path: string) => path.replaceAll(/:\w+/g, "none");
 
-test("every route has its permission in the table, and the table has no other routes", () => {
+test("the table has exactly the existing routes with their permissions", () => {
   const needs: (Need | undefined)[] = [...permissions, "read_or_run"];
   for (const route of routes) expect({ route, known: needs.includes(needOf(route)) }).toEqual({ route, known: true });
   expect(Object.keys(operations).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
-test("no route is open to whoever may only read or run, but those that the contract names", () => {
+test("only the routes in the contract are open to keys that may only read or run", () => {
   const open = (need: Need) => routes.filter((route) => needOf(route) === need);
   for (const { method } of open("read")) expect(method).toBe("GET");
   for (const { method, path } of routes)
@@ -37,14 +37,14 @@ test("no route is open to whoever may only read or run, but those that the contr
       expect({ method, path, needs: needOf({ method, path }) }).toEqual({ method, path, needs: "admin" });
 });
 
-/** A request in which everything is wrong: whatever is said of the body or the query was said after the permission. */
+/** A completely invalid request: an error about body or query proves that the permission was checked before. */
 function ask(server: TestApp, { method, path }: Route, authorization: string | null) {
   const headers = { "content-type": "text/nonsense", ...(authorization !== null && { authorization }) };
   const body = method === "GET" ? undefined : '{"nonsense';
   return server.send(method, `${addressOf(path)}?nonsense=1`, body, headers);
 }
 
-/** A server with keys of which all but one are not valid any more, or not here. */
+/** A server with keys, only one of which is valid here. */
 async function makeGuarded() {
   let at = 1_800_000_000_000;
   const guarded = testApp({ now: () => at });
@@ -64,7 +64,7 @@ async function makeGuarded() {
   return { guarded, admin, revoked, expired, elsewhere };
 }
 
-// Sixty guesses a minute are taken from an address: as many routes share a server as make fewer.
+// An address may make sixty guesses a minute, so only a few routes share a server.
 const routesOfServer = 5;
 const guardedServers = new Map<number, ReturnType<typeof makeGuarded>>();
 const guardedFor = (route: Route): ReturnType<typeof makeGuarded> => {
@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 test.each(routes)(
-  "$method $path lets nobody in without a valid key; a revoked one is told so, and all other invalid ones look alike",
+  "$method $path refuses invalid keys; a revoked one is named as such, and all others look alike",
   async (route) => {
     const { guarded, admin, revoked, expired, elsewhere } = await guardedFor(route);
     const missing = await ask(guarded, route, null);
@@ -112,7 +112,7 @@ test.each(routes)(
   },
 );
 
-// Each asks every route within a minute.
+// Each key requests every route within a minute.
 const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
 const clients = Promise.all(
   permissions.map(async (scope) => {
@@ -125,18 +125,15 @@ const clients = Promise.all(
 const admits = (needs: Need | undefined, scope: string) =>
   scope === "admin" || needs === scope || (needs === "read_or_run" && scope !== "admin");
 
-test.each(routes)(
-  "$method $path admits the scopes of the table and no other, before it reads the body",
-  async (route) => {
-    for (const [scope, { key }] of await clients) {
-      const { status, body } = await ask(server, route, `Bearer ${key.secret}`);
-      const required_scope = needOf(route);
-      const said = { scope, status, code: body.error.code, details: body.error.details };
-      if (admits(required_scope, scope)) expect(said).toMatchObject({ scope, status: 400 });
-      else expect(said).toEqual({ scope, status: 403, code: "insufficient_scope", details: { required_scope } });
-    }
-  },
-);
+test.each(routes)("$method $path accepts exactly the scopes of the table, before it reads the body", async (route) => {
+  for (const [scope, { key }] of await clients) {
+    const { status, body } = await ask(server, route, `Bearer ${key.secret}`);
+    const required_scope = needOf(route);
+    const said = { scope, status, code: body.error.code, details: body.error.details };
+    if (admits(required_scope, scope)) expect(said).toMatchObject({ scope, status: 400 });
+    else expect(said).toEqual({ scope, status: 403, code: "insufficient_scope", details: { required_scope } });
+  }
+});
 
 const tokens = Promise.all(
   clientScopes.map(async (scope) => {
@@ -149,12 +146,12 @@ const tokens = Promise.all(
   }),
 );
 
-test.each(routes)("$method $path admits client tokens of the scope that it names, and no other", async (route) => {
+test.each(routes)("$method $path accepts client tokens with its scope, and no others", async (route) => {
   const { client, needs } = operations[`${route.method} ${route.path}`]!;
   for (const [scope, token] of await tokens) {
     const { status, body } = await ask(server, route, `Bearer ${token}`);
     const said = { scope, status, code: body.error.code, details: body.error.details };
-    // Where no scope would help, none is named as if it did.
+    // The error names a scope only if one would help.
     const details = client ? { required_scope: client } : { bound_by: "client_token" };
     if (scope === client) expect(said).toMatchObject({ scope, status: 400 });
     else expect(said).toEqual({ scope, status: 403, code: "insufficient_scope", details });
@@ -164,7 +161,7 @@ test.each(routes)("$method $path admits client tokens of the scope that it names
   }
 });
 
-test("client tokens may use what runs and threads of their own need, and nothing else", () => {
+test("client tokens may use only what their own runs and threads need", () => {
   const open = Object.entries(operations).flatMap(([route, { client }]) => (client ? [`${client} ${route}`] : []));
   expect(open.sort()).toEqual([
     "read GET /v1/files/:id/content",
@@ -185,8 +182,8 @@ test("client tokens may use what runs and threads of their own need, and nothing
   ]);
 });
 
-test.each(paths)("%s answers to other methods with 405 and the methods that it has", async (path) => {
-  // Those of `/v1/runs/:id` are also those of `/v1/runs/count`, but for what that has itself.
+test.each(paths)("%s responds to other methods with 405 and lists its methods", async (path) => {
+  // `/v1/runs/count` also matches `/v1/runs/:id`, except for its own methods.
   const isAt = (pattern: string) => new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+")}$`).test(path);
   const known = [...new Set(routes.filter((route) => isAt(route.path)).map(({ method }) => method))];
   const [, admin] = (await clients).find(([scope]) => scope === "admin")!;

@@ -1,6 +1,6 @@
 import { expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../domain/scope.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 const scope: Scope = { project_id: "proj_a", environment: "test" };
@@ -11,7 +11,7 @@ function limiterAt(start: number) {
   return { ...limiter, wait: (ms: number) => (at += ms) };
 }
 
-test("no 60 seconds hold more than the limit, and nobody is refused whom a window had room for", () => {
+test("no 60 seconds exceed the limit, and no request within it is refused", () => {
   const gaps = fc.array(fc.oneof(fc.nat(40), fc.nat(25_000), fc.constant(60_000), fc.constant(60_001)), {
     maxLength: 120,
   });
@@ -32,7 +32,7 @@ test("no 60 seconds hold more than the limit, and nobody is refused whom a windo
   );
 });
 
-test("whoever waits as long as Retry-After says is accepted, and X-RateLimit-Reset is when the bucket is full", () => {
+test("a request is accepted after Retry-After, and X-RateLimit-Reset is the time when the bucket is full", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
@@ -56,7 +56,7 @@ test("whoever waits as long as Retry-After says is accepted, and X-RateLimit-Res
   );
 });
 
-test("test and live, projects and kinds of request have budgets of their own", () => {
+test("environments, projects and kinds of requests have separate budgets", () => {
   const limiter = limiterAt(0);
   const overrides = { reads_per_minute: 1 };
   expect(limiter.take(scope, "reads_per_minute", overrides)?.accepted).toBe(true);
@@ -66,7 +66,7 @@ test("test and live, projects and kinds of request have budgets of their own", (
   expect(limiter.take(scope, "writes_per_minute", overrides)?.accepted).toBe(true);
 });
 
-test("bursts of 50 against 600 a minute: none of 10,000 requests is refused before 600 were accepted, none too many", () => {
+test("in bursts of 50 against 600 a minute, 10,000 requests are accepted exactly up to the limit", () => {
   const limiter = limiterAt(1_000_000);
   const accepted: number[] = [];
   for (let burst = 0; burst < 200; burst++) {
@@ -79,14 +79,14 @@ test("bursts of 50 against 600 a minute: none of 10,000 requests is refused befo
       before = standing.remaining;
       const window = accepted.filter((time) => at - time <= 60_000).length;
       expect(window).toBeLessThanOrEqual(600);
-      // At most one in a hundred of what is allowed may be lost. Here it is none.
+      // The guarantee allows to lose one in a hundred; in fact none is lost.
       if (!standing.accepted) expect(window).toBeGreaterThanOrEqual(594);
     }
   }
   expect(accepted.length).toBe(3 * 600);
 });
 
-test("whatever limits follow each other: nobody is accepted beyond the one of the moment, and Retry-After suffices", () => {
+test("with changing limits no request exceeds the current one, and Retry-After is sufficient", () => {
   const steps = fc.array(fc.tuple(fc.nat(30_000), fc.integer({ min: 1, max: 40 }), fc.nat(30)), { maxLength: 20 });
   fc.assert(
     fc.property(steps, (steps) => {
@@ -114,7 +114,7 @@ test("whatever limits follow each other: nobody is accepted beyond the one of th
   );
 });
 
-test("a changed limit counts what was accepted before", () => {
+test("a changed limit counts earlier requests", () => {
   const limiter = limiterAt(0);
   for (let i = 0; i < 3; i++) limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 });
   expect(limiter.take(scope, "reads_per_minute", { reads_per_minute: 2 })?.accepted).toBe(false);
@@ -126,7 +126,7 @@ test("a limit of 0 is off", () => {
   for (let i = 0; i < 1000; i++) expect(limiter.take(scope, "reads_per_minute", { reads_per_minute: 0 })).toBeNull();
 });
 
-test("failed authentication is counted by address, for IPv6 by customer network", () => {
+test("failed authentications are counted by address, and for IPv6 by customer network", () => {
   const limiter = limiterAt(0);
   for (let i = 0; i < 60; i++) expect(limiter.takeFailure("2001:db8:0:1::1").accepted).toBe(true);
   expect(limiter.takeFailure("2001:db8::1:ffff:0:0:2").accepted).toBe(false);
@@ -135,7 +135,7 @@ test("failed authentication is counted by address, for IPv6 by customer network"
   expect(limiter.take(scope, "reads_per_minute")?.remaining).toBe(599);
 });
 
-test("no number of visitors, tokens or addresses makes a page's day begin anew, or another kind forgotten", () => {
+test("visitors, tokens and addresses, however many, neither restart a page's day nor evict other kinds", () => {
   const limiter = limiterAt(0);
   const day = 24 * 3_600_000;
   const run = () => limiter.takeOf("page", "agt_a", "runs of a day", 1, { span_ms: day }).accepted;
@@ -151,14 +151,14 @@ test("no number of visitors, tokens or addresses makes a page's day begin anew, 
   expect(run()).toBe(true);
 });
 
-test("what an address asks for is counted by customer network", () => {
+test("requests of an address are counted by customer network", () => {
   const limiter = limiterAt(0);
   expect(limiter.takeOf("address", "2001:db8:0:1::1", "tokens", 1).accepted).toBe(true);
   expect(limiter.takeOf("address", "2001:db8:0:1::2", "tokens", 1).accepted).toBe(false);
   expect(limiter.takeOf("address", "2001:db8:0:2::1", "tokens", 1).accepted).toBe(true);
 });
 
-test("more addresses than memory has room for forget the one that was used longest ago", () => {
+test("if there are too many addresses, the least recently used one is evicted", () => {
   const limiter = limiterAt(0);
   const others = (from: number, to: number) => {
     for (let i = from; i < to; i++) limiter.takeFailure(`10.0.${i >> 8}.${i & 255}`);
@@ -173,18 +173,15 @@ test("more addresses than memory has room for forget the one that was used longe
   expect(accepted).toEqual([false, false, true]);
 });
 
-test.each([3_600_000, -3_600_000])(
-  "a wall clock that is set by %d ms neither empties a window nor closes it",
-  (jump) => {
-    try {
-      const limiter = createRateLimiter();
-      for (let i = 0; i < 3; i++) limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 });
-      setSystemTime(Date.now() + jump);
-      const standing = limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 })!;
-      expect(standing.accepted).toBe(false);
-      expect(standing.retryAfter).toBeWithin(1, 62);
-    } finally {
-      setSystemTime();
-    }
-  },
-);
+test.each([3_600_000, -3_600_000])("a wall clock change of %d ms neither empties nor fills a window", (jump) => {
+  try {
+    const limiter = createRateLimiter();
+    for (let i = 0; i < 3; i++) limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 });
+    setSystemTime(Date.now() + jump);
+    const standing = limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 })!;
+    expect(standing.accepted).toBe(false);
+    expect(standing.retryAfter).toBeWithin(1, 62);
+  } finally {
+    setSystemTime();
+  }
+});

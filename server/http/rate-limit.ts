@@ -1,28 +1,28 @@
-import { defaultLimits, type ProjectLimits } from "../core/project-settings.ts";
-import type { Scope } from "../core/scope.ts";
+import { defaultLimits, type ProjectLimits } from "../domain/project-settings.ts";
+import type { Scope } from "../domain/scope.ts";
 
 export type RateLimits = Omit<ProjectLimits, "runs_in_progress">;
 export type Bucket = keyof RateLimits;
 
-/** The kinds of request that are counted, each for itself. */
+/** Kinds of requests, each with its own limit. */
 export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_per_minute", "writes_per_minute"];
 
-/** What is counted beside projects, each kind apart: nobody makes those of another kind forgotten. */
-export type Counted = "page" | "visitor" | "token" | "address";
+/** Counters beside the projects'. Each kind has its own memory, so that one kind cannot evict another. */
+export type CounterKind = "page" | "visitor" | "token" | "address";
 
-/** What is not counted by the minute, and what of it an earlier process has accepted. */
-export interface Span {
+/** A span other than a minute, with the requests that an earlier process accepted in it. */
+export interface RateWindow {
   span_ms?: number;
   before?: (span_ms: number) => number[];
 }
 
-/** Failed authentications per minute that one address gets an ordinary answer for. */
+/** Failed authentications per minute and address before it gets 429. */
 const failuresPerMinute = 60;
 const maxWindows = 10_000;
 const windowMs = 60_000;
 
-/** Where a bucket stands after a request. A limit that is off has none. */
-export interface Standing {
+/** State of a bucket after a request. */
+export interface BucketState {
   accepted: boolean;
   limit: number;
   remaining: number;
@@ -32,13 +32,13 @@ export interface Standing {
   retryAfter: number;
 }
 
-/** Counts requests, exactly: in no 60 seconds are more than the limit accepted, whatever their rhythm. */
+/** Exact sliding-window rate limiter: no 60 seconds contain more accepted requests than the limit. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 export function createRateLimiter({ now = steadyNow }: { now?: () => number } = {}) {
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
-  const counted: Record<Counted, Map<string, Window>> = {
+  const counted: Record<CounterKind, Map<string, Window>> = {
     page: new Map(),
     visitor: new Map(),
     token: new Map(),
@@ -55,7 +55,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     return window;
   }
 
-  // Whoever owns a /48 has more addresses than we have memory: the one that was used longest ago is forgotten.
+  // Bounds memory by evicting the least recently used window: an owner of a /48 has more addresses than we have memory.
   function boundedWindow(
     windows: Map<string, Window>,
     name: string,
@@ -75,17 +75,25 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   }
 
   return {
-    /** Counts one request of a project and environment, or of one of its chat pages. Null: this limit is off. */
-    take(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}, page?: string): Standing | null {
+    /**
+     * Counts one request of a project and environment, or of one of its chat pages. Returns null if the limit is off.
+     */
+    take(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}, page?: string): BucketState | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];
       return limit > 0 ? windowOf(scope, bucket, page).take(limit, now()) : null;
     },
     /**
-     * Counts one of what somebody asks for, by itself of a minute. No page is ever forgotten: what its day may cost hangs
-     * on it, and no visitor makes pages. `before` is asked once: how long ago, in ms and the longest first, what is
-     * stored was accepted.
+     * Counts one request under a name; `what` separates several limits of the name. Windows of pages are never evicted:
+     * they cap the cost per day, and visitors cannot create pages. `before` is called once, for the ages in ms (longest
+     * first) of requests accepted earlier.
      */
-    takeOf(kind: Counted, name: string, what: string, limit: number, { span_ms, before }: Span = {}): Standing {
+    takeOf(
+      kind: CounterKind,
+      name: string,
+      what: string,
+      limit: number,
+      { span_ms, before }: RateWindow = {},
+    ): BucketState {
       const key = `${kind === "address" ? networkOf(name) : name}/${what}`;
       const max = kind === "page" ? Number.POSITIVE_INFINITY : maxWindows;
       const at = now();
@@ -96,36 +104,38 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
         );
       return boundedWindow(counted[kind], key, max, make).take(limit, at);
     },
-    /** What is left, without counting anything. */
-    peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
+    /** Returns the state without counting a request. */
+    peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): BucketState | null {
       const limit = overrides[bucket] ?? defaultLimits[bucket];
       return limit > 0 ? windowOf(scope, bucket).peek(limit, now()) : null;
     },
-    /** Counts one failed authentication, which no project pays for. */
-    takeFailure: (address: string): Standing =>
+    /** Counts a failed authentication, which no project is charged for. */
+    takeFailure: (address: string): BucketState =>
       boundedWindow(addresses, networkOf(address)).take(failuresPerMinute, now()),
-    peekFailures: (address: string): Standing =>
+    peekFailures: (address: string): BucketState =>
       knownWindow(addresses, networkOf(address)).peek(failuresPerMinute, now()),
   };
 }
 
-/** A clock that starts at the wall's time and never steps back, so that a corrected wall clock refuses nobody. */
+/**
+ * Milliseconds of a clock that starts at wall time and never steps back: a corrected wall clock would refuse requests.
+ */
 export const steadyNow = (): number => performance.timeOrigin + performance.now();
 
-/** The accepted times of one bucket. The limit is told each time: one that was changed counts what was accepted before. */
+/** Accepted requests of a bucket. The limit is passed each time, so a changed limit applies to earlier requests too. */
 interface Window {
-  take(limit: number, at: number): Standing;
-  peek(limit: number, at: number): Standing;
+  take(limit: number, at: number): BucketState;
+  peek(limit: number, at: number): BucketState;
 }
 
-/** A ring of the accepted times: a counter per minute would accept twice the limit around the turn of the minute. */
+/** Ring buffer of accepted times, because a counter per minute would allow twice the limit around a minute's turn. */
 function createWindow(span_ms = windowMs, before: readonly number[] = []): Window {
   let ring = new Float64Array(16);
   let [oldest, size] = [0, 0];
   const timeOf = (index: number): number => ring[(oldest + index) % ring.length]!;
 
   const forget = (at: number) => {
-    // What is exactly as old still counts: both ends of a window belong to it.
+    // Both ends belong to the window: a request of exactly this age still counts.
     while (size > 0 && at - timeOf(0) > span_ms) {
       oldest = (oldest + 1) % ring.length;
       size--;
@@ -140,10 +150,10 @@ function createWindow(span_ms = windowMs, before: readonly number[] = []): Windo
     ring[(oldest + size++) % ring.length] = at;
   };
   before.forEach(note);
-  const standing = (limit: number, at: number, accepted: boolean): Standing => ({
+  const standing = (limit: number, at: number, accepted: boolean): BucketState => ({
     accepted,
     limit,
-    // A limit that was lowered may be less than what was accepted before.
+    // After the limit was lowered, more requests may have been accepted than it allows.
     remaining: Math.max(0, limit - size),
     reset: Math.ceil((size === 0 ? at : timeOf(size - 1) + span_ms + 1) / 1000),
     retryAfter: accepted ? 0 : Math.ceil((timeOf(size - limit) + span_ms + 1 - at) / 1000),
@@ -163,7 +173,7 @@ function createWindow(span_ms = windowMs, before: readonly number[] = []): Windo
   };
 }
 
-// One IPv6 customer has a /64 at least.
+// Count IPv6 by /64, because a customer has at least one.
 const networkOf = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandedPrefix(address) : address;
 

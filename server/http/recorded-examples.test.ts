@@ -5,14 +5,14 @@ import recorded from "./recorded-examples.json" with { type: "json" };
 
 const path = `${import.meta.dir}/recorded-examples.json`;
 
-// RECORD=1 writes them anew, where the API has changed.
-test("the examples of the document are what the server answers and sends", async () => {
+// RECORD=1 records them again after an API change.
+test("the examples of the document equal the server's responses and webhooks", async () => {
   const now = await recordExamples();
   if (process.env.RECORD) await Bun.write(path, `${JSON.stringify(now, null, 2)}\n`);
   else expect(now, "if the API has changed, record them anew: RECORD=1").toEqual(recorded as Recorded);
 }, 60_000);
 
-test("there is one of each operation that answers in JSON, but of the document itself", async () => {
+test("every operation with a JSON response has an example, except the document itself", async () => {
   await using server = testApp();
   const answering = Object.values(server.operations).filter(({ responses }) =>
     Object.entries(responses).some(([status, { content }]) => status < "300" && content?.["application/json"]),

@@ -1,14 +1,14 @@
-import { createFairLines } from "../lib/fair/lines.ts";
+import { createRoundRobin } from "../lib/fair-queue/round-robin.ts";
 
-/** Null: go on at once. Else it resolves when the request of this owner may go on. */
+/** Returns null if the request may proceed at once, else a promise that resolves when the owner's turn comes. */
 export type RequestQueue = (owner: string) => Promise<void> | null;
 
 /**
- * Requests are handled in the order in which they come, until that has taken longer than a slice: then round robin over
- * owners, one request at a time. Between two of them all other events are handled.
+ * Handles requests in order of arrival until they have taken longer than a slice, then round robin over owners, one at
+ * a time, with other events in between.
  */
 export function createRequestQueue(slice_ms = 4): RequestQueue {
-  const lines = createFairLines<() => void>();
+  const lines = createRoundRobin<() => void>();
   let begun_ms: number | null = null;
 
   function begin(): void {

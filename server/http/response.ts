@@ -1,9 +1,9 @@
-// Of bodies that are answered again and again; null before the first answer.
+// JSON of bodies sent repeatedly; null before the first response.
 const texts = new WeakMap<object, string | null>();
 const longestText = 16 * 1024;
 
-/** Says of a body that nobody changes it as long as it is answered: its JSON is made once, where that is no long one. */
-export function lasting<Body extends object>(body: Body): Body {
+/** Marks a body as immutable, so that its JSON is cached unless it is long. */
+export function cachedJson<Body extends object>(body: Body): Body {
   texts.set(body, null);
   return body;
 }
@@ -16,16 +16,16 @@ function jsonOf(body: object): string {
   return json;
 }
 
-/** Appends `request_id` to the JSON of an object without building the object again: lists may be large. */
+/** Appends `request_id` to the JSON of an object instead of copying the object, because lists may be large. */
 export const withRequestId = (body: object, requestId: string): string => appendRequestId(jsonOf(body), requestId);
 
-/** The same for a body that is JSON already. */
+/** Appends `request_id` to JSON text. */
 export function appendRequestId(json: string, requestId: string): string {
-  if (!json.startsWith("{")) return json; // Only objects have a place for it; the header says it everywhere.
+  if (!json.startsWith("{")) return json; // Only objects can have it; the header is always there.
   return `${json.slice(0, -1)}${json === "{}" ? "" : ","}"request_id":"${requestId}"}`;
 }
 
-/** Takes away again what was appended. */
+/** Removes the appended `request_id`. */
 export function withoutRequestId(json: string, requestId: string): string {
   const end = `"request_id":"${requestId}"}`;
   return json.endsWith(end) ? `${json.slice(0, -end.length).replace(/,$/, "")}}` : json;

@@ -1,47 +1,47 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mostTurns, rerankTypes } from "../core/agent-snapshot.ts";
-import { Budget as anyBudget } from "../core/budget-schema.ts";
-import { Metadata as anyMetadata, namedInPaths } from "../core/fields.ts";
-import { idPattern, type Kind } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import { reasoningEfforts, toolChoices } from "../core/providers.ts";
-import { inputRoles } from "../core/run-input.ts";
-import { chunkingBounds } from "../documents/chunking.ts";
-import { exact, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
+import { mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
+import { Budget as anyBudget } from "../domain/budget-schema.ts";
+import { chunkingBounds } from "../domain/chunking.ts";
+import { Metadata as anyMetadata, namedInPaths } from "../domain/fields.ts";
+import { idPattern, type Kind } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
+import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
+import { inputRoles } from "../domain/run-input.ts";
+import { closedObject, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
 
-// Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
+// Request bodies use these instead of Elysia's `t.Integer`, which accepts "5" for 5.
 
-/** Pairs of a client's own; a name of any characters, but neither empty nor long. */
+/** Key-value pairs of the client; names may have any characters, but must not be empty or too long. */
 export const Metadata = named("Metadata", anyMetadata);
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
-/** An id of the client's own, as a list is filtered by it: one that was taken before there was a rule is found too. */
+/** A client's own id as a list filter. Also matches ids accepted before `Subject` had its pattern. */
 export const SubjectFilter = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
-/** An id that a client chose, such as that of one of its users. No path can name one that is `.` or `..`. */
+/** An id chosen by the client, such as a user id; not `.` or `..`, because no path could contain it. */
 export const Subject = Type.String({ ...SubjectFilter, pattern: namedInPaths });
 
-/** Whose a part of a memory store is: a user or a session, in the client's own words. */
+/** Owner of a part of a memory store: the client's id of a user or session. */
 export const ScopeIdFilter = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
 export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths });
 
-/** Parameters of a path that ends in an id; one that cannot be an id is 404. */
+/** Path parameters with an id; an invalid id is 404. */
 export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });
 
-/** Parameters of a path. Under the console there are more of them: project and environment. */
+/** Path parameters. Dashboard paths also have project and environment. */
 export const pathWith = open;
 
-/** What a run may spend at most; what bounds nothing is no budget. */
+/** Maximum spend of a run, with at least one limit. */
 export const Budget = named("BudgetInput", { ...anyBudget, minProperties: 1 });
 
-/** The body of a request that says nothing. */
-export const NoBody = exact({});
+/** An empty request body. */
+export const NoBody = closedObject({});
 
-/** JSON that is checked elsewhere. */
+/** JSON validated elsewhere. */
 export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));
 
-/** The id of a tool call, as clients and models name them. */
+/** Id of a tool call, as chosen by clients and models. */
 const CallId = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 
 const InputPart = named(
@@ -49,19 +49,23 @@ const InputPart = named(
   Type.Union([
     named(
       "RunInputText",
-      exact({ type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) }),
+      closedObject({ type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) }),
     ),
     named(
       "RunInputImage",
-      exact({ type: Type.Literal("image"), file_id: Type.Optional(idOf("file")), data: Type.Optional(Type.String()) }),
+      closedObject({
+        type: Type.Literal("image"),
+        file_id: Type.Optional(idOf("file")),
+        data: Type.Optional(Type.String()),
+      }),
     ),
   ]),
 );
 
-/** Something that a user said, an assistant answered or asked for, or a tool gave. What fits together says `inputFault`. */
+/** A message of a user, an assistant or a tool. `inputFault` checks which fields may be combined. */
 export const InputMessage = named(
   "RunInputMessage",
-  exact({
+  closedObject({
     role: oneOf(inputRoles),
     content: Type.Union([
       Type.String({ maxLength: limits.input_bytes }),
@@ -71,7 +75,7 @@ export const InputMessage = named(
       Type.Array(
         named(
           "RunInputCall",
-          exact({ id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }),
+          closedObject({ id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }),
         ),
         { minItems: 1, maxItems: limits.tools_per_agent },
       ),
@@ -81,10 +85,10 @@ export const InputMessage = named(
   }),
 );
 
-/** Of all messages of an input together. */
+/** Limits for all messages of an input together. */
 export const inputMost = { bytes: limits.input_bytes, images: limits.files_per_run };
 
-/** What a run is asked. What a text has no place for (bytes, whose the last message is) is a rule of `inputFault`. */
+/** Input of a run. `inputFault` checks the rest: total size and the role of the last message. */
 export const RunInput = named(
   "RunInput",
   Type.Union([
@@ -93,7 +97,7 @@ export const RunInput = named(
   ]),
 );
 
-/** How a text is cut into the pieces that are cited and searched. */
+/** Chunk sizes for texts that are searched and cited. */
 export const Chunking = named(
   "Chunking",
   partial({
@@ -102,7 +106,7 @@ export const Chunking = named(
   }),
 );
 
-/** The fields of an agent that a run may have different. */
+/** Agent fields that a run may override. */
 export const agentFields = {
   instructions: Type.String({ maxLength: limits.instructions_bytes }),
   model: Type.String({ minLength: 1, maxLength: 300 }),
@@ -111,7 +115,7 @@ export const agentFields = {
   output_schema: orNull(JsonObject),
 };
 
-/** How a model is asked. */
+/** Model settings. */
 export const settingFields = {
   temperature: Type.Number({ minimum: 0, maximum: limits.temperature }),
   top_p: Type.Number({ minimum: 0, maximum: 1 }),
@@ -120,29 +124,29 @@ export const settingFields = {
   parallel_tool_calls: Type.Boolean(),
   tool_choice: Type.Union([
     oneOf(toolChoices),
-    named("ToolChoice", exact({ name: Type.String({ minLength: 1, maxLength: 128 }) })),
+    named("ToolChoice", closedObject({ name: Type.String({ minLength: 1, maxLength: 128 }) })),
   ]),
   stop: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: limits.stop_texts }),
   seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
-/** A model that puts what was found into a better order. */
+/** A model that reranks search results. */
 export const RerankInput = named(
   "RerankInput",
-  exact({
+  closedObject({
     model: Type.String({ minLength: 1, maxLength: 300 }),
     type: Type.Optional(oneOf(rerankTypes)),
     candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   }),
 );
 
-/** How the passages found are chosen and shown. */
+/** Options for choosing and showing passages. */
 export const passageChoices = {
   diversity: Type.Number({ minimum: 0, maximum: 1 }),
   neighbors: Type.Integer({ minimum: 0, maximum: limits.neighbors }),
 };
 
-/** How much of its thread a run is told. */
+/** Part of its thread that a run sees. */
 export const HistoryInput = named(
   "HistoryPolicyInput",
   partial({
@@ -151,7 +155,7 @@ export const HistoryInput = named(
   }),
 );
 
-/** What `overrides` of a run may hold. */
+/** The `overrides` of a run. */
 export const AgentOverrides = named(
   "AgentOverrides",
   partial({

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import type { Condition, Narrow } from "./condition.ts";
+import type { Condition, RowFilter } from "./row-filter.ts";
 import { sortedIds } from "./sorted-ids.ts";
 
 const sqlite = new Database(":memory:");
 const rows = 30_000;
 sqlite.run("CREATE TABLE items (owner TEXT, value INTEGER, id TEXT PRIMARY KEY, wanted INTEGER, known INTEGER)");
 sqlite.run("CREATE INDEX items_by_value ON items (owner, value, id) WHERE known = 1");
-// Of three rows one has no value, one has the value of thousands, and one has that of a few.
+// A third of the rows has no value, a third shares one value, and a third shares values in small groups.
 sqlite.run(
   `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows - 1})
    INSERT INTO items (owner, value, id, wanted, known) SELECT iif(n % 5 = 0, 'other', 'own'), CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN 7 ELSE n / 40 END,
@@ -16,15 +16,22 @@ sqlite.run(
 
 const own: Condition = { sql: "owner = ?", values: ["own"] };
 const wanted: Condition = { sql: "wanted = 1", values: [] };
-const list = { table: "items", column: "value", by: "id", within: own, among: "known = 1", where: [own, wanted] };
+const list = {
+  table: "items",
+  column: "value",
+  by: "id",
+  within: own,
+  indexCondition: "known = 1",
+  where: [own, wanted],
+};
 
 const expected = sqlite
   .query<{ id: string }, []>("SELECT id FROM items WHERE owner = 'own' AND wanted = 1 AND known = 1 ORDER BY value, id")
   .all()
   .map(({ id }) => id);
 
-/** As an index of words tells what it knows of: here, of all that are wanted. */
-const narrow: Narrow = async (after, _) => {
+/** Filters like a word index that knows the wanted rows. */
+const narrow: RowFilter = async (after, _) => {
   const last = sqlite
     .query<{ id: string }, [string]>(
       "SELECT id FROM items WHERE wanted = 1 AND id < ? ORDER BY id DESC LIMIT 1 OFFSET 9",
@@ -33,7 +40,7 @@ const narrow: Narrow = async (after, _) => {
   return last ? { sql: "id >= ?", values: [last.id], until: last.id } : { sql: "TRUE", values: [], until: null };
 };
 
-async function pages(order: "asc" | "desc", length: number, more: { narrow?: Narrow }): Promise<string[]> {
+async function pages(order: "asc" | "desc", length: number, more: { rowFilter?: RowFilter }): Promise<string[]> {
   const found: string[] = [];
   for (let before = -1; found.length > before; ) {
     before = found.length;
@@ -45,10 +52,10 @@ async function pages(order: "asc" | "desc", length: number, more: { narrow?: Nar
 
 describe.each([
   ["by the column's index", {}],
-  ["by what an index of words knows", { narrow }],
+  ["by what an index of words knows", { rowFilter: narrow }],
 ] as const)("%s", (_, more) => {
   test.each(["asc", "desc"] as const)(
-    "each row comes once and in its order, with many that are equal and many without a value: %s",
+    "every row comes once and in order, with many equal and many missing values: %s",
     async (order) => {
       expect(expected.length).toBeGreaterThan(200);
       const inOrder = order === "asc" ? expected : expected.toReversed();
@@ -57,7 +64,7 @@ describe.each([
     },
   );
 
-  test("where the row of a cursor is gone, or another's, nothing comes", async () => {
+  test("a cursor whose row is gone or belongs to another project returns nothing", async () => {
     const { id } = sqlite.query<{ id: string }, []>("SELECT id FROM items WHERE owner = 'other' LIMIT 1").get()!;
     for (const cursor of ["none", id])
       expect(await Array.fromAsync(sortedIds(sqlite, { ...list, ...more, descending: true }, cursor))).toEqual([]);
@@ -65,7 +72,7 @@ describe.each([
 });
 
 test.each([true, false])(
-  "the index has both ends of the first window, so that no more rows are read: %p",
+  "the index bounds the first window at both ends, so that no more rows are read: %p",
   async (descending) => {
     const plans: string[] = [];
     const spied = {

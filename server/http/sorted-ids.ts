@@ -1,20 +1,20 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { inSlices } from "../lib/slices.ts";
-import type { Condition, Narrow } from "./condition.ts";
+import { createYielder } from "../lib/cooperative-yield.ts";
+import type { Condition, RowFilter } from "./row-filter.ts";
 
-/** A list that is sorted by a column in the first place, and by `by` where rows are equal in it. */
+/** A list sorted by a column first, and by `by` where rows are equal in it. */
 interface SortedList {
   table: string;
-  /** Holds numbers, or NULL, which stands before them. */
+  /** Numeric column; NULL sorts first. */
   column: string;
   by: string;
   within: Condition;
-  /** Of which rows the index of `within`, `column` and `by` is. */
-  among: string;
-  /** What is asked of them besides. */
+  /** Condition of the partial index on `within`, `column` and `by`. */
+  indexCondition: string;
+  /** Further conditions. */
   where: readonly Condition[];
   descending: boolean;
-  narrow?: Narrow | undefined;
+  rowFilter?: RowFilter | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -23,14 +23,14 @@ interface Place {
   id: string;
 }
 
-// Rows that are looked at together: twice as many each time, since most pages are full with the first of them.
+// Rows per window; doubles each time, because the first window fills most pages.
 const [firstWindow, mostWindow] = [32, 1000];
-// Of what an index of words knows, the newest are sorted.
+// Maximum rows sorted from a word index: the newest.
 const mostKnown = 10_000;
 
-/** Ids of a sorted list, behind one of them: others are answered while they are looked for. */
+/** Yields the ids of a sorted list after a cursor, with pauses for other requests. */
 export async function* sortedIds(sqlite: Database, list: SortedList, cursor: string | null): AsyncGenerator<string> {
-  const { table, column, by, within, among, where, descending, narrow, signal } = list;
+  const { table, column, by, within, indexCondition: among, where, descending, rowFilter, signal } = list;
   const direction = descending ? "DESC" : "ASC";
   const select = (conditions: readonly Condition[], more: string): Place[] =>
     sqlite
@@ -41,12 +41,12 @@ export async function* sortedIds(sqlite: Database, list: SortedList, cursor: str
       .all(...conditions.flatMap(({ values }) => values));
 
   const [after] = cursor === null ? [null] : select([within, { sql: `${by} = ?`, values: [cursor] }], "");
-  if (after === undefined) return; // It is gone, and nobody knows where it stood.
-  const rest = inSlices(() => signal?.throwIfAborted());
-  if (narrow) {
+  if (after === undefined) return; // The cursor's row was deleted, so its position is unknown.
+  const rest = createYielder(() => signal?.throwIfAborted());
+  if (rowFilter) {
     const known: Place[] = [];
     for (let from: string | null = null; known.length < mostKnown; await rest()) {
-      const window = await narrow(from, true);
+      const window = await rowFilter(from, true);
       const behind = from === null ? [] : [{ sql: `${by} < ?`, values: [from] }];
       known.push(...select([...where, window, ...behind], ""));
       if (window.until === null) break;
@@ -70,19 +70,18 @@ function compare(a: Place, b: Place): number {
 }
 
 /**
- * The rows behind a place, in their order and some at a time, as conditions whose first row the index finds. Rows that are
- * equal in the column have windows of their own: any number of them may be, and SQLite would look at all of them for each
- * comparison of both columns.
+ * Yields the rows after a place in windows, as conditions whose first row the index finds. Rows with equal values get
+ * windows of their own: there may be many, and SQLite would scan all of them for a comparison of both columns.
  */
 function* windowsOf(
   sqlite: Database,
-  { table, column, by, within, among, descending }: SortedList,
+  { table, column, by, within, indexCondition: among, descending }: SortedList,
   after: Place | null,
 ): Generator<Condition> {
   const [direction, behind, before] = descending ? ["DESC", "<", ">"] : ["ASC", ">", "<"];
   let most = firstWindow;
 
-  /** What the last row of a window has there; null where there are fewer rows. */
+  /** Value in the last row of a full window; null if fewer rows are left. */
   function last<Value extends string | number>(name: string, { sql, values }: Condition): Value | null {
     const text = `SELECT ${name} AS last FROM ${table} WHERE ${among} AND (${within.sql}) AND ${sql}
       ORDER BY ${name} ${direction} LIMIT 1 OFFSET ?`;
@@ -103,7 +102,8 @@ function* windowsOf(
 
   function* different(from: number | null): Generator<Condition> {
     for (let value = from; ; ) {
-      // All numbers, and not NULL, by the end at which the order begins: of two bounds at one end SQLite may use the wider.
+      // All numbers but not NULL, bounded at the end where the order begins, because of two bounds at one end SQLite
+      // may use the wider.
       const all = descending ? "<= 9e999" : ">= -9e999";
       const rest =
         value === null ? { sql: `${column} ${all}`, values: [] } : { sql: `${column} ${behind} ?`, values: [value] };

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { newId, siblingId } from "../core/ids.ts";
-import { clientScopes } from "../core/scope.ts";
+import { newId, siblingId } from "../domain/ids.ts";
+import { clientScopes } from "../domain/scope.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { changedTables, createRows, type Rows } from "../testing/rows.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
-// Whose it is decides nothing that can be seen: what belongs to another project or environment, what was deleted and
-// what never was get the same answer, to the byte. Asked of every place of the API that takes an id; a place that the
-// tables below do not know fails the first tests, so that a new route cannot forget to say what it takes.
+// Objects of another project or environment, deleted objects and objects that never existed must be indistinguishable,
+// byte for byte. Checked for every place of the API that takes an id; places missing in the tables below fail the first
+// tests, so that no new route is forgotten.
 
 const server = testApp();
 let owner: Client;
 let stranger: Client;
 /** The owner's project, but its live environment. */
 let live: Client;
-/** The owner's project and environment, but another agent's. */
+/** The owner's project and environment, but another agent. */
 let bound: Client;
 
 beforeAll(async () => {
@@ -30,16 +30,16 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A kind of thing that has an id. */
+/** A kind of object with an id. */
 interface Kind {
-  /** Makes one (or several that differ in state), and answers every id by which it can be asked for. */
+  /** Creates one (or several in different states), and returns every id by which it can be requested. */
   make(client: Client): Promise<string[]>;
-  /** Ids of one that was deleted; absent where a deleted one is still shown. */
+  /** Ids of a deleted one; absent if deleted ones are still shown. */
   gone?(client: Client): Promise<string[]>;
   never(): string;
-  /** Whether a key that is bound to other agents may know nothing of it. */
+  /** True if a key for other agents must not see it. */
   ofAgent?: boolean;
-  /** Ids that cannot be one. */
+  /** Invalid ids. */
   malformed: string[];
 }
 
@@ -81,7 +81,7 @@ const makeSuite = async (client: Client) =>
 
 const makeThread = async (client: Client) => idOf(await client.post("/v1/threads", { title: "t" }));
 
-/** A run that is over, or one that waits for the output of a tool. */
+/** A run that is over, or one that waits for a tool output. */
 async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]> {
   const tool = (await client.post("/v1/tools", { name: unique() })).body;
   const script = [...(waiting ? [{ tool_calls: [{ name: tool.name, arguments: {} }] }] : []), { text: "Done." }];
@@ -172,7 +172,7 @@ const kinds = {
     ofAgent: true,
     malformed: misshapen,
   },
-  // A revoked key is shown as such: nothing of it is gone.
+  // A revoked key stays visible: none of its data is deleted.
   api_key: {
     make: async (client) => [idOf(await client.post("/v1/api_keys", { name: "k", scopes: ["read"] }))],
     never: () => newId("api_key"),
@@ -261,7 +261,7 @@ async function setSecret(client: Client): Promise<string> {
   return name;
 }
 
-/** Parameters of paths, by the resource; null where one only counts within what another parameter names. */
+/** Path parameters by resource; null if the parameter only counts within another one. */
 const parameters: Record<string, KindName | null> = {
   "agents :id": "agent",
   "agents :version": null,
@@ -287,7 +287,7 @@ const parameters: Record<string, KindName | null> = {
   "erasures :id": "erasure",
 };
 
-/** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
+/** Bodies that routes accept, so that only the id is wrong; default `{}`. */
 const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
   "PUT /v1/agents/:id/chat_page": () => ({ access: "link" }),
@@ -310,20 +310,23 @@ const bodies: Record<string, () => unknown> = {
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
 };
 
-/** Routes that make what is not there yet, or list what there is of it: another tenant's gets the answer of a new one. */
+/** Routes that create a missing object, or list its parts: another tenant's object is treated like a new one. */
 const makes = new Set(["PUT /v1/secrets/:name", "GET /v1/users/:id/data", "DELETE /v1/users/:id/data"]);
-/** With this, a route answers when it is done. */
+/** Query with which the route returns when it is done. */
 const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=60" };
 
 interface Place {
   kind: KindName;
-  /** The address and body by which a client sends the id. */
+  /** Path and body that send the id. */
   ask(client: Client, id: string): Promise<{ path: string; body?: unknown }>;
-  /** Where the asking client cannot have what the address names, as there are no test models in live. */
+  /** Cases in which the client cannot have the object of the path, because live has no test models. */
   inTestOnly?: boolean;
 }
 
-/** Ids in bodies and in queries, by route and field; null where the text is the client's own, or counts in the path's thing. */
+/**
+ * Ids in bodies and queries, by route and field; null if the text is the client's own or counts within the path's
+ * object.
+ */
 const places: Record<string, Place | null> = {
   "POST /v1/agents tools[]": {
     kind: "tool",
@@ -411,7 +414,7 @@ const places: Record<string, Place | null> = {
     kind: "image",
     ask: async (client, id) => ({ path: `/v1/schedules/${await makeSchedule(client)}`, body: { input: showing(id) } }),
   },
-  // Calls that another model asked for: they are named by whoever sends them, and looked up nowhere.
+  // Calls of another model: the sender chooses their ids, which are never looked up.
   "POST /v1/runs input[].tool_call_id": null,
   "POST /v1/runs input[].tool_calls[].id": null,
   "POST /v1/runs/:id/fork edits.input[].tool_call_id": null,
@@ -476,7 +479,7 @@ const places: Record<string, Place | null> = {
   "PATCH /v1/schedules/:id user_id": null,
   "GET /v1/schedules ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/schedules?agent_id=${id}` }) },
   "GET /v1/schedules/:id/runs ?starting_after": null,
-  "POST /v1/runs/:id/fork tools": null, // How its calls are answered.
+  "POST /v1/runs/:id/fork tools": null, // Answer mode of its calls.
   "POST /v1/suites run_ids[]": {
     kind: "run",
     ask: async (_, id) => ({ path: "/v1/suites", body: { name: unique(), run_ids: [id] } }),
@@ -491,7 +494,7 @@ const places: Record<string, Place | null> = {
     ask: async (client, id) => ({ path: `/v1/suites/${await makeSuite(client)}`, body: { add_run_ids: [id] } }),
     inTestOnly: true,
   },
-  "PATCH /v1/suites/:id remove_run_ids[]": null, // Counts in the suite: what is not in it, cannot go.
+  "PATCH /v1/suites/:id remove_run_ids[]": null, // Counts within the suite: other runs cannot be removed.
   "GET /v1/suites/:id/runs ?starting_after": null,
   "GET /v1/threads/:id/messages ?starting_after": null,
   "GET /v1/threads ?session_id": null,
@@ -586,7 +589,7 @@ const places: Record<string, Place | null> = {
   },
 };
 
-/** What the cursors of lists are ids of. */
+/** Kinds of the lists' cursors. */
 const lists: Record<string, KindName> = {
   "/v1/agents": "agent",
   "/v1/tools": "tool",
@@ -617,12 +620,12 @@ const routes = server.app.routes
   }));
 const parameterOf = (path: string, name: string) => `${path.split("/")[2]} ${name}`;
 
-test("every parameter of a path is in the table", () => {
+test("every path parameter is in the table", () => {
   const found = routes.flatMap(({ path }) => [...path.matchAll(/:\w+/g)].map(([name]) => parameterOf(path, name)));
   expect([...new Set(found)].sort()).toEqual(Object.keys(parameters).sort());
 });
 
-test("every id in a body or a query is in the table", () => {
+test("every id in a body or query is in the table", () => {
   const inBodies = routes.flatMap(({ method, path, body }) => idsIn(body).map((field) => `${method} ${path} ${field}`));
   const inQueries = Object.entries(server.operations).flatMap(([route, { query = {} }]) =>
     Object.keys(query)
@@ -649,7 +652,7 @@ interface Schema {
 
 const isIdName = (name: string) => /(^|_)ids?$|^tools$/.test(name);
 
-/** Paths of the fields that hold ids, by their names or by the form that they must have. */
+/** Paths of fields that hold ids, found by name or pattern. */
 function idsIn(schema: Schema | undefined, path = "", name = ""): string[] {
   if (!schema) return [];
   if (schema.anyOf) return [...new Set(schema.anyOf.flatMap((each) => idsIn(each, path, name)))];
@@ -662,7 +665,7 @@ function idsIn(schema: Schema | undefined, path = "", name = ""): string[] {
 // --- Every place answers alike --------------------------------------------------------------------------------------
 
 const things = new Map<string, Promise<{ taken: string[]; gone: string[] }>>();
-/** The owner's, made once for all tests: they must leave them as they are. */
+/** Objects of the owner, created once for all tests, which must not change them. */
 function thingsOf(name: KindName): Promise<{ taken: string[]; gone: string[] }> {
   const kind: Kind = kinds[name];
   const made = things.get(name) ?? makeThings(kind);
@@ -674,7 +677,7 @@ const makeThings = async (kind: Kind) => ({
   gone: (await kind.gone?.(owner)) ?? [],
 });
 
-/** The well-formed ids that are nothing for somebody, with who that is. */
+/** Well-formed ids that a client may not see, with the client. */
 async function foreignIds(name: KindName, liveToo: boolean): Promise<[why: string, client: Client, id: string][]> {
   const kind: Kind = kinds[name];
   const { taken, gone } = await thingsOf(name);
@@ -687,7 +690,7 @@ async function foreignIds(name: KindName, liveToo: boolean): Promise<[why: strin
   ];
 }
 
-/** Ids that are of another kind, or of none: known things under a wrong prefix among them. */
+/** Ids of another kind or none, including known ids with a wrong prefix. */
 async function wrongIds(name: KindName): Promise<string[]> {
   const { taken } = await thingsOf(name);
   const others = name === "memory" ? (["message"] as const) : (["memory", "message"] as const);
@@ -695,14 +698,14 @@ async function wrongIds(name: KindName): Promise<string[]> {
   return [...renamed, ...taken.filter((id) => id.includes("_")).map((id) => id.slice(0, -1)), ...kinds[name].malformed];
 }
 
-/** All that a client can see of an answer, but for the request's own id and what counts requests. */
+/** Everything that a client sees of a response, except its request id and rate limit headers. */
 function seen({ status, body, headers }: Answer): object {
   const ignored = /^(x-request-id|date|x-ratelimit-(remaining|reset))$/;
   const shown = [...headers].filter(([name]) => !ignored.test(name)).sort();
   return { status, headers: shown, body: JSON.stringify(body).replace(body.request_id, "req") };
 }
 
-/** The same, where the answer tells of something new or repeats what was sent. */
+/** The same for responses that describe a new object or repeat the input. */
 const alike = (answer: Answer, sent: string): string =>
   JSON.stringify(seen(answer))
     .replaceAll(decodeURIComponent(sent), "<sent>")
@@ -719,7 +722,7 @@ const atWork = server.db.sqlite.query(
   "SELECT 1 FROM runs WHERE status = 'in_progress' UNION ALL SELECT 1 FROM erasures WHERE completed_at_ms IS NULL",
 );
 
-/** The same once nothing is read, indexed, erased or swept any more in the background, and no run is at work. */
+/** The same, once all background work (reading, indexing, erasing, sweeping) and all runs have ended. */
 async function rowsAtRest(of: Partial<Client>): Promise<Rows> {
   const { processing, memory, files, blobs } = server;
   while (atWork.get()) await Bun.sleep(1);
@@ -730,14 +733,14 @@ async function rowsAtRest(of: Partial<Client>): Promise<Rows> {
 }
 
 const rows = createRows(server.db);
-/** Every row that is not this client's own. */
+/** All rows that are not this client's own. */
 const rowsBut = ({ scope }: Partial<Client>) => rows.but(scope);
 const changed = (of: Partial<Client>, before: Rows) => changedTables(before, rowsBut(of));
 
 const withParameter = routes.filter(({ path }) => path.includes(":"));
 
 test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${path}`)))(
-  "$method $path answers for what is not here as for what never was, and changes nothing",
+  "$method $path treats an object that is not visible like one that never existed, and changes nothing",
   async ({ method, path }) => {
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
@@ -767,7 +770,7 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
   },
 );
 
-/** Asks with a token of the owner's for the agent of the thing, but for another user, another thread or another run. */
+/** Requests with a token of the owner for the object's agent, but for another user, thread or run. */
 async function* tokensFor(kind: KindName, id: string): AsyncGenerator<Pick<Client, "key">> {
   const agent_id = kind === "run" ? (await owner.get(`/v1/runs/${id}`)).body.agent_id : await makeAgent(owner);
   const run = await makeRun(owner, false);
@@ -784,7 +787,7 @@ async function* tokensFor(kind: KindName, id: string): AsyncGenerator<Pick<Clien
 }
 
 test.each(withParameter.filter(({ method, path }) => server.operations[`${method} ${path}`]?.client))(
-  "$method $path answers a client token for what it is not bound to as for what never was",
+  "$method $path treats an object outside a client token's bounds like one that never existed",
   async ({ method, path }) => {
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
@@ -801,18 +804,18 @@ test.each(withParameter.filter(({ method, path }) => server.operations[`${method
   },
 );
 
-test("every list that client tokens may read holds for them what they are bound to", async () => {
+test("every list for client tokens shows them only what they are bound to", async () => {
   const open = Object.keys(lists).filter((path) => server.operations[`GET ${path}`]?.client);
   expect(open.length).toBeGreaterThan(1);
   for (const path of open)
     for await (const token of tokensFor("thread", await makeThread(owner))) {
       const { data } = (await ask(token, "GET", path)).body;
-      expect(data.length).toBeLessThan(2); // Its own run or thread, where it is bound to one.
+      expect(data.length).toBeLessThan(2); // Only the run or thread it is bound to.
     }
 });
 
 test.each(withParameter.filter(({ body }) => body !== undefined))(
-  "$method $path says the same of a wrong body, whosever the id is",
+  "$method $path reports a wrong body the same way for every id",
   async ({ method, path }) => {
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
@@ -829,7 +832,7 @@ test.each(withParameter.filter(({ body }) => body !== undefined))(
 );
 
 test.each(withParameter.filter(({ method, path }) => makes.has(`${method} ${path}`)))(
-  "$method $path makes one of its own where another tenant has one of the name",
+  "$method $path creates its own object if another tenant has one of the same name",
   async ({ method, path }) => {
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
@@ -850,11 +853,11 @@ test.each(withParameter.filter(({ method, path }) => makes.has(`${method} ${path
 
 const known = Object.entries(places).flatMap(([place, how]) => (how ? [{ place, ...how }] : []));
 
-test.each(known)("$place takes an id of another tenant for one that never was", async (place) => {
+test.each(known)("$place treats another tenant's id like one that never existed", async (place) => {
   const method = place.place.split(" ")[0]!;
   const others = await foreignIds(place.kind, !place.inTestOnly);
   for (const [why, client, id] of others) {
-    if (client === bound) continue; // What its agents are is asked before, and differs from the owner's on purpose.
+    if (client === bound) continue; // Its agents are checked first: another error, on purpose.
     const send = async (id: string) => {
       const { path, body } = await place.ask(client, id);
       const before = await rowsAtRest(client);
@@ -866,21 +869,21 @@ test.each(known)("$place takes an id of another tenant for one that never was", 
   }
 });
 
-test.each(known)("$place takes no id of a wrong kind", async (place) => {
+test.each(known)("$place refuses an id of a wrong kind", async (place) => {
   const method = place.place.split(" ")[0]!;
   for (const id of await wrongIds(place.kind)) {
     const { path, body } = await place.ask(stranger, id);
     const before = await rowsAtRest({});
     const { status, body: answer } = await ask(stranger, method, path, body);
     if (status >= 400) expect(changed({}, before)).toEqual([]);
-    // A filter by any text finds nothing; everything else refuses.
+    // A filter accepts any text and finds nothing; all other places refuse.
     if (status < 400) expect({ id, data: answer.data }).toEqual({ id, data: [] });
     else expect([400, 404]).toContain(status);
   }
 });
 
 test.each(Object.entries(lists))(
-  "a cursor of %s is a place, whosever the id is, and an id of no such thing is none",
+  "a cursor of %s is a position, even of another tenant, and an id of another kind is refused",
   async (path, kind) => {
     const idsOf = async (client: Client, query: string): Promise<string[]> => {
       const answer = await ask(client, "GET", `${path}?limit=100${query}`);
@@ -918,12 +921,12 @@ test.each(Object.entries(lists))(
   },
 );
 
-test("lists of one tenant hold nothing of another", async () => {
+test("lists of one tenant contain nothing of another", async () => {
   for (const [path, kind] of Object.entries(lists)) {
     await thingsOf(kind);
     for (const client of [stranger, live]) {
       const { body } = await client.get(`${path}?limit=100`);
-      // An entry of the audit log may concern both environments.
+      // An audit entry may concern both environments.
       for (const { project_id, environment } of body.data)
         expect({ project_id, environment: environment ?? client.scope.environment }).toEqual(client.scope);
     }

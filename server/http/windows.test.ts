@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { turnsDuring } from "../testing/turns.ts";
 
-/** So many others stand before each that is looked for. */
+/** Number of other runs before each wanted one. */
 const between = 20_000;
 let server: TestApp;
 let client: Client;
-/** The runs that are looked for, the oldest first. */
+/** The wanted runs, oldest first. */
 let forks: string[];
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { sqlite } = server.db;
   const columns = sqlite.query<{ name: string }, []>("SELECT name FROM pragma_table_info('runs')").all();
   const others: Record<string, string> = {
-    // Runs that were made in one millisecond may begin alike: no two of their copies may.
+    // Ids of runs of the same millisecond may share a prefix, but their copies must differ.
     id: "substr(id, 1, 24) || printf('%06d', n * 4 + (SELECT count(*) FROM runs AS earlier WHERE earlier.id < runs.id))",
     summary: "'{}'",
   };
@@ -57,7 +57,7 @@ test.each([
   expect((await turnsOf(path)).turns).toBeGreaterThan(20);
 });
 
-test("what is found in several goes is all there, in its order, and once, whichever way the pages are read", async () => {
+test("results of several windows are complete, in order and without repeats, in both directions", async () => {
   for (const [order, wanted] of [
     ["asc", forks],
     ["desc", forks.toReversed()],

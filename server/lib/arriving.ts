@@ -1,14 +1,14 @@
-/** Of a body that was begun and whose client has fallen silent. */
+/** The client of a request fell silent within its body. */
 export class BodyStopped extends Error {
   override readonly name = "BodyStopped";
 }
 
-// Several looks, so that a process that was stopped itself, and is late, takes no client for silent.
+// Several checks, so that a server process that was itself suspended does not take its clients for silent.
 const [looks, every_ms] = [3, 4000];
 
 /**
- * A body as it arrives, however slowly. Throws `BodyStopped` where nothing came for about ten seconds; the rest is for
- * whoever reads it out.
+ * Yields a request's body as it arrives, however slowly. Throws `BodyStopped` if no byte came for about ten seconds;
+ * the caller drains the rest.
  */
 export async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();

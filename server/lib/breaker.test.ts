@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createBreaker } from "./breaker.ts";
 
-test("what failed is not asked for a while, then by one, and by all once it works", () => {
+test("after a failure, calls are refused for a while; then one call retries, and all may after it works", () => {
   let now = 0;
   const breaker = createBreaker<string>({ rest_ms: 10, now: () => now });
   expect(breaker.refusal("a")).toBeNull();
@@ -10,7 +10,7 @@ test("what failed is not asked for a while, then by one, and by all once it work
   expect([breaker.refusal("a"), breaker.refusal("b")]).toEqual(["It is away.", null]);
   now = 10;
   expect([breaker.refusal("a"), breaker.refusal("a")]).toEqual([null, "It is away."]);
-  now = 20; // Nobody has heard of the one that asked: the next one does.
+  now = 20; // The caller that retried has not reported back, so the next one retries.
   expect([breaker.refusal("a"), breaker.refusal("a")]).toEqual([null, "It is away."]);
   breaker.worked("a");
   expect([breaker.refusal("a"), breaker.refusal("a")]).toEqual([null, null]);

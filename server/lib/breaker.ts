@@ -1,6 +1,6 @@
 /**
- * Remembers for a while what failed, by name, so that only the first one waits for it. After that time one asks again,
- * while the others still hear of the failure.
+ * Circuit breaker: remembers failures by name for `rest_ms`, so that only the first caller waits for them. After that
+ * time one caller retries, while the others still get the failure.
  */
 export function createBreaker<Fault>({
   rest_ms,
@@ -11,12 +11,12 @@ export function createBreaker<Fault>({
 }) {
   const known = new Map<string, { until: number; fault: Fault }>();
   return {
-    /** Why it is not to be asked now; null: it may be. */
+    /** Returns the remembered failure, or null if the caller may try. */
     refusal(name: string): Fault | null {
       const found = known.get(name);
       if (!found) return null;
       if (now() < found.until) return found.fault;
-      found.until = now() + rest_ms; // Whoever is told null asks for all.
+      found.until = now() + rest_ms; // The caller that gets null tries on behalf of all.
       return null;
     },
     failed: (name: string, fault: Fault): void => void known.set(name, { until: now() + rest_ms, fault }),

@@ -5,11 +5,11 @@ declare const BUILD_COMMIT: string | undefined;
 declare const BUILD_DATE: string | undefined;
 declare const BUILD_LEAN: boolean | undefined;
 
-/** What `runnel version` says: which code this is and when it became an executable. */
+/** Build of this code, as `runnel version` prints it. */
 export const build = {
   version: manifest.version,
   commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
   date: typeof BUILD_DATE === "string" ? BUILD_DATE : null,
-  /** Has neither Python nor an embedding model. */
+  /** True in a build without Python and without an embedding model. */
   lean: typeof BUILD_LEAN === "boolean" && BUILD_LEAN,
 } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { canonicalJson } from "./canonical-json.ts";
 
-test("the order of keys makes no difference at any depth, and that of a list does", () => {
+test("canonical JSON ignores the order of keys at any depth, but not that of lists", () => {
   const [a, b] = [
     { b: [{ y: 1, x: null }], a: "1" },
     { a: "1", b: [{ x: null, y: 1 }] },
@@ -11,7 +11,7 @@ test("the order of keys makes no difference at any depth, and that of a list doe
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 });
 
-test("what is absent is null, and a key named like a prototype stays a key", () => {
+test("an absent value is null, and a key named like a prototype stays a key", () => {
   expect(canonicalJson(undefined)).toBe("null");
   expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}'))).toBe('{"__proto__":{"a":2},"b":1}');

@@ -1,6 +1,6 @@
 import { isObject } from "./json.ts";
 
-/** JSON in which the keys of every object have one order: what is equal has the same text. */
+/** Serializes with sorted keys, so that equal values have equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(value ?? null, (_, each) => ordered(each));
 
 const ordered = (value: unknown): unknown =>

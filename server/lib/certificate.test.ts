@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("the server's own certificate", () => {
-  test("lets a client that is given its file verify the server by name and by address", async () => {
+  test("lets a client that trusts its file verify the server by name and by address", async () => {
     const { cert, key } = await ownCertificate(join(folder, "tls"), "127.0.0.1");
     const server = Bun.serve({
       port: 0,
@@ -32,7 +32,7 @@ describe("the server's own certificate", () => {
     }
   });
 
-  test("is a P-256 one for localhost and the host, valid 397 days, its key for the owner alone", async () => {
+  test("is a P-256 certificate for localhost and the host, valid for 397 days, with its key for the owner alone", async () => {
     const { cert, path, self_signed } = await ownCertificate(folder, "box.example");
     const parsed = new X509Certificate(cert);
     expect(self_signed).toBe(true);
@@ -44,7 +44,7 @@ describe("the server's own certificate", () => {
     expect(statSync(join(path, "../key.pem")).mode & 0o777).toBe(0o600);
   });
 
-  test("stays the same until it is near its end, or the host is another", async () => {
+  test("stays the same until it is near its end or the host changes", async () => {
     const now = Date.now();
     const first = await ownCertificate(folder, "127.0.0.1", now);
     expect((await ownCertificate(folder, "127.0.0.1", now + 300 * day)).cert).toBe(first.cert);
@@ -53,7 +53,7 @@ describe("the server's own certificate", () => {
     expect((await ownCertificate(folder, "10.1.2.3", now + 371 * day)).cert).not.toBe(renewed.cert);
   });
 
-  test("is made anew when a crash left a pair that does not fit", async () => {
+  test("is created again if a crash left a mismatched pair", async () => {
     const first = await ownCertificate(folder, "127.0.0.1");
     writeFileSync(join(folder, "key.pem"), "half a ke");
     const second = await ownCertificate(folder, "127.0.0.1");
@@ -62,7 +62,7 @@ describe("the server's own certificate", () => {
   });
 });
 
-test("the error names a file that is no certificate or no key, or is an encrypted key", () => {
+test("the error names the file that is no certificate, no key or an encrypted key", () => {
   const [certPath, keyPath, wrong] = [join(folder, "a.pem"), join(folder, "a.key"), join(folder, "wrong.pem")];
   const { cert, key } = selfSigned(["localhost"]);
   writeFileSync(certPath, cert);
@@ -75,7 +75,7 @@ test("the error names a file that is no certificate or no key, or is an encrypte
   }
 });
 
-test("an operator's certificate with another one's key is refused", async () => {
+test("a certificate with another one's key is refused", async () => {
   await ownCertificate(join(folder, "a"), "127.0.0.1");
   await ownCertificate(join(folder, "b"), "127.0.0.1");
   expect(() => readCertificate(join(folder, "a/cert.pem"), join(folder, "b/key.pem"))).toThrow("does not belong");

@@ -2,12 +2,15 @@ import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:cry
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { describeFsError } from "./describe-fs-error.ts";
 import { parseAddress } from "./ip-address.ts";
 import { replaceFile } from "./replace-file.ts";
-import { whyUnread } from "./why-unread.ts";
 import { commonName, extensions, makeCertificate } from "./x509.ts";
 
-/** What a TLS listener needs. `path` is the certificate's file: clients of a self-signed one are given it to trust. */
+/**
+ * Certificate of a TLS listener. `path` is the certificate's file, which clients of a self-signed one need in order to
+ * trust it.
+ */
 export interface Certificate {
   cert: string;
   key: string;
@@ -18,14 +21,16 @@ export interface Certificate {
 }
 
 const day_ms = 86_400_000;
-const validFor_ms = 397 * day_ms; // Longer ones are refused by browsers.
+const validFor_ms = 397 * day_ms; // Browsers refuse longer ones.
 const renewBefore_ms = 30 * day_ms;
 
 class CertificateUnusable extends Error {
   override name = "CertificateUnusable";
 }
 
-/** Reads the operator's certificate; throws when it does not belong to the key. `names`: what errors call the files. */
+/**
+ * Reads the operator's certificate. Throws if it does not match the key. `names` are the settings' names for errors.
+ */
 export function readCertificate(
   certPath: string,
   keyPath: string,
@@ -38,7 +43,7 @@ export function readCertificate(
   return toCertificate(cert, key, certPath);
 }
 
-/** Reads the certificates of authorities; throws when the file does not begin with one. */
+/** Reads the certificates of authorities. Throws if the file does not begin with one. */
 export function readAuthorities(path: string, name: string): string {
   const text = readText(path, name);
   readable(name, "no certificate", () => new X509Certificate(text));
@@ -49,11 +54,11 @@ function readText(path: string, name: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new CertificateUnusable(`${name} cannot be read: ${whyUnread(path, cause)}`, { cause });
+    throw new CertificateUnusable(`${name} cannot be read: ${describeFsError(path, cause)}`, { cause });
   }
 }
 
-/** OpenSSL's own errors name neither the file nor what is wrong with it. */
+/** Parses, and replaces errors of OpenSSL, which name neither the file nor the fault. */
 function readable<T>(name: string, lacks: string, parse: () => T): T {
   try {
     return parse();
@@ -62,7 +67,7 @@ function readable<T>(name: string, lacks: string, parse: () => T): T {
   }
 }
 
-/** A self-signed certificate for this machine, kept in `folder`; made anew near its end or for another host. */
+/** Returns the self-signed certificate in `folder`. Creates a new one near its expiry or for another host. */
 export async function ownCertificate(folder: string, host: string, now = Date.now()): Promise<Certificate> {
   const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const hosts = hostsOf(host);
@@ -74,7 +79,7 @@ export async function ownCertificate(folder: string, host: string, now = Date.no
   return toCertificate(cert, key, certPath);
 }
 
-/** What is known of a certificate and its key; the first one of a chain counts. */
+/** Reads the dates and the issuer of a certificate; in a chain the first certificate counts. */
 export function toCertificate(cert: string, key: string, path: string): Certificate {
   const parsed = new X509Certificate(cert);
   return {
@@ -87,7 +92,7 @@ export function toCertificate(cert: string, key: string, path: string): Certific
   };
 }
 
-// A crash between the two files leaves a pair that does not fit: the same as none.
+// A crash between the two writes leaves a pair that does not match: treated as none.
 function readKept(certPath: string, keyPath: string): Certificate | null {
   if (!existsSync(certPath) || !existsSync(keyPath)) return null;
   try {
@@ -102,13 +107,16 @@ function hostsOf(host: string): string[] {
   return [...new Set(["localhost", "127.0.0.1", "::1", own])];
 }
 
-/** Whether the certificate is one for all of these names and addresses. */
+/** True if the certificate is valid for all of these names and addresses. */
 export function covers(cert: string, hosts: readonly string[]): boolean {
   const parsed = new X509Certificate(cert);
   return hosts.every((host) => (parseAddress(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
 }
 
-/** A certificate for these names by a key of its own, which nobody trusts who was not given it. For ten years by default. */
+/**
+ * Creates a self-signed certificate for these names, which only clients trust that were given it. Valid for ten years
+ * by default.
+ */
 export function selfSigned(
   hosts: readonly string[],
   { now = Date.now(), valid_ms = 3650 * day_ms } = {},

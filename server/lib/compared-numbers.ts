@@ -2,9 +2,9 @@ import { type ExactNumber, isExactNumber } from "./exact-numbers.ts";
 import { hasParts, isObject } from "./json.ts";
 import { listed, mapped, single } from "./schema-graph.ts";
 
-// A validator knows numbers and big integers, and compares the two exactly.
+// The validator knows numbers and big integers, and compares the two exactly.
 
-/** A value as a validator compares it: whole numbers beyond the safe ones as big integers. */
+/** Converts a value for the validator: integers beyond the safe range become big integers. */
 export function comparedValue(value: unknown): unknown {
   if (isExactNumber(value)) return comparedNumber(value);
   if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
@@ -15,7 +15,7 @@ export function comparedValue(value: unknown): unknown {
 
 const bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const", "enum"];
 
-/** A schema that takes such a value for what it took the number for. */
+/** Converts a schema so that it accepts a big integer where it accepted the number. */
 export function comparedSchema(node: unknown): unknown {
   if (!isObject(node)) return node;
   const schema: Record<string, unknown> = {};
@@ -27,7 +27,7 @@ export function comparedSchema(node: unknown): unknown {
     else if (bounds.includes(keyword)) schema[keyword] = comparedValue(value);
     else schema[keyword] = isExactNumber(value) ? Number(value.rawJSON) : value;
   }
-  // A big integer is divided by nothing but another one. It is a multiple of every part of one, such as 0.01.
+  // A big integer can only be divided by a big integer. It is a multiple of every fraction of one, such as 0.01.
   if (schema.multipleOf === undefined || Number.isInteger(schema.multipleOf)) return schema;
   const { multipleOf, allOf, ...rest } = schema;
   return { ...rest, allOf: [...((allOf as unknown[]) ?? []), { if: { type: "bigint" }, else: { multipleOf } }] };
@@ -41,10 +41,10 @@ function comparedType(type: unknown): unknown {
   return types.includes("integer") || types.includes("number") ? [...types, "bigint"] : type;
 }
 
-// More digits than any number has that is meant.
+// Longer than any number that is meant seriously.
 const longest = 1000;
 
-/** What is no whole number is compared as the nearest one that there is. */
+/** Converts an exact number: integers become big integers, all others the nearest number. */
 function comparedNumber({ rawJSON }: ExactNumber): number | bigint {
   const [, sign, whole, part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(rawJSON)!;
   const digits = `${whole}${part}`;

@@ -1,4 +1,4 @@
-/** One value of DER, the encoding of certificates: tag, length, content. */
+/** Encodes one value in DER, the encoding of certificates: tag, length, content. */
 export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -15,12 +15,12 @@ export const identifiers = {
   subjectAltName: Buffer.from("0603551d11", "hex"),
 } as const;
 
-/** The names of a certificate, as the extension `subjectAltName`. */
+/** Encodes the names of a certificate as the extension `subjectAltName`. */
 export function namesExtension(domains: readonly string[]): Buffer {
   const names = sequence(...domains.map((name) => der(0x82, Buffer.from(name, "ascii"))));
   return sequence(identifiers.subjectAltName, der(0x04, names));
 }
 
-/** What was signed, how, and the signature: the form of certificates and of requests for them. */
+/** Encodes signed content, the algorithm and the signature: the form of certificates and of signing requests. */
 export const signed = (content: Buffer, signature: Buffer): Buffer =>
   sequence(content, sequence(identifiers.ecdsaWithSha256), der(0x03, Buffer.of(0), signature));

@@ -3,10 +3,12 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { EgressError } from "./egress-error.ts";
 
-/** A body that is longer than this is long. */
+/** Bodies longer than this count as long. */
 export const longBody_bytes = 65_536;
 
-/** Reads at most `maxBytes` of a body; a longer one is cut there and marked. A long one waits for `beforeLong` first. */
+/**
+ * Reads at most `maxBytes` of a body; cuts and marks a longer one. Waits for `beforeLong` before it reads a long one.
+ */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -24,7 +26,7 @@ export async function readBody(
   return { body: Buffer.concat(parts), truncated: false };
 }
 
-/** A body that is pulled: it fails where it grows longer than `maxBytes`, and `end` is told when its reader leaves. */
+/** Streams a body on demand. Fails if the body exceeds `maxBytes`, and calls `end` when its reader cancels. */
 export function limitedStream(
   chunks: AsyncGenerator<Uint8Array, void>,
   maxBytes: number,
@@ -47,7 +49,7 @@ export function limitedStream(
   );
 }
 
-/** The bytes of a body, decoded; counted after that, a small answer is as long as what it inflates to. */
+/** Yields the decoded bytes of a body, so that limits apply to the inflated size. */
 export async function* decodedBody(response: Response): AsyncGenerator<Uint8Array, void> {
   try {
     yield* decoded(response);
@@ -57,10 +59,10 @@ export async function* decodedBody(response: Response): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Whether `decodedBody` undoes this encoding. */
+/** True if `decodedBody` decodes this encoding. */
 export const isDecoded = (encoding: string | null): boolean => Object.hasOwn(decoders, encoding?.toLowerCase() ?? "");
 
-// A flush at the end accepts a body that stops early or is empty, as browsers do.
+// Flushing at the end accepts a truncated or empty body, as browsers do.
 const zlib = { finishFlush: constants.Z_SYNC_FLUSH };
 const decoders = {
   gzip: () => createGunzip(zlib),
@@ -69,13 +71,16 @@ const decoders = {
   br: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
 } as const;
 
-/** We ask for no encoding; for servers that encode all the same, decoding keeps pace with the reader and its cap. */
+/**
+ * Decodes a body if the server encoded it, although we ask for no encoding. Decoding keeps pace with the reader and its
+ * limit.
+ */
 function decoded({ body, headers }: Response): AsyncIterable<Uint8Array> {
   if (!body) return Readable.from([]);
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "";
   if (!isDecoded(encoding)) return body;
   const source = Readable.fromWeb(body as unknown as NodeReadableStream);
-  // Errors reach the reader through the decoder; the callback is only there so that they are not thrown a second time.
+  // Errors reach the reader through the decoder; the callback only prevents that they are thrown a second time.
   return pipeline(source, decoders[encoding as keyof typeof decoders](), () => {});
 }
 

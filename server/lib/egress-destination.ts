@@ -3,20 +3,22 @@ import { EgressError } from "./egress-error.ts";
 import { type AddressClass, type AddressRules, hostOf, portOf } from "./egress-policy.ts";
 import { parseAddress } from "./ip-address.ts";
 
-/** Looks a name up: every address that it has. */
+/** Resolves a name to all of its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
-/** Where a request may go: the addresses were checked, and only they may be connected to. */
+/** Destination of a request. Its addresses were checked, and only they may be connected to. */
 export type Destination = { url: URL; host: string; port: number; addresses: readonly string[]; loopback: boolean };
-/** How strictly one hop is checked. */
+/** Strictness of the check of one hop. */
 type HopRules = { httpsOnly: boolean; loopback: boolean };
 
 const dnsTimeoutMs = 5_000;
 
-/** Returns whether a URL may be reached, and at which addresses; throws `EgressError` where it may not. */
+/**
+ * Returns a check that resolves a URL to its allowed addresses. It throws `EgressError` if the URL may not be reached.
+ */
 export function createVet(addressRules: AddressRules, resolve: Resolve) {
   return async function vet(url: URL, rules: HopRules, signal?: AbortSignal): Promise<Destination> {
     const { host, port, named } = vetText(url, rules, addressRules);
-    // A name that means this machine wherever it is asked: not one that may be somebody's tomorrow.
+    // Names that mean this machine everywhere, such as `localhost`: forbidden, even if the resolver does not know them.
     const isHere = localName.test(host) && !named && !rules.loopback;
     const addresses = parseAddress(host)
       ? [host]
@@ -27,7 +29,8 @@ export function createVet(addressRules: AddressRules, resolve: Resolve) {
         throw new EgressError("address_forbidden", `${host}:${port} leads back to this server.`);
       return address ? addressRules.classify(address, { named, loopback: rules.loopback }) : "forbidden";
     });
-    // One bad address among good ones is refused too: which of them is reached would be up to chance, or an attacker.
+    // One forbidden address among allowed ones refuses the name: chance or an attacker would decide which one is
+    // reached.
     if (classes.includes("forbidden") || (isHere && !classes.includes("allowed")))
       throw new EgressError("address_forbidden", `${host} is not a public host, and no rule allows it.`);
     if (url.protocol === "http:" && !named && classes.includes("public")) refuseScheme(host);
@@ -37,7 +40,7 @@ export function createVet(addressRules: AddressRules, resolve: Resolve) {
 
 const localName = /(^|\.)(localhost|localdomain)$/;
 
-/** Of a name that is not found: no address, where none would do anyhow. */
+/** Returns no address for an unknown name that would be forbidden anyway; rethrows otherwise. */
 const nowhereIf =
   (forbidden: boolean, signal?: AbortSignal) =>
   (error: unknown): readonly string[] => {
@@ -46,7 +49,7 @@ const nowhereIf =
     throw error;
   };
 
-/** What the text alone tells, before any lookup. */
+/** Checks the URL's text, before any lookup. */
 function vetText(
   url: URL,
   rules: HopRules,
@@ -80,11 +83,11 @@ async function lookUp(host: string, resolve: Resolve, signal?: AbortSignal): Pro
   throw new EgressError("dns_failed", `${host} could not be looked up.`);
 }
 
-/** The system's resolver, hosts file included: the same answers that any other program on this machine gets. */
+/** Resolves with the system's resolver, hosts file included, as any other program on this machine. */
 export const systemResolve: Resolve = async (host) =>
   (await dns.promises.lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** A lookup cannot be stopped, so it is left behind. */
+/** Stops waiting for a lookup on abort; the lookup itself cannot be cancelled. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const stop = () => reject(signal.reason);
@@ -98,7 +101,8 @@ function refuseScheme(host: string): never {
   throw new EgressError("scheme_forbidden", `${host} must be reached by https.`);
 }
 
-// Services that read lines (mail, chat, printers, …) can be driven by an HTTP request; the Fetch standard's bad ports.
+// Ports of line-based services (mail, chat, printers, …), which an HTTP request could drive: the Fetch standard's bad
+// ports.
 const otherProtocols = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,

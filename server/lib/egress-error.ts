@@ -1,6 +1,6 @@
-import type { RequestState } from "./request-state.ts";
+import type { RequestOutcome } from "./request-outcome.ts";
 
-/** Why nothing came back. */
+/** Reason why a request got no response. */
 export type EgressErrorCode =
   | "policy_invalid"
   | "url_invalid"
@@ -21,19 +21,22 @@ export type EgressErrorCode =
   | "response_invalid"
   | "response_too_large";
 
-/** The only error of the egress guard. Its message is safe to show: it names hosts as given, never what they resolve to. */
+/**
+ * The only error of the egress guard. Its message is safe to show: it names hosts as given, never their resolved
+ * addresses.
+ */
 export class EgressError extends Error {
   override readonly name = "EgressError";
 
   constructor(
     readonly code: EgressErrorCode,
     message: string,
-    readonly request: RequestState = "not_sent",
+    readonly request: RequestOutcome = "not_sent",
   ) {
     super(message);
   }
 
-  /** Whether the same request may come through another time. */
+  /** True if a retry of the same request may succeed. */
   get mayPass(): boolean {
     return passing.has(this.code);
   }

@@ -6,17 +6,17 @@ import { createHostileUrls, type HostileUrl } from "../testing/hostile-urls.ts";
 import { createRandom } from "../testing/random.ts";
 import { createEgress, EgressError, type EgressRequest } from "./egress.ts";
 import { removeProxyEnvironment } from "./proxy.ts";
-import type { RequestState } from "./request-state.ts";
+import type { RequestOutcome } from "./request-outcome.ts";
 
 removeProxyEnvironment();
 
-// `SEED=1234 bun test ./server/lib/egress-fuzz.test.ts` asks the same again; a failure names its seed.
+// `SEED=1234 bun test ./server/lib/egress-fuzz.test.ts` repeats a run; a failure names its seed.
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
 const urls = 10_000;
 const rules = 3_000;
 
 const canaries: Canaries = await openCanaries();
-/** Where each redirect leads, by the path that was asked for. */
+/** Targets of redirects by requested path. */
 const targets = new Map<string, string>();
 let redirects = 0;
 const start = Bun.serve({
@@ -34,11 +34,11 @@ afterAll(async () => {
   await canaries[Symbol.asyncDispose]();
 });
 
-// What the guard says before anybody was connected to. Any other code is an attempt to connect.
+// Errors that occur before any connection attempt.
 const refusals = ["url_invalid", "scheme_forbidden", "credentials_in_url", "port_forbidden", "address_forbidden"];
 const withoutAnswer = [...refusals, "dns_failed"];
 
-type Ending = { code: string; request: RequestState; message: string };
+type Ending = { code: string; request: RequestOutcome; message: string };
 
 async function endOf(work: Promise<unknown>): Promise<Ending> {
   try {
@@ -50,15 +50,15 @@ async function endOf(work: Promise<unknown>): Promise<Ending> {
   }
 }
 
-test(`${urls} URLs are checked by what they mean, and none reaches this machine (seed ${seed})`, async () => {
+test(`${urls} URLs are judged by their meaning, and none reaches this machine (seed ${seed})`, async () => {
   const random = createRandom(seed);
   const hostile = createHostileUrls(random, canaries.port);
   const own = `start.test:${start.port}`;
   const resolve = async (host: string) => (host === "start.test" ? ["127.0.0.1"] : hostile.resolve(host));
   const guard = (allow: string[] = [], loopback = false) => createEgress({ allow: [own, ...allow], loopback }, resolve);
-  // With a network among the rules, plain HTTP is checked by its address too.
+  // If the rules contain a network, plain HTTP is judged by address too.
   const guards = [guard(), guard(["10.99.99.99/32", "fd99::/64"])];
-  // This machine may be named by whoever wrote the URL, but not by a server elsewhere.
+  // A URL may name this machine, but a redirect of another server may not.
   const redirected = [...guards, guard([], true)];
   const faults: string[] = [];
   let [opened, refused] = [0, 0];
@@ -74,7 +74,7 @@ test(`${urls} URLs are checked by what they mean, and none reaches this machine 
       complain("at the check", checked);
     if (given.open) opened++;
     else refused++;
-    // Public addresses are not gone to; what the guard wrongly takes for one is, or the canaries would prove nothing.
+    // URLs that really are public are skipped; all others are requested, or the canaries would prove nothing.
     if (given.open && !given.rebinds) continue;
     const request: EgressRequest = { maxRedirects: 3, timeoutMs: 2_000 };
     const fetched = await endOf(egress.fetch(given.url, request));
@@ -89,7 +89,8 @@ test(`${urls} URLs are checked by what they mean, and none reaches this machine 
   }
 
   expect(faults.slice(0, 5)).toEqual([]);
-  expect(Math.min(opened, refused, redirects)).toBeGreaterThan(urls / 20); // Or the parts have lost their balance.
+  // Otherwise the kinds of URLs are out of balance.
+  expect(Math.min(opened, refused, redirects)).toBeGreaterThan(urls / 20);
   expect(await canaries.strangers()).toEqual([]);
 }, 60_000);
 
@@ -98,10 +99,10 @@ function isRefusal({ byAddress, rebinds, open }: HostileUrl, { code, message }: 
   return withoutAnswer.includes(code) && !tells.test(message);
 }
 
-/** What only lookups and secrets hold, and no message may. */
+/** Texts that only lookups and secrets contain, and no message may. */
 const tells = /10\.0\.0\.5|93\.184\.215\.14|hush|SERVFAIL/;
 
-test(`${rules} rules open exactly what they say (seed ${seed})`, async () => {
+test(`${rules} rules allow exactly what they state (seed ${seed})`, async () => {
   const random = createRandom(seed ^ 0x5eed);
   const faults: string[] = [];
   let opened = 0;
@@ -117,7 +118,7 @@ test(`${rules} rules open exactly what they say (seed ${seed})`, async () => {
   expect(Math.min(opened, rules - opened)).toBeGreaterThan(rules / 10);
 });
 
-test("the canaries hear whoever knocks, at every address of this machine", async () => {
+test("the canaries notice a connection to every address of this machine", async () => {
   await using others = await openCanaries();
   for (const host of others.hosts) await fetch(`http://${host}:${others.port}/`).catch(() => {});
   expect(await others.strangers()).toHaveLength(others.hosts.length);

@@ -10,33 +10,33 @@ import {
   parseCidr,
   unmappedNetwork,
 } from "./ip-address.ts";
-import { isOwn, type OwnAddress } from "./own-addresses.ts";
+import { isSelf, type SelfAddress } from "./self-addresses.ts";
 
-/** What may be reached besides public addresses. Plain data: it crosses to worker threads as it is. */
+/** Destinations that are allowed besides public addresses. Plain data, so that it can be sent to worker threads. */
 export type EgressPolicy = {
   /** `host[:port]`, `*.suffix[:port]` or a network in CIDR form. */
   allow: readonly string[];
-  /** Whether this machine itself may be reached. */
+  /** True if this machine itself may be reached. */
   loopback: boolean;
-  /** Where this server itself is, which no rule opens. */
-  own?: readonly OwnAddress[];
+  /** Addresses of this server itself, which no rule opens. */
+  own?: readonly SelfAddress[];
   /** Certificates (PEM) to trust instead of the usual authorities. */
   ca?: string;
 };
 
-/** Why an address may be reached, or that it may not. */
+/** Reason why an address may be reached, or `forbidden`. */
 export type AddressClass = "public" | "allowed" | "loopback" | "forbidden";
 
 type HostRule = { host: string; wildcard: boolean; port: number | null };
 
-/** A policy made ready for questions. */
+/** Compiled policy. */
 export type AddressRules = ReturnType<typeof createAddressRules>;
 
-/** Reads a policy once; throws `policy_invalid` with every rule that cannot be read. */
+/** Compiles a policy. Throws `policy_invalid` with every rule that cannot be read. */
 export function createAddressRules({ allow, loopback, own = [] }: EgressPolicy) {
   const { hosts, networks } = readRules(allow);
 
-  /** Whether a host rule names this host at this port. */
+  /** True if a host rule names this host at this port. */
   const names = (host: string, port: number): boolean =>
     hosts.some(
       (rule) =>
@@ -48,14 +48,20 @@ export function createAddressRules({ allow, loopback, own = [] }: EgressPolicy) 
     names,
     loopback,
 
-    /** Whether an address is a way into this server: what it trusts of its neighbours, a user's request may not claim. */
-    isOwn: (host: string, port: number, address: IpAddress): boolean => isOwn(own, host, port, address),
+    /**
+     * True if the address leads to this server itself, which trusts its local clients more than a user's request may
+     * claim.
+     */
+    isOwn: (host: string, port: number, address: IpAddress): boolean => isSelf(own, host, port, address),
 
-    /** Whether plain HTTP could be right for this host: known before its name is looked up. */
+    /** True if plain HTTP may be right for this host, judged before its name is looked up. */
     mayBePlain: (host: string, port: number): boolean =>
       names(host, port) || networks.length > 0 || (loopback && isLoopbackHost(host)),
 
-    /** Host rules and loopback never open cloud metadata: whoever controls a name could point it there. */
+    /**
+     * Classifies an address. Host rules and loopback never open cloud metadata, because the name's owner could point it
+     * there.
+     */
     classify(address: IpAddress, trust: { named: boolean; loopback: boolean }): AddressClass {
       if (networks.some((network) => holds(network, address))) return "allowed";
       if (isCloudMetadata(address)) return "forbidden";
@@ -102,15 +108,15 @@ function readHost(text: string): HostRule | string {
   return { host, wildcard: wildcard !== undefined, port: port === undefined ? null : Number(port) };
 }
 
-/** The spelling that `hostOf` gives for the same host in an address, so that the two can be compared. */
+/** Normalizes a host to the spelling of `hostOf`, so that the two can be compared. */
 function canonicalHost(name: string): string | null {
   const url = name === "" ? null : URL.parse(`http://${name}`);
   return url && hostOf(url);
 }
 
-/** A URL's host without brackets and without the dots that end a fully qualified name; null if nothing is left. */
+/** Returns a URL's host without brackets and trailing dots, or null if nothing is left. */
 export const hostOf = (url: URL): string | null => url.hostname.replace(/^\[|\]$|\.+$/g, "") || null;
 
-/** The port that a URL leads to: its own, or that of its scheme. 0 is one that was written so. */
+/** Returns the port of a URL: its own, or its scheme's default. 0 only if the URL says 0. */
 export const portOf = ({ port, protocol }: URL): number =>
   port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);

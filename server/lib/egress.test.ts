@@ -22,7 +22,7 @@ const publicIp = "93.184.215.14";
 const { ca, issue } = createCertificateAuthority();
 const { cert, key } = issue({ names: ["good.test", "other.test", "127.0.0.1"] });
 
-/** What a server got, as it got it. */
+/** A request as a server received it. */
 type Seen = { method: string; path: string; host: string | null; headers: Headers; body: string };
 const seen: Seen[] = [];
 const bomb = gzipSync(Buffer.alloc(64 << 20));
@@ -60,7 +60,7 @@ function serve(tls?: { key: string; cert: string }) {
   });
 }
 
-/** A server below HTTP: does what it is told to with every connection. */
+/** A raw TCP server that handles each connection by a script. */
 async function rawServer(onConnection: (socket: Socket) => void, hostname = "127.0.0.1") {
   const sockets: Socket[] = [];
   const raw: Server = createServer((socket) => {
@@ -78,7 +78,7 @@ async function rawServer(onConnection: (socket: Socket) => void, hostname = "127
   return { port: address.port, sockets, [Symbol.dispose]: close };
 }
 
-// Stands where a guard that lets something through would arrive. Nothing in this file may ever connect to it.
+// Listens where a leak of the guard would arrive. No test may ever connect to it.
 const canary = await rawServer((socket) => socket.destroy(), "0.0.0.0");
 
 beforeEach(() => {
@@ -93,7 +93,7 @@ afterAll(async () => {
   expect(visitors).toBe(0);
 });
 
-/** Names that the tests use; any other one is public, and nothing is there. */
+/** Names that the tests resolve; any other one is public and has no server. */
 const names: Record<string, string[]> = {
   "good.test": ["127.0.0.1"],
   "other.test": ["127.0.0.1"],
@@ -113,7 +113,7 @@ const resolve: Resolve = async (host) => names[host] ?? [publicIp];
 const egress = (policy: Partial<EgressPolicy> = {}, lookup = resolve) =>
   createEgress({ allow: [`good.test:${port}`], loopback: false, ca, ...policy }, lookup);
 
-/** The error's code, or what came back in its place. */
+/** The error code, or the response. */
 async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return { answer: await work() };
@@ -124,7 +124,7 @@ async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
 }
 const failure = (url: string, request?: EgressRequest, policy?: Partial<EgressPolicy>, lookup?: Resolve) =>
   codeOf(() => egress(policy, lookup).fetch(url, request));
-/** Null for a deadline that came before what was to be shown: a busy machine may need all of a short time. */
+/** Null if the deadline came too early: a busy machine may need all of a short timeout. */
 function timeoutAsNull(error: unknown): null {
   if (error instanceof EgressError && error.code === "timeout") return null;
   throw error;
@@ -132,7 +132,7 @@ function timeoutAsNull(error: unknown): null {
 const text = (body: Uint8Array) => Buffer.from(body).toString();
 
 describe("addresses", () => {
-  // Every spelling of an address that is not public; the URL parser turns most of them into the plain one.
+  // Spellings of non-public addresses; the URL parser normalizes most of them.
   const forbidden = [
     ..."127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 017700000001 127.0.0.1. 127.0.0.1..".split(" "),
     ..."0 0.0.0.0 [::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [::ffff:0:7f00:1]".split(
@@ -143,7 +143,7 @@ describe("addresses", () => {
     ..."[::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [fd00:ec2::254] [fd20:ce::254] 168.63.129.16".split(" "),
     ..."100.64.0.1 100.100.100.200 198.18.0.1 192.0.0.192 203.0.113.7 224.0.0.1 240.0.0.1 255.255.255.255".split(" "),
     ..."[fe80::1] [fec0::1] [fc00::1] [ff02::1] [2001:db8::1] [3fff::1] [100::1] [4000::1]".split(" "),
-    // Names of this machine, wherever they are asked for, and whatever a resolver makes of them.
+    // Names of this machine, whatever a resolver returns for them.
     ..."localhost localhost. x.localhost a.b.LOCALHOST localdomain nas.localdomain nas.localdomain. gone.localhost".split(
       " ",
     ),
@@ -175,7 +175,7 @@ describe("addresses", () => {
       await egress().check(`https://${host}/hook?x=1#y`);
   });
 
-  test("a name is looked up once per request, so a second answer cannot lead elsewhere", async () => {
+  test("a name is resolved once per request, so that a second lookup cannot lead elsewhere", async () => {
     let lookups = 0;
     const rebinding: Resolve = async () => (++lookups === 1 ? ["127.0.0.1"] : ["10.0.0.5"]);
     const guard = egress({ allow: ["good.test"] }, rebinding);
@@ -183,7 +183,7 @@ describe("addresses", () => {
     expect([answer.status, lookups]).toEqual([200, 1]);
   });
 
-  test("a name that passed the check and points inside later is refused at the request", async () => {
+  test("a name that passed the check and later points inside is refused at the request", async () => {
     let answers = [publicIp];
     const guard = egress({ allow: [] }, async () => answers);
     await guard.check(`https://rebind.test:${canary.port}/`);
@@ -220,7 +220,7 @@ describe("URLs", () => {
     expect(await codeOf(() => egress().check(url))).toBe(code);
   });
 
-  test("a name of this machine that leads nowhere may be right where this machine is open, or a rule names it", async () => {
+  test("an unresolved name of this machine is a DNS failure if loopback is open or a rule names it, else forbidden", async () => {
     const url = `https://gone.localhost:${canary.port}/`;
     expect(await failure(url)).toBe("address_forbidden");
     expect(await failure(url, {}, { loopback: true })).toBe("dns_failed");
@@ -228,7 +228,7 @@ describe("URLs", () => {
     expect(await failure(url, {}, { allow: ["10.0.0.0/8"] })).toBe("address_forbidden");
   });
 
-  test("a lookup that fails, and one that never ends, are told apart", async () => {
+  test("failing and hanging lookups have different errors", async () => {
     const broken: Resolve = () => Promise.reject(new Error("SERVFAIL from 10.0.0.5"));
     expect(await failure("https://a.test/", {}, {}, broken)).toBe("dns_failed");
     const silent: Resolve = () => new Promise(() => {});
@@ -236,7 +236,7 @@ describe("URLs", () => {
     expect(await failure("https://a.test/", { signal: AbortSignal.abort() }, {}, silent)).toBe("aborted");
   });
 
-  test("a lookup has a limit of its own, so a check ends too", async () => {
+  test("a lookup has its own timeout, so that a check ends too", async () => {
     jest.useFakeTimers();
     try {
       const outcome = codeOf(() => egress({}, () => new Promise(() => {})).check("https://a.test/"));
@@ -270,27 +270,27 @@ describe("what the operator allows", () => {
     ["*.est", false],
     ["other.test", false],
     ["127.0.0.2/32", false],
-    ["127.0.0.1", false], // A rule for a host: this URL names another one.
+    ["127.0.0.1", false], // A rule for a host name; this URL uses its address.
   ])("the rule '%s' opens good.test: %p", async (rule, open) => {
     const work = () => egress({ allow: [rule] }).check(`https://good.test:${port}/`);
     expect(await codeOf(work)).toEqual(open ? { answer: undefined } : "address_forbidden");
   });
 
-  test("a rule for an address in place of a name opens the URL with that address", async () => {
+  test("a rule for an address opens URLs with that address", async () => {
     for (const rule of ["10.0.0.5", "10.0.0.5:8443", "fd12::1", "[fd12::1]:8443", "10.0.0.0/24", "fd12::/16"]) {
       const host = rule.startsWith("1") ? "10.0.0.5" : "[fd12::1]";
       await egress({ allow: [rule] }).check(`https://${host}:8443/`);
     }
   });
 
-  test("a host rule never opens cloud metadata, a network that names it does", async () => {
+  test("a host rule never opens cloud metadata, but a network that contains it does", async () => {
     for (const rule of ["meta.test", "*.test", "169.254.169.254"])
       for (const host of ["meta.test", "meta6.test", "169.254.169.254", "[::ffff:a9fe:a9fe]"])
         expect(await codeOf(() => egress({ allow: [rule] }).check(`https://${host}/`))).toBe("address_forbidden");
     await egress({ allow: ["169.254.169.254/32"] }).check("https://meta.test/");
   });
 
-  test("every rule that cannot be read is named at construction", async () => {
+  test("every unreadable rule is reported at construction", async () => {
     const rules = [
       "0.0.0.0/0",
       "::/0",
@@ -313,7 +313,7 @@ describe("what the operator allows", () => {
     expect(() => egress({ allow: rules })).toThrow(/0\.0\.0\.0\/0.*a\.test:99999.*a b/);
   });
 
-  test("plain HTTP is for allowed hosts only, and not even for them where https is a must", async () => {
+  test("plain HTTP is for allowed hosts only, and never where https is required", async () => {
     const url = `http://good.test:${plain.port}/`;
     expect((await egress({ allow: ["good.test"] }).fetch(url)).status).toBe(200);
     expect((await egress({ allow: ["127.0.0.0/8"] }).fetch(url)).status).toBe(200);
@@ -322,7 +322,7 @@ describe("what the operator allows", () => {
     expect(await failure(url)).toBe("scheme_forbidden");
   });
 
-  test("an allowed host may listen where HTTP is not usual", async () => {
+  test("an allowed host may use an unusual port", async () => {
     await egress({ allow: ["internal.test:6000"] }).check("https://internal.test:6000/");
     expect(await codeOf(() => egress({ allow: ["internal.test:1"] }).check("https://internal.test:6000/"))).toBe(
       "port_forbidden",
@@ -336,7 +336,7 @@ describe("this server itself", () => {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all!.map(({ address }) => address));
   const inUrl = (address: string) => (address.includes(":") ? `[${address}]` : address);
 
-  test("is reached at the address that it listens on in no spelling, whatever the rules open", async () => {
+  test("is not reached at its listening address in any spelling, whatever the rules allow", async () => {
     const own = [{ host: "127.0.0.1", port: port! }];
     for (const host of [
       "127.0.0.1",
@@ -357,7 +357,7 @@ describe("this server itself", () => {
     await egress({ ...open, own }).check(`https://127.0.0.2:${port}/`);
   });
 
-  test.each(["0.0.0.0", "::"])("that listens on %s is reached at no address of this machine", async (host) => {
+  test.each(["0.0.0.0", "::"])("listening on %s is not reached at any address of this machine", async (host) => {
     const guard = { ...open, allow: [...allow, ...addresses], own: [{ host, port: port! }] };
     for (const address of [...addresses, "127.0.0.9", "::ffff:127.0.0.1", "0.0.0.0", "::"])
       expect([address, await failure(`https://${inUrl(address)}:${port}/`, {}, guard)]).toEqual([
@@ -377,7 +377,7 @@ describe("this server itself", () => {
     expect(seen).toMatchObject([{ path: "/to" }]);
   });
 
-  test("is not reached by a name of its own, nor by one that it shares where that leads to this machine", async () => {
+  test("is not reached by its own name, nor by a shared name that resolves to this machine", async () => {
     const own = [
       { host: "api.example.com", port: 443 },
       { host: "www.example.com", port: 443, shared: true },
@@ -398,7 +398,7 @@ describe("this server itself", () => {
 describe("loopback", () => {
   const open = { allow: [], loopback: true };
 
-  test("where it is open, this machine is reached by http and https", async () => {
+  test("if allowed, this machine is reached by http and https", async () => {
     for (const url of [plain.url.href, `https://127.0.0.1:${port}/`, `https://good.test:${port}/`])
       expect((await egress(open).fetch(url)).status).toBe(200);
     const guard = createEgress(open);
@@ -406,7 +406,7 @@ describe("loopback", () => {
     await guard.check("http://[::1]:8080/");
   });
 
-  test("nothing else is opened by it", async () => {
+  test("it allows nothing else", async () => {
     for (const host of ["10.0.0.1", "0.0.0.0", "169.254.169.254", "[::ffff:a9fe:a9fe]", "meta.test", "internal.test"])
       expect(await failure(`https://${host}/`, {}, open)).toBe("address_forbidden");
     for (const url of ["http://example.com/", `http://${publicIp}/`, `http://good.test:${plain.port}/`])
@@ -414,8 +414,8 @@ describe("loopback", () => {
     expect(await failure(plain.url.href, { httpsOnly: true }, open)).toBe("scheme_forbidden");
   });
 
-  // Otherwise any server out there could make us call what listens on this machine.
-  test("a server that is not on this machine cannot redirect to it", async () => {
+  // Otherwise any remote server could make us call services on this machine.
+  test("a remote server cannot redirect to this machine", async () => {
     const target = encodeURIComponent(`https://127.0.0.1:${canary.port}/`);
     const policy = { ...open, allow: ["good.test"] };
     expect(await failure(`https://good.test:${port}/to?url=${target}`, { maxRedirects: 3 }, policy)).toBe(
@@ -428,7 +428,7 @@ describe("loopback", () => {
 });
 
 describe("connections", () => {
-  test("a certificate for another name, or of an unknown authority, ends before the request is sent", async () => {
+  test("a wrong or untrusted certificate ends the connection before the request is sent", async () => {
     const allow = ["wrong.test", "good.test"];
     expect(await failure(`https://wrong.test:${port}/`, {}, { allow })).toBe("connect_failed");
     expect(await failure(`https://good.test:${port}/`, {}, { allow, ca: undefined })).toBe("connect_failed");
@@ -436,13 +436,13 @@ describe("connections", () => {
     expect(seen).toEqual([]);
   });
 
-  test("the next address is tried when nobody listens at the first", async () => {
+  test("the next address is tried if the first refuses connections", async () => {
     const guard = egress({ allow: ["good.test"] }, async () => ["127.0.0.2", "127.0.0.1"]);
     expect((await guard.fetch(`https://good.test:${port}/`)).status).toBe(200);
   });
 
-  // The first server may have done its work before the connection broke.
-  test("a request that was sent is not sent a second time", async () => {
+  // The first server may have executed the request before the connection broke.
+  test("a sent request is not sent again", async () => {
     using raw = await rawServer((socket) => socket.once("data", () => socket.destroy()));
     const guard = egress({ allow: ["good.test"] }, async () => ["127.0.0.1", "127.0.0.1"]);
     const request: EgressRequest = { method: "POST", body: "order" };
@@ -450,7 +450,7 @@ describe("connections", () => {
     expect(raw.sockets).toHaveLength(1);
   });
 
-  test("an error tells how far its request came", async () => {
+  test("an error tells whether its request was sent", async () => {
     using raw = await rawServer((socket) => socket.once("data", () => socket.destroy()));
     const outcome = (url: string, request: EgressRequest = {}) =>
       egress({ allow: ["good.test", "wrong.test"] })
@@ -469,7 +469,7 @@ describe("connections", () => {
     expect(await outcome(dead, { maxRedirects: 1 })).toEqual(["connect_failed", "answered"]);
   });
 
-  test("no message tells where a name points to", async () => {
+  test("no message reveals the addresses of a name", async () => {
     const urls = Object.keys(names).map((host) => `https://${host}/`);
     const guard = egress({ allow: ["good.test", "wrong.test"] });
     const messages = await Promise.all(
@@ -554,7 +554,7 @@ describe("redirects", () => {
     `${base}/to?status=${status}&url=${encodeURIComponent(url)}`;
   const follow: EgressRequest = { maxRedirects: 3 };
 
-  test("without leave to follow, a redirect is the answer", async () => {
+  test("without permission to follow, a redirect is returned", async () => {
     const { status, headers, body } = await egress().fetch(to("https://10.0.0.1/"));
     expect([status, headers.get("location"), text(body)]).toEqual([302, "https://10.0.0.1/", "moved"]);
   });
@@ -582,7 +582,7 @@ describe("redirects", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("a chain ends at its limit, and at the limit it still arrives", async () => {
+  test("a chain ends at its limit, and one of exactly the limit still arrives", async () => {
     const three = to(to(to("/end")));
     const answer = await egress().fetch(three, follow);
     expect([answer.status, answer.url]).toEqual([200, `https://good.test:${port}/end`]);
@@ -590,11 +590,11 @@ describe("redirects", () => {
     expect(await failure(to("/to?url=/to%3Furl=/to"), { maxRedirects: 1 })).toBe("too_many_redirects");
   });
 
-  test("an answer without location is an answer", async () => {
+  test("a redirect without location is returned", async () => {
     expect((await egress().fetch(`https://good.test:${port}/nowhere`, follow)).status).toBe(302);
   });
 
-  test("secrets stay with the origin that they were meant for, whatever their header is called", async () => {
+  test("secrets are only sent to their own origin, whatever their header is named", async () => {
     const headers = {
       authorization: "a",
       cookie: "b",
@@ -637,11 +637,11 @@ describe("redirects", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   const get = (path: string, request: EgressRequest = {}) =>
     egress().fetch(`https://good.test:${port}${path}`, request);
 
-  test("a long body waits for room before it is read, a short one does not, and no time counts meanwhile", async () => {
+  test("a long body waits for room before it is read, outside the timeout, and a short one does not", async () => {
     let waits = 0;
     const beforeLong = (ms: number) => async () => {
       waits++;
@@ -660,33 +660,33 @@ describe("answers", () => {
     await expect(refused).rejects.toThrow("gone");
   });
 
-  test("a long body is cut at the limit and marked, one of exactly the limit is whole", async () => {
+  test("a long body is cut at the limit and marked, and one of exactly the limit is complete", async () => {
     const cut = await get("/big", { maxBytes: 1_000 });
     expect([cut.body.length, cut.truncated]).toEqual([1_000, true]);
     const whole = await get("/big", { maxBytes: 100_000 });
     expect([whole.body.length, whole.truncated]).toEqual([100_000, false]);
   });
 
-  test.each(["/gzip", "/deflate", "/br"])("a body that is encoded unasked is decoded: %s", async (path) => {
+  test.each(["/gzip", "/deflate", "/br"])("a body that is encoded without request is decoded: %s", async (path) => {
     const { body, headers } = await get(path);
     expect(text(body)).toBe("zipped");
     expect([headers.get("content-encoding"), headers.get("content-length")]).toEqual([null, null]);
   });
 
-  test("a body that inflates without end is cut at the limit and never held", async () => {
+  test("a body that inflates endlessly is cut at the limit and never held in memory", async () => {
     const before = process.memoryUsage().rss;
     const { body, truncated } = await get("/bomb", { maxBytes: 10_000 });
     expect([body.length, truncated]).toEqual([10_000, true]);
     expect(process.memoryUsage().rss - before).toBeLessThan(32 << 20);
   });
 
-  test("an empty body is empty whatever encoding it claims, a false claim is an error", async () => {
+  test("an empty body is empty in every encoding, and a false encoding is an error", async () => {
     expect((await get("/empty-gzip")).body).toHaveLength(0);
     expect((await get("/gzip", { method: "HEAD" })).body).toHaveLength(0);
     expect(await codeOf(() => get("/lie"))).toBe("response_invalid");
   });
 
-  test("a server that drips its body is left at the deadline, and its connection is closed", async () => {
+  test("a server that drips its body is dropped at the deadline, and its connection is closed", async () => {
     const closed = Promise.withResolvers<void>();
     let isDripping = false;
     using raw = await rawServer((socket) => {
@@ -708,7 +708,7 @@ describe("answers", () => {
     await closed.promise;
   });
 
-  test("a server that never answers is left at the deadline", async () => {
+  test("a server that never responds is dropped at the deadline", async () => {
     using raw = await rawServer(() => {});
     expect(await failure(`http://good.test:${raw.port}/`, { timeoutMs: 50 }, { allow: ["good.test"] })).toBe("timeout");
   });
@@ -731,7 +731,7 @@ describe("answers", () => {
     await closed.promise;
   });
 
-  test("the connection of an answer that was refused unread is closed", async () => {
+  test("the connection of a refused, unread response is closed", async () => {
     const closed = Promise.withResolvers<void>();
     using raw = await rawServer((socket) => {
       socket.on("close", () => closed.resolve());
@@ -742,7 +742,7 @@ describe("answers", () => {
     await closed.promise;
   });
 
-  test("a caller who gives up is told so, before and during the request", async () => {
+  test("a caller that aborts gets that error, before and during the request", async () => {
     const arrived = Promise.withResolvers<void>();
     using raw = await rawServer((socket) => socket.once("data", () => arrived.resolve()));
     const url = `http://good.test:${raw.port}/`;
@@ -755,7 +755,7 @@ describe("answers", () => {
     expect(raw.sockets).toHaveLength(1);
   });
 
-  test("an answer that breaks off is an error and not a short body", async () => {
+  test("a truncated response is an error and not a short body", async () => {
     using raw = await rawServer((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc")),
     );
@@ -771,7 +771,7 @@ describe("streams", () => {
     socket.on("close", () => clearInterval(timer));
   };
 
-  test("the body comes as it is written, and leaving it closes the connection", async () => {
+  test("the body streams as it is written, and cancelling closes the connection", async () => {
     const closed = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     using raw = await rawServer((socket) => {
@@ -806,7 +806,7 @@ describe("streams", () => {
     expect(await codeOf(() => new Response(body).text())).toBe(code);
   });
 
-  test("a body of exactly the limit is whole", async () => {
+  test("a body of exactly the limit is complete", async () => {
     const { body } = await egress().stream(`https://good.test:${port}/big`, { maxBytes: 100_000 });
     expect(await new Response(body).text()).toHaveLength(100_000);
   });
@@ -846,7 +846,7 @@ describe("streams", () => {
   });
 });
 
-test("the policy crosses to another thread as it is", () => {
+test("the policy can be sent to another thread", () => {
   const policy: EgressPolicy = { allow: ["*.test", "10.0.0.0/8"], loopback: true, ca };
   expect(structuredClone(policy)).toEqual(policy);
 });
@@ -866,13 +866,13 @@ describe("any URL at all", () => {
     fc.webUrl(),
     fc.string(),
   );
-  // Every name leads to this machine, and nothing is allowed: whatever gets through would knock at the canary.
+  // Every name resolves to this machine, and nothing is allowed: a leak would reach the canary.
   const guard = createEgress({ allow: [], loopback: false }, async () => ["127.0.0.1"]);
 
   test("ends as an EgressError and reaches nothing on this machine", async () => {
     await fc.assert(
       fc.asyncProperty(anyUrl, async (url) => {
-        // Public literals would leave this machine; the check treats them the same and connects to nothing.
+        // Public literals would leave this machine; the check treats them the same without connecting.
         await guard.check(url).then(
           () => expect(URL.parse(url)?.hostname).toMatch(/^[[\d]/),
           async (error) => {

@@ -3,67 +3,73 @@ import { createVet, type Destination, type Resolve, systemResolve } from "./egre
 import { EgressError } from "./egress-error.ts";
 import { checkHeaders, withoutForwarding, withoutSecrets } from "./egress-headers.ts";
 import { createAddressRules, type EgressPolicy } from "./egress-policy.ts";
-import { wayTo } from "./proxy.ts";
-import type { RequestState } from "./request-state.ts";
+import { proxyFor } from "./proxy.ts";
+import type { RequestOutcome } from "./request-outcome.ts";
 
 export type { Resolve } from "./egress-destination.ts";
 export { EgressError, type EgressErrorCode } from "./egress-error.ts";
 export { checkHeaders } from "./egress-headers.ts";
 export type { EgressPolicy } from "./egress-policy.ts";
 
-/** Rules of one use, on top of the policy. */
+/** Rules of one use, in addition to the policy. */
 type EgressRules = {
-  /** Refuses plain HTTP also where the policy would let it pass (loopback, allowed hosts). */
+  /** Refuses plain HTTP even where the policy allows it (loopback, allowed hosts). */
   httpsOnly?: boolean;
 };
 
-/** A request to an address that a user gave. */
+/** Request to a URL that a user gave. */
 export type EgressRequest = EgressRules & {
   method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal;
-  /** For the whole request, from the lookup to the last byte of the body, streamed or not. */
+  /** Milliseconds for the whole request, from the lookup to the last byte of the body, streamed or not. */
   timeoutMs?: number;
-  /** Of the response's body, after decoding. */
+  /** Maximum size of the response's body, after decoding. */
   maxBytes?: number;
-  /** At 0 a redirect is an answer like any other. */
+  /** With 0 a redirect is returned like any other response. */
   maxRedirects?: number;
-  /** Waits until there is room for a long body: so long the rest of it stays at its sender, and no time counts. */
+  /**
+   * Waits for memory for a long body. Meanwhile the rest of the body stays at its sender, and the timeout is paused.
+   */
   beforeLong?: () => Promise<void>;
 };
 
-/** What came back; `url` is the last one of the redirects. */
+/** Response with its whole body; `url` is the last one of the redirects. */
 export type EgressResponse = EgressHead & { body: Uint8Array; truncated: boolean };
 
-/** An answer whose body is still on its way. Whoever leaves it cancels it: that closes the connection. */
+/**
+ * Response whose body is still arriving. A caller that stops reading must cancel the body, which closes the connection.
+ */
 export type EgressStream = EgressHead & { body: ReadableStream<Uint8Array> };
 
 type EgressHead = { status: number; headers: Headers; url: string };
 
-/** Reaches addresses that users give, and only where the policy lets them. */
+/** Sends requests to URLs that users give, if the policy allows them. */
 export type Egress = ReturnType<typeof createEgress>;
 
-/** One hop's request, still to be sent. */
+/** Request of one hop, before it is sent. */
 type Outgoing = { method: string; headers: Headers; body: string | Uint8Array<ArrayBuffer> | undefined };
 
-/** A request under way: until when, and how far it has come. */
-type Trip = { signal: AbortSignal; request: RequestState };
+/** A request in flight: its abort signal and its progress. */
+type Trip = { signal: AbortSignal; request: RequestOutcome };
 
 /**
- * The guard against requests into our own network. A name is looked up once, all its addresses are checked, and the
- * connection goes to one of exactly these: a second lookup could answer otherwise. Throws `policy_invalid`.
+ * Guard against requests into our own network. A name is resolved once, all its addresses are checked, and the
+ * connection goes to one of exactly these, because a second lookup could return others. Throws `policy_invalid`.
  */
 export function createEgress(policy: EgressPolicy, resolve: Resolve = systemResolve) {
   const addressRules = createAddressRules(policy);
   const vet = createVet(addressRules, resolve);
 
-  /** Early word on whether a URL will be reachable; what counts is asked again at every request. */
+  /** Checks early that a URL is reachable; every request checks again. */
   async function check(url: string, { httpsOnly = false }: EgressRules = {}): Promise<void> {
     await vet(parseUrl(url), { httpsOnly, loopback: addressRules.loopback });
   }
 
-  /** Sends one request, follows its redirects and reads the answer. Throws `EgressError`, and what `beforeLong` throws. */
+  /**
+   * Sends a request, follows its redirects and reads the response. Throws `EgressError`, and errors of `beforeLong`.
+   */
   async function guardedFetch(url: string, request: EgressRequest = {}): Promise<EgressResponse> {
     const { head, chunks, end, untimed } = await open(url, request);
     const beforeLong = () => untimed(async () => request.beforeLong?.());
@@ -74,13 +80,13 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     }
   }
 
-  /** Like `fetch`, with a body to be read as it comes: beyond `maxBytes` and past the deadline it fails. */
+  /** Like `fetch`, with a streamed body, which fails beyond `maxBytes` and after the timeout. */
   async function stream(url: string, request: EgressRequest = {}): Promise<EgressStream> {
     const { head, chunks, end } = await open(url, request);
     return { ...head, body: limitedStream(chunks, request.maxBytes ?? defaultBytes, end) };
   }
 
-  /** An answer, with its body still to come. `end` closes its connection, whatever was read of it. */
+  /** Returns a response whose body is still unread. `end` closes its connection. */
   async function open(url: string, request: EgressRequest) {
     const ending = new AbortController();
     let [left_ms, since] = [request.timeoutMs ?? 30_000, performance.now()];
@@ -104,7 +110,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
       return { head, chunks: read(response), end, untimed };
     } catch (error) {
       const failure = failureOf(error);
-      end(); // Closes the connection of an answer that was refused unread.
+      end(); // Closes the connection of a response that was refused unread.
       throw failure;
     }
 
@@ -124,7 +130,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
         return error.request === "answered" ? error : new EgressError(error.code, error.message, known);
       if (ending.signal.aborted) return new EgressError("timeout", "The request took too long.", known);
       if (request.signal?.aborted) return new EgressError("aborted", "The request was given up.", known);
-      // Never the cause: its message holds the address that was connected to.
+      // Never include the cause: its message holds the resolved address.
       return new EgressError("connection_lost", "The connection ended before the answer did.", known);
     }
   }
@@ -141,7 +147,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
       await response.body?.cancel();
       if (hop >= maxRedirects) throw new EgressError("too_many_redirects", "The request was redirected too often.");
       outgoing = redirected(outgoing, response.status, next.origin === url.origin);
-      // The user may name this machine; a stranger's server may not send us there.
+      // The user may name this machine; a redirect of a remote server may not lead to it.
       loopback &&= destination.loopback;
       url = next;
     }
@@ -166,22 +172,22 @@ function firstHop({ method = "GET", headers: given = {}, body }: EgressRequest):
   return { method, headers: new Headers(headers), body };
 }
 
-/** Connects to the checked addresses in turn, until one of them takes the request. */
+/** Connects to the checked addresses in turn, until one accepts the request. */
 async function send(destination: Destination, outgoing: Outgoing, ca: string | undefined, trip: Trip) {
   const before = trip.request;
   let reason = "";
   for (const address of destination.addresses.slice(0, 4)) {
     trip.request = "sent";
     try {
-      // A proxy is asked for the address that was judged, never for the name, which it would look up again.
-      const way = wayTo(destination.url, address) as { proxy: string };
+      // The proxy gets the checked address, never the name, which it would resolve again.
+      const way = proxyFor(destination.url, address) as { proxy: string };
       return await fetch(pinnedUrl(destination, address), {
         ...init(destination, outgoing, ca, trip.signal),
         ...way,
       });
     } catch (error) {
       reason = String((error as { code?: unknown } | null)?.code);
-      // Only what surely never arrived may be sent again: a repeated POST is a second order, a second mail.
+      // Retry only requests that certainly never arrived: a repeated POST is a second order or a second mail.
       if (trip.signal.aborted || !neverSent.test(reason)) throw error;
       trip.request = before;
     }
@@ -190,11 +196,11 @@ async function send(destination: Destination, outgoing: Outgoing, ca: string | u
   throw new EgressError("connect_failed", `Could not connect to ${host}:${port} (${reason}).`);
 }
 
-// No connection was made, also by a proxy, or its TLS handshake failed, which precedes the request.
+// Failures before the request was sent: no connection, also through a proxy, or a failed TLS handshake.
 const neverSent =
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_PROXY_TUNNEL|EPROTO|ERR_TLS_.*|.*CERT.*|UNABLE_TO_.*)$/;
 
-/** The address in place of the name: Bun's fetch has no other way to say where to connect. */
+/** Returns the URL with the address in place of the name: Bun's fetch has no other way to pin the destination. */
 function pinnedUrl({ url, port }: Destination, address: string): string {
   const literal = address.includes(":") ? `[${address}]` : address;
   return `${url.protocol}//${literal}:${port}${url.pathname}${url.search}`;
@@ -211,12 +217,12 @@ function init({ url, host, addresses }: Destination, outgoing: Outgoing, ca: str
     body: outgoing.body,
     signal,
     redirect: "manual",
-    keepalive: false, // A pooled connection would be taken by address alone and skip what this request asks of it.
-    decompress: false, // A small answer may inflate to gigabytes before anyone counts it.
-    timeout: false, // Bun's own limit is shorter than ours may be.
+    keepalive: false, // A pooled connection is chosen by address alone and would skip the TLS checks of this request.
+    decompress: false, // A small body may inflate to gigabytes before any limit applies.
+    timeout: false, // Bun's own timeout is shorter than ours may be.
     tls: {
       rejectUnauthorized: true,
-      // The certificate is checked against the name that the user gave, which the pinned URL no longer has.
+      // The certificate is checked against the name that the user gave, which the pinned URL no longer contains.
       ...(addresses[0] === host ? {} : { serverName: host }),
       ...(ca === undefined ? {} : { ca }),
     },
@@ -243,7 +249,7 @@ function redirected({ method, headers, body }: Outgoing, status: number, sameOri
 
 function headersOf(response: Response): Headers {
   const headers = new Headers(response.headers);
-  // They described the bytes on the wire, not the ones that we hand over.
+  // These headers describe the encoded bytes, not the decoded body that we return.
   if (isDecoded(headers.get("content-encoding")))
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
   return headers;

@@ -19,7 +19,7 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   return pieces;
 }
 
-test("a number that stands in a text of JSON has its digits again, however deep the text stands in others", () => {
+test("a number in JSON text gets its exact digits back, even in nested JSON texts", () => {
   const written = JSON.stringify(maskedValue(parseExact(`{"a":[${digits},7],"b":1e400}`)));
   const plain = `{"a":[${digits},7],"b":1e400}`;
   const nested = [1, 2, 3].reduce((json) => JSON.stringify({ text: json }), written);
@@ -32,7 +32,7 @@ const event = fc.oneof(
   fc.constant(`data: {"args":{"id":${digits}}}`),
 );
 
-test("a stream is the same and whole, in whatever pieces it comes", () => {
+test("a stream has the same result for every split", () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
   const newline = fc.constantFrom("\n", "\r\n", "\r");
   fc.assert(
@@ -48,13 +48,13 @@ test("a stream is the same and whole, in whatever pieces it comes", () => {
   );
 });
 
-test("an event leaves as soon as its end has come, also where the end comes in two pieces", () => {
+test("an event is passed on as soon as its end arrives, even if that is split", () => {
   const mask = createStreamMask("event", fields, 1000);
   const push = (text: string) => Buffer.from(mask.push(Buffer.from(text))).toString();
   expect(["data: 1\n", "\ndata: 2\r\n", "\r", "\n"].map(push)).toEqual(["", "data: 1\n\n", "", "data: 2\r\n\r\n"]);
 });
 
-test("no more is held back than the bound", () => {
+test("no more than the bound is held back", () => {
   const mask = createStreamMask("event", fields, 100);
   expect(mask.push(Buffer.alloc(100, 97))).toHaveLength(0);
   expect(mask.push(Buffer.alloc(1, 97))).toHaveLength(101);

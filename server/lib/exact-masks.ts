@@ -1,15 +1,15 @@
 import { type ExactNumber, holdsExactNumber, isExactNumber, mayChange, parseExact } from "./exact-numbers.ts";
 import { hasParts } from "./json.ts";
 
-// Libraries that speak a protocol for us parse JSON themselves, and would change its long numbers. For their hands each
-// is a text, which nobody else can write: it is never sent, and drawn anew in each thread.
+// Protocol libraries parse JSON themselves and would change long numbers. We pass them each number as a marked text
+// with a random prefix, which is drawn per thread and never sent, so that no other party can forge it.
 
-/** What such a text begins with. */
+/** Prefix of a masked number. */
 export const mark = `exact-number-${crypto.randomUUID()}:`;
-// Its quotes are escaped where the JSON stands as a text in JSON, as arguments do that go to OpenAI.
+// The quotes are escaped where JSON is nested as a text in JSON, such as OpenAI's arguments.
 const marked = new RegExp(`\\\\*"${mark}([^"\\\\]+)\\\\*"`, "g");
 
-/** A value with texts in the place of its exact numbers. */
+/** Replaces exact numbers in a value by marked texts. */
 export const maskedValue = (value: unknown): unknown => (holdsExactNumber(value) ? maskedAll(value) : value);
 
 function maskedAll(value: unknown): unknown {
@@ -19,10 +19,10 @@ function maskedAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskedAll(inner)]));
 }
 
-// Deeper, nobody takes it.
+// Deeper values are refused elsewhere.
 const depthMax = 64;
 
-/** The same value with its exact numbers again. */
+/** Restores the exact numbers of a value. */
 export function unmaskedValue(value: unknown, depth = 0): unknown {
   if (typeof value === "string" && value.startsWith(mark)) return parseExact<ExactNumber>(value.slice(mark.length));
   if (!hasParts(value) || depth > depthMax) return value;
@@ -30,17 +30,17 @@ export function unmaskedValue(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, unmaskedValue(inner, depth + 1)]));
 }
 
-/** JSON text that a library wrote, with its exact numbers again. */
+/** Restores the exact numbers in JSON text that a library wrote. */
 export const unmaskedJson = (json: string): string =>
   json.includes(mark) ? json.replace(marked, (_, source: string) => source) : json;
 
-/** JSON text with texts in the place of exact numbers, in the fields of these names: elsewhere a library wants numbers. */
+/** Masks exact numbers in JSON text, but only in the fields of these names: elsewhere a library expects numbers. */
 function maskedJson(json: string, fields: ReadonlySet<string>): string {
   if (!mayChange(json)) return json;
   try {
     return JSON.stringify(maskedFields(parseExact(json), fields));
   } catch {
-    return json; // The library says what is wrong with it.
+    return json; // The library reports the fault of this text.
   }
 }
 
@@ -55,15 +55,15 @@ function maskedFields(value: unknown, fields: ReadonlySet<string>): unknown {
   );
 }
 
-/** What ends a piece of a stream, of which each by itself is JSON: a line, an event with it, or all there is. */
+/** Separators between pieces of a stream that are JSON by themselves: a line, an event, or the whole. */
 const ends = { line: ["\n"], event: ["\n\n", "\r\r", "\n\r\n"], whole: [] };
 
 const longestEnd = 3;
 const nothing = Buffer.alloc(0);
 
-/** The same for bytes as they come. A piece that has no end yet is held back, up to `most` bytes. */
+/** Masks a stream of bytes. An incomplete piece is held back, up to `most` bytes. */
 export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<string>, most: number) {
-  // In pieces, and looked through once: an event may come in thousands of them.
+  // Held as chunks, and searched only once: an event may come in thousands of chunks.
   let held: Buffer[] = [];
   let length = 0;
   let tail = nothing;
@@ -81,7 +81,10 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
     tail = Buffer.concat([tail, bytes.subarray(-longestEnd)]).subarray(1 - longestEnd);
   }
 
-  /** As Latin-1, in which each byte is a character: digits and quotes are the same ones, and others are not looked at. */
+  /**
+   * Masks as Latin-1, where each byte is one character: digits and quotes stay the same, and other bytes are not
+   * inspected.
+   */
   function masked(pieces: Buffer): Uint8Array {
     const text = pieces.toString("latin1");
     if (!mayChange(text)) return pieces;
@@ -101,7 +104,7 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
   };
 
   return {
-    /** What can be read of it by now. */
+    /** Returns the complete pieces so far, masked. */
     push(bytes: Uint8Array): Uint8Array {
       const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       const seen = tail.length > 0 ? Buffer.concat([tail, given]) : given;
@@ -118,18 +121,18 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
       hold(Buffer.from(given.subarray(ready)));
       return masked(whole);
     },
-    /** The rest. */
+    /** Returns the rest, masked. */
     end: (): Uint8Array => masked(take()),
   };
 }
 
 export type StreamMask = ReturnType<typeof createStreamMask>;
 
-/** Behind the last of these; 0 where there is none. */
+/** Returns the position after the last separator, or 0 if there is none. */
 function endOf(bytes: Buffer, end: string): number {
   const at = bytes.lastIndexOf(end);
   return at < 0 ? 0 : at + end.length;
 }
 
-/** Its lines of data, one after the other. */
+/** Consecutive data lines of an event. */
 const dataOfEvent = /(?:^data:[^\r\n]*(?:\r\n|\n|\r|$))+/gm;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { equalJson } from "../core/equal.ts";
+import { equalJson } from "../domain/equal.ts";
 import { isExactNumber, mayChange, parseExact } from "./exact-numbers.ts";
 import { findInfiniteNumber } from "./json-limits.ts";
 import { hideInJson } from "./redact.ts";
@@ -61,7 +61,7 @@ test.each([
   expect(() => parseExact(text)).toThrow(SyntaxError);
 });
 
-test("whatever is written by the language is read as by its own parser, and all else stays as it was", () => {
+test("text written by the engine parses as with its own parser, and everything else stays the same", () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), fc.bigInt(), (value, integer) => {
       expect(parseExact(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -70,24 +70,24 @@ test("whatever is written by the language is read as by its own parser, and all 
   );
 });
 
-test("numbers that are kept as texts are equal where their texts are, and no object is", () => {
+test("exact numbers are equal if their texts are, and never equal an object", () => {
   const [one, same, other] = ["12345678901234567890", "12345678901234567890", "12345678901234567891"].map(parseExact);
   expect([isExactNumber(one), equalJson([one], [same]), equalJson([one], [other])]).toEqual([true, true, false]);
   expect(equalJson(one, { rawJSON: "12345678901234567890" })).toBe(false);
 });
 
-test("the place of a number that nobody could hold is told", () => {
+test("the place of an unrepresentable number is reported", () => {
   expect(findInfiniteNumber(parseExact('{"a":[1,{"b":1e400}]}'))).toBe("a[1].b");
   expect(findInfiniteNumber(parseExact('[12345678901234567890,"1e400"]'))).toBeNull();
 });
 
-test("digits of a secret are hidden in a long number too", async () => {
+test("the digits of a secret are masked in a long number too", async () => {
   const secret = "12345678901234567";
   const value = parseExact(`{"id":${secret}89,"other":98765432109876543210}`);
   expect(JSON.stringify(await hideInJson(value, [secret]))).toBe('{"id":"[hidden]","other":98765432109876543210}');
 });
 
-test("an address has all digits of an argument", () => {
+test("a URL gets all digits of an argument", () => {
   const args = parseExact<Record<string, unknown>>('{"id":2512292042121000001}');
   expect(fillTemplate("https://a.test/orders/{id}", args)).toEqual({
     url: "https://a.test/orders/2512292042121000001",

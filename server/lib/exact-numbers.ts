@@ -1,7 +1,7 @@
 /**
- * A number as its text, where the number of this language is another one: 2512292042121000001, 1e400, or more digits
- * behind the point than are kept. `JSON.stringify` writes the text. Text is read by `parseExact`, so that what is only
- * carried keeps its digits; where a number is needed, such a one is refused.
+ * A number kept as text because a JavaScript number would change it: 2512292042121000001, 1e400, or more decimals than
+ * fit. `JSON.stringify` writes the text, and `parseExact` reads it, so that values passed through keep their digits.
+ * Code that needs a number refuses it.
  */
 export interface ExactNumber {
   readonly rawJSON: string;
@@ -13,7 +13,7 @@ interface RawJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
 }
 
-// The types of the language do not have them yet, and some browsers lack them.
+// TypeScript's types lack these functions, and so do some browsers.
 const { rawJSON, isRawJSON }: Partial<RawJson> = JSON as unknown as RawJson;
 
 const parse = JSON.parse as RawJson["parse"];
@@ -23,7 +23,7 @@ export const isExactNumber = (value: unknown): value is ExactNumber => isRawJSON
 export const isNumber = (value: unknown): value is number | ExactNumber =>
   typeof value === "number" || isExactNumber(value);
 
-/** Whether such a number stands anywhere in a value. */
+/** True if a value contains an exact number. */
 export function holdsExactNumber(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isExactNumber(value)) return true;
@@ -32,19 +32,19 @@ export function holdsExactNumber(value: unknown): boolean {
   return false;
 }
 
-/** Like `JSON.parse`, but for numbers that would change. */
+/** Parses like `JSON.parse`, but keeps numbers that would change as exact numbers. */
 export const parseExact = <T = unknown>(text: string): T =>
   mayChange(text) ? (parse(text, kept) as T) : JSON.parse(text);
 
 const kept = (_: string, value: unknown, { source }: { source?: string }): unknown =>
   typeof value === "number" && source !== undefined && !isSame(source, value) ? rawJSON!(source) : value;
 
-// So many digits are the same number for sure. Nearly all texts have neither that many nor an exponent, which takes a tenth
-// of the time of parsing them to say.
+// Fewer digits than this never change. Nearly all texts have neither this many nor an exponent, and this test takes a
+// tenth of the time of parsing.
 const manyDigits = /\d[\d.]{15}/;
 const exponent = /\d[eE][-+]?\d+(?:[,\]}\s]|$)/;
 
-/** Whether a number in JSON text would change. */
+/** True if parsing would change a number in this JSON text. */
 export function mayChange(text: string): boolean {
   if (rawJSON === undefined || !(manyDigits.test(text) || exponent.test(text))) return false;
   for (const { from, to } of longNumbers(text)) {
@@ -58,7 +58,7 @@ const longest = 15;
 const [quote, backslash, plus, minus, point, zero, nine] = [34, 92, 43, 45, 46, 48, 57];
 const [bigE, smallE] = [69, 101];
 
-/** Where numbers of many digits, or with an exponent, stand in JSON text. */
+/** Yields the positions of numbers with many digits or an exponent in JSON text. */
 function* longNumbers(text: string): Generator<{ from: number; to: number }> {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -77,7 +77,7 @@ function* longNumbers(text: string): Generator<{ from: number; to: number }> {
   }
 }
 
-/** Of the quote that ends a text. */
+/** Returns the position of the quote that ends a string. */
 function endOfText(json: string, from: number): number {
   for (let at = json.indexOf('"', from); at >= 0; at = json.indexOf('"', at + 1)) {
     let first = at;
@@ -87,7 +87,7 @@ function endOfText(json: string, from: number): number {
   return json.length;
 }
 
-/** Whether a number is the one that its text says. A whole number has to be written with the same digits again. */
+/** True if the number is exactly the one in its text. An integer must be written with the same digits again. */
 function isSame(source: string, value: number): boolean {
   if (source === String(value)) return true;
   if (!Number.isFinite(value)) return false;
@@ -95,14 +95,14 @@ function isSame(source: string, value: number): boolean {
   return decimalOf(source) === decimalOf(String(value));
 }
 
-/** A number in one spelling: 1.50, 1.5e0 and 15e-1 are the same. */
+/** Normalizes a number: 1.50, 1.5e0 and 15e-1 are the same. */
 function decimalOf(source: string): string {
   const read = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(source);
   if (!read) return source; // The text is no JSON then.
   const [, sign, whole = "", part = "", power = "0"] = read;
   const digits = (whole + part).replace(/^0+/, "");
   let length = digits.length;
-  while (digits[length - 1] === "0") length--; // A pattern would look at each zero within as often as there are others.
+  while (digits[length - 1] === "0") length--; // A pattern would take quadratic time on many zeros.
   const short = digits.slice(0, length);
   return short === "" ? "0" : `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
 }

@@ -25,18 +25,18 @@ async function run(program: string, setting: string) {
 }
 
 describe("a failpoint", () => {
-  test("does not exist unless somebody asks for one", () => {
+  test("does not exist unless configured", () => {
     expect(createFailpoint(undefined)).toBeNull();
     expect(createFailpoint("")).toBeNull();
   });
 
-  test("ends the process at once and without a word, at the passing that was asked for", async () => {
+  test("ends the process at once and silently, at the configured pass", async () => {
     expect(await pass("here")).toMatchObject({ said: ["here"], signal: "SIGKILL" });
     expect(await pass("here:2")).toMatchObject({ said: ["here", "there", "here"], signal: "SIGKILL" });
     expect(await pass("here:4")).toMatchObject({ said: expect.arrayContaining(["end"]), code: 0, signal: null });
   });
 
-  test("that a worker comes to ends the process once the main thread has done what it is at", async () => {
+  test("in a worker ends the process after the main thread has finished its current work", async () => {
     const folder = mkdtempSync(join(tmpdir(), "runnel-failpoint-"));
     const [worker, reached] = ["worker.ts", "reached"].map((name) => JSON.stringify(join(folder, name)));
     writeFileSync(
@@ -49,7 +49,7 @@ describe("a failpoint", () => {
       failpoint?.("there");
       console.log("beyond");`,
     );
-    // It is at it until after the worker has come there.
+    // The main thread is busy until after the worker has reached it.
     const main = `
       const { existsSync } = await import("node:fs");
       await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
@@ -65,12 +65,15 @@ describe("a failpoint", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test.each(["throw", "reject", "exit"])("ends its thread by %s instead", async (action) => {
+  test.each(["throw", "reject", "exit"])("can instead end its thread by %s", async (action) => {
     const { code, signal } = await pass(`there:2:${action}`);
     expect([signal, code]).toEqual([null, action === "exit" ? 7 : 1]);
   });
 
-  test.each(["here:0", "here:x", "here:1:burn", "two words", ":1"])("that cannot be read is refused: %s", (setting) => {
-    expect(() => createFailpoint(setting)).toThrow("RUNNEL_FAILPOINT is <name>[:N]");
-  });
+  test.each(["here:0", "here:x", "here:1:burn", "two words", ":1"])(
+    "with an invalid setting is refused: %s",
+    (setting) => {
+      expect(() => createFailpoint(setting)).toThrow("RUNNEL_FAILPOINT is <name>[:N]");
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Passes a point by its name; the process, or the worker thread, ends there when it is the one that was asked for. */
+/** Passes a point by its name; the configured action runs if it is the configured point. */
 type Failpoint = (name: string) => void;
 
 const killed = "failpoint";
@@ -6,11 +6,12 @@ const killed = "failpoint";
 const actions = {
   kill: () => {
     if (Bun.isMainThread) return void process.kill(process.pid, "SIGKILL");
-    // A model is asked while the main thread commits: that ends first, so that what was recorded is certain.
+    // The main thread may be committing while a worker calls a model: the kill waits for the commit, so that the
+    // recorded state is certain.
     new BroadcastChannel(killed).postMessage(null);
     Bun.sleepSync(600_000);
   },
-  // Outside of the caller, which would catch it: what is meant is the mistake that nobody catches.
+  // Throws outside of the caller, which would catch it: the action simulates an uncaught error.
   throw: () => void setImmediate(fail),
   reject: () => void Promise.reject(new Error("A failpoint was reached.")),
   exit: () => process.exit(7),
@@ -18,8 +19,9 @@ const actions = {
 } satisfies Record<string, () => void>;
 
 /**
- * Reads `<name>[:N][:action]`: at the N-th passing (1) of the point the process kills itself as a power cut would, or
- * a worker thread ends by `throw`, `reject` or `exit`, or the thread stays there (`hold`) for somebody to kill it. Null without a setting, so that `failpoint?.(…)` costs nothing.
+ * Parses `<name>[:N][:action]`: at the N-th passing (default 1) of the point the process kills itself as in a power
+ * cut, a worker thread ends by `throw`, `reject` or `exit`, or the thread blocks (`hold`) until a test kills it. Null
+ * without a setting, so that `failpoint?.(…)` costs nothing.
  */
 export function createFailpoint(setting: string | undefined): Failpoint | null {
   if (!setting) return null;
@@ -32,10 +34,10 @@ export function createFailpoint(setting: string | undefined): Failpoint | null {
   };
 }
 
-/** Each thread reads the setting for itself, and counts for itself. */
+/** Failpoint of this thread; each thread reads the setting and counts for itself. */
 export const failpoint = createFailpoint(process.env.RUNNEL_FAILPOINT);
 if (failpoint && Bun.isMainThread) {
-  const channel = new BroadcastChannel(killed) as BroadcastChannel & { unref(): void }; // Bun has it, and the DOM's type has not.
+  const channel = new BroadcastChannel(killed) as BroadcastChannel & { unref(): void }; // Bun has `unref`, and the DOM's type lacks it.
   channel.onmessage = actions.kill;
   channel.unref();
 }

@@ -85,7 +85,7 @@ const unreachable = [
   "2001:10::1",
   "3fff::1",
   "2620:4f:8000::1",
-  // Discard-only, and space that nobody has been given.
+  // Discard-only, and unassigned space.
   "100::1",
   "4000::1",
   "8000::1",
@@ -147,13 +147,13 @@ const unreadable = [
   "[::1]",
 ];
 
-test.each(unreadable)("'%s' is no address, so it is not public either", (text) => {
+test.each(unreadable)("'%s' is no address, and therefore not public", (text) => {
   expect(parseAddress(text)).toBeNull();
   expect(isPublicAddress(text)).toBe(false);
 });
 
-// A second reader as oracle: where the two disagree, one of them would let something through.
-test("what is an address agrees with the platform's own reader", () => {
+// A second parser as oracle: a difference would be a hole.
+test("the parser agrees with the platform's own one on what is an address", () => {
   const noise = fc.string({ unit: fc.constantFrom(..."0123456789abf:..::"), maxLength: 24 });
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), noise), (text) => {

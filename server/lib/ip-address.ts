@@ -1,11 +1,12 @@
-// Our own reader, for ipaddr.js takes `::8.8.8.8` for the public `::ffff:8.8.8.8`, and octal and hex within IPv6.
+// Our own parser, because ipaddr.js takes `::8.8.8.8` for the public `::ffff:8.8.8.8`, and accepts octal and hex within
+// IPv6.
 
-/** A parsed address: the number decides, never its spelling. */
+/** Parsed address: its number decides, never its spelling. */
 export type IpAddress = { family: 4 | 6; value: bigint };
-/** A network: every address whose first `prefix` bits equal those of `value`. */
+/** Network: every address whose first `prefix` bits equal those of `value`. */
 export type Cidr = IpAddress & { prefix: number };
 
-/** True for what the public internet routes; false for everything else. */
+/** True for addresses that the public internet routes. */
 export function isPublic(address: IpAddress): boolean {
   const embedding = embeddingOf(address);
   if (embedding) return embedding.reachable && isPublic(extract(embedding, address));
@@ -17,47 +18,50 @@ export function isPublic(address: IpAddress): boolean {
 /** True for this machine itself, in IPv4, IPv6 and IPv4-mapped form. */
 export const isLoopback = (address: IpAddress): boolean => isIn(unmapped(address), loopback);
 
-/** True for "any address", which a listener is bound to and a connection takes for this machine. */
+/**
+ * True for the unspecified address, which listeners bind to for all addresses and which connections take for this
+ * machine.
+ */
 export const isUnspecified = (address: IpAddress): boolean => unmapped(address).value === 0n;
 
-/** Whether both reach the same, also where one is the mapped form of the other. */
+/** True if both reach the same machine, also if one is the IPv4-mapped form of the other. */
 export function isSame(one: IpAddress, other: IpAddress): boolean {
   const [a, b] = [unmapped(one), unmapped(other)];
   return a.family === b.family && a.value === b.value;
 }
 
-/** Whether the network has an address of this machine's loopback in it. */
+/** True if the network contains a loopback address. */
 export const hasLoopback = (network: Cidr): boolean => {
   const plain = unmappedNetwork(network);
   return loopback.some((each) => contains(plain, each) || contains(each, plain));
 };
 
-/** True for an address where clouds hand out credentials, also when a translation prefix wraps it. */
+/** True for an address at which clouds hand out credentials, also if a translation prefix wraps it. */
 export function isCloudMetadata(address: IpAddress): boolean {
   const embedding = embeddingOf(address);
   return isIn(address, cloudMetadata) || (embedding !== undefined && isIn(extract(embedding, address), cloudMetadata));
 }
 
 /**
- * Whether the network holds the address. Both count as what they reach: a mapped address is the IPv4 one, a network of
- * mapped addresses is one of IPv4, and a wider network of IPv6 (`::/1`) holds nothing of IPv4.
+ * True if the network contains the address. Both count as what they reach: a mapped address is the IPv4 one, a network
+ * of mapped addresses is one of IPv4, and a wider IPv6 network (`::/1`) contains no IPv4 address.
  */
 export const holds = (network: Cidr, address: IpAddress): boolean =>
   contains(unmappedNetwork(network), unmapped(address));
 
-/** The IPv4 network that a network of IPv4-mapped addresses reaches; any other network as it is. */
+/** Returns the IPv4 network that a network of IPv4-mapped addresses reaches; any other network unchanged. */
 export const unmappedNetwork = (network: Cidr): Cidr =>
   network.prefix >= mapped.network.prefix && contains(mapped.network, network)
     ? { ...extract(mapped, network), prefix: network.prefix - mapped.network.prefix }
     : network;
 
-/** Reads dotted-decimal IPv4 or IPv6 text. Zone ids, octal and shortened forms are no addresses here. */
+/** Parses dotted-decimal IPv4 or IPv6. Null for anything else, including zone ids, octal and shortened forms. */
 export function parseAddress(text: string): IpAddress | null {
   const value = text.includes(":") ? parse6(text) : parse4(text);
   return value === null ? null : { family: text.includes(":") ? 6 : 4, value };
 }
 
-/** Reads `address/prefix`; null for anything else. */
+/** Parses `address/prefix`; null for anything else. */
 export function parseCidr(text: string): Cidr | null {
   const [, base, length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   const address = base === undefined ? null : parseAddress(base);
@@ -66,7 +70,7 @@ export function parseCidr(text: string): Cidr | null {
 }
 
 function parse4(text: string): bigint | null {
-  // No leading zeros: some readers take 010.0.0.1 for 8.0.0.1, and then two parties disagree on who is meant.
+  // No leading zeros: some parsers take 010.0.0.1 for 8.0.0.1, so two parties would disagree on the address.
   if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return null;
   const octets = text.split(".").map(Number);
   if (octets.some((octet) => octet > 255)) return null;
@@ -84,7 +88,7 @@ function parse6(text: string): bigint | null {
   return BigInt(`0x${groups.map((group) => group.padStart(4, "0")).join("")}`);
 }
 
-/** `::ffff:10.0.0.1` → `::ffff:a00:1`. */
+/** Converts a dotted tail to hex: `::ffff:10.0.0.1` → `::ffff:a00:1`. */
 function withHexTail(text: string): string | null {
   if (!text.includes(".")) return text;
   const start = text.lastIndexOf(":") + 1;
@@ -110,7 +114,7 @@ function network(text: string): Cidr {
   return parsed;
 }
 
-// IANA's special-purpose registries, and multicast and the reserved space above it.
+// IANA's special-purpose registries, multicast, and the reserved space above it.
 const forbidden4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -132,7 +136,7 @@ const forbidden4 = [
   "240.0.0.0/4",
 ].map(network);
 
-// Of IPv6 only global unicast is open, so unique-local, link-local, multicast and what comes later need no entry.
+// Only global unicast is open in IPv6, so unique-local, link-local, multicast and future ranges need no entry.
 const globalUnicast = network("2000::/3");
 const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48"].map(network);
 
@@ -155,11 +159,11 @@ const cloudMetadata = [
   "fe80::a9fe:a9fe/128",
 ].map(network);
 
-/** IPv6 space that carries an IPv4 address, `shift` bits from its end. */
+/** IPv6 space that embeds an IPv4 address, `shift` bits from its end. */
 type Embedding = { network: Cidr; shift: bigint; inverted: boolean; reachable: boolean };
 
-// Only mapped addresses and the well-known NAT64 prefix lead to the IPv4 address and nowhere else. The rest are
-// tunnels and translators of unknown ends: never reachable, but unwrapped so that metadata is recognised in them.
+// Only mapped addresses and the well-known NAT64 prefix lead exactly to the IPv4 address. The others are tunnels and
+// translators with unknown ends: never reachable, but unwrapped in order to recognise metadata addresses in them.
 const mapped: Embedding = { network: network("::ffff:0:0/96"), shift: 0n, inverted: false, reachable: true };
 const embeddings: readonly Embedding[] = [
   mapped,
@@ -182,7 +186,7 @@ function extract({ shift, inverted }: Embedding, { value }: IpAddress): IpAddres
 const unmapped = (address: IpAddress): IpAddress =>
   contains(mapped.network, address) ? extract(mapped, address) : address;
 
-/** Whether the host of an address is this machine by its name or number. */
+/** True if the host is this machine, by name or by number. */
 export function isOwnHost(host: string): boolean {
   const address = parseAddress(host.replace(/^\[|\]$/g, ""));
   return host === "localhost" || (address !== null && isLoopback(address));

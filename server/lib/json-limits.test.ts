@@ -12,7 +12,7 @@ import {
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("depth counts open brackets, and those within strings are text", () => {
+test("depth counts open brackets outside strings", () => {
   expect(isShallow(bytes("[".repeat(64) + "]".repeat(64)), 64)).toBe(true);
   expect(isShallow(bytes("[".repeat(65) + "]".repeat(65)), 64)).toBe(false);
   expect(isShallow(bytes('{"a":'.repeat(65)), 64)).toBe(false);
@@ -22,7 +22,7 @@ test("depth counts open brackets, and those within strings are text", () => {
   expect(isShallow(bytes(`[[]${",[]".repeat(1000)}]`), 2)).toBe(true);
 });
 
-test("the depth of a value is the depth of its text", () => {
+test("the depth of a value equals the depth of its text", () => {
   for (const text of ["1", "[]", "[[1]]", '{"a":{"b":[]}}'])
     for (const depth of [0, 1, 2, 3])
       expect(isShallowValue(JSON.parse(text), depth)).toBe(isShallow(bytes(text), depth));
@@ -38,8 +38,8 @@ test.each([
   expect(findDangerousKey(JSON.parse(text))).toBe(path);
 });
 
-// A body is not to cost more than its parsing does: where nothing was lost, the text is looked at once.
-test("what the parser kept is what the text has, whatever it is", () => {
+// The check must not cost more than parsing: if nothing was lost, the text is scanned once.
+test("the check finds exactly what the parser lost", () => {
   const text = fc.json({ noUnicodeString: false, maxDepth: 5 });
   fc.assert(
     fc.property(text, (json) => {
@@ -48,7 +48,7 @@ test("what the parser kept is what the text has, whatever it is", () => {
   );
 });
 
-test("a member that is put in a second time is found, however its name is written", () => {
+test("a repeated member is found, however its name is escaped", () => {
   const name = fc.string({ unit: "binary", minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(name, fc.jsonValue(), fc.boolean(), (name, value, isEscaped) => {
@@ -62,20 +62,20 @@ test("a member that is put in a second time is found, however its name is writte
   );
 });
 
-test("a text ends at its first quote that is not escaped, however long it is", () => {
+test("a string ends at its first unescaped quote, however long it is", () => {
   const characters = fc.array(fc.constantFrom('"', "\\", "a".repeat(40), "a", "\\\\", '\\"'), { maxLength: 40 });
   fc.assert(
     fc.property(characters, (given) => {
       const json = Buffer.from(given.join(""));
       const [text = ""] = /^(?:[^"\\]|\\.)*/s.exec(json.toString())!;
-      // A backslash at the very end escapes what is not there.
+      // A backslash at the very end escapes nothing.
       expect(Math.min(endOfText(json, 0), json.length)).toBe(json[text.length] === 92 ? json.length : text.length);
     }),
     { numRuns: 1000 },
   );
 });
 
-test("names that are whole numbers are counted, and the places before them that stay empty, however they are written", () => {
+test("names that are whole numbers and the array slots they would reserve are counted, however they are escaped", () => {
   const weightOf = (text: string) => {
     const { numbers, places } = weigh(bytes(text), 64)!;
     return [numbers, places];

@@ -4,10 +4,12 @@ import { hasParts } from "./json.ts";
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
 const colon = 58;
 
-// Within a longer text the next quote is looked for as a whole, and not byte by byte.
+// In a string longer than this the next quote is searched with `indexOf`, not byte by byte.
 const short = 32;
 
-/** Where a text of JSON ends, of which everything before `from` is read: at its quote, or with the JSON where it has none. */
+/**
+ * Returns the position of the quote that ends a JSON string from `from` on, or the end of the JSON if there is none.
+ */
 export function endOfText(json: Uint8Array, from: number): number {
   const { length } = json;
   let [at, plain] = [from, 0];
@@ -28,7 +30,7 @@ export function endOfText(json: Uint8Array, from: number): number {
   return length;
 }
 
-/** The next quote in a text, of which the byte before `from` escapes nothing, and whether it ends the text. */
+/** Returns the next quote of a string, and if it ends the string. The byte before `from` must not be an escape. */
 function nextQuote(json: Uint8Array, from: number): { at: number; isEnd: boolean } {
   const at = json.indexOf(quote, from);
   if (at < 0) return { at: json.length, isEnd: true };
@@ -37,26 +39,26 @@ function nextQuote(json: Uint8Array, from: number): { at: number; isEnd: boolean
   return { at, isEnd: (at - first) % 2 === 0 };
 }
 
-/** What JSON text comes to once it is parsed. */
+/** Cost of JSON text once it is parsed. */
 export interface Weight {
-  /** How many members its objects have. */
+  /** Number of members of all its objects. */
   members: number;
-  /** How many of one object have whole numbers for names, at the most: the engine needs ten times as long to list those. */
+  /** Largest number of integer names in one object: the engine needs ten times as long to list those. */
   numbers: number;
-  /** Places of eight bytes that stay empty: names below 1,000 are kept as items of a list, from 0 on. */
+  /** Number of empty slots of eight bytes: names below 1,000 are stored as list items, from 0 on. */
   places: number;
 }
 
-// From here on a name alone takes no place for those before it.
+// Names from here on take no slots for the numbers before them.
 const sparse = 1000;
 
 /**
- * Weighs JSON text, or null when it nests deeper than this. Asked of the bytes, since a parser has used the stack, and the
- * memory, before it can say no.
+ * Returns the cost of JSON text, or null if it nests deeper than `maxDepth`. Reads the bytes, because a parser would
+ * use stack and memory before it could refuse.
  */
 export function weigh(json: Uint8Array, maxDepth: number): Weight | null {
   const weight = { members: 0, numbers: 0, places: 0 };
-  // Of each open object: the names that are whole numbers, and the places that they need.
+  // For each open object: the number of its integer names, and the slots that they need.
   const [counts, tops] = [new Uint32Array(maxDepth + 1), new Uint16Array(maxDepth + 1)];
   let [depth, name] = [0, -1];
   for (let i = 0; i < json.length; i++) {
@@ -82,7 +84,7 @@ export function weigh(json: Uint8Array, maxDepth: number): Weight | null {
   return weight;
 }
 
-/** The whole number that a text is, also where its digits are escaped; -1 where it is none that could be a place in a list. */
+/** Returns the integer that a string is, also if its digits are escaped, or -1 if it cannot be a list index. */
 function numberIn(json: Uint8Array, from: number, to: number): number {
   let value = 0;
   let digits = 0;
@@ -98,7 +100,7 @@ function numberIn(json: Uint8Array, from: number, to: number): number {
   return digits === 0 ? -1 : value;
 }
 
-/** `\u0039` is 9; 0 is anything else. */
+/** Returns the digit of an escape (`\u0039` is 9), or 0 for anything else. */
 function escapedDigit(json: Uint8Array, at: number): number {
   for (let i = 0; i < beforeDigit.length; i++) if (json[at + 1 + i] !== beforeDigit[i]) return 0;
   return json[at + 5] ?? 0;
@@ -107,13 +109,13 @@ function escapedDigit(json: Uint8Array, at: number): number {
 const zero = 48;
 const beforeDigit = new TextEncoder().encode("u003");
 
-// Besides one for each byte: 8 MB, as two thousand objects take whose names are statuses of HTTP.
+// Free slots besides one for each byte: 8 MB, as two thousand objects need whose names are HTTP statuses.
 const freePlaces = 1_000_000;
 
-/** Whether so many places are too many for JSON of so many bytes: half a megabyte of `{"999":1}` takes 400 of them. */
+/** True if JSON of this size has too many empty slots: half a megabyte of `{"999":1}` needs 400 of them per byte. */
 export const isSparse = ({ places }: Pick<Weight, "places">, bytes: number): boolean => places > bytes + freePlaces;
 
-/** Why JSON text is not to be parsed, as a sentence, or null. */
+/** Returns why JSON text must not be parsed, as a sentence, or null. */
 export function textFault(json: Uint8Array, maxDepth = 64): string | null {
   const weight = weigh(json, maxDepth);
   if (weight === null) return `The JSON nests deeper than ${maxDepth}.`;
@@ -122,13 +124,13 @@ export function textFault(json: Uint8Array, maxDepth = 64): string | null {
 
 export const sparseFault = "Too many objects in it have names that are whole numbers, such as 999, and few others.";
 
-/** Whether JSON text nests no deeper than this. */
+/** True if JSON text nests no deeper than `maxDepth`. */
 export const isShallow = (json: Uint8Array, maxDepth: number): boolean => weigh(json, maxDepth) !== null;
 
 /**
- * What a parser lost of the text, or null: of a name that an object has twice it keeps the last, and a number beyond all
- * others becomes infinite, which is null when it is written again. Where fewer members came out than went in, one was
- * lost, however its name was escaped; only then the text is searched for it.
+ * Returns what a parser lost of the text, or null: of a repeated name it keeps the last value, and a number out of
+ * range becomes infinite, which serializes as null. Fewer members than in the text mean a repeated name, however it was
+ * escaped; only then the text is searched for it.
  */
 export function lossOf(text: string, members: number, value: unknown): string | null {
   const kept = keptMembers(value);
@@ -136,7 +138,7 @@ export function lossOf(text: string, members: number, value: unknown): string | 
   return kept === members ? null : `An object in it has the name ${findRepeatedName(text)} twice.`;
 }
 
-/** How many members the objects of a value have; NaN where a number is infinite. */
+/** Counts the members of all objects of a value; NaN if a number is infinite. */
 function keptMembers(value: unknown): number {
   if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
   if (typeof value !== "object" || value === null) return 0;
@@ -152,7 +154,7 @@ function keptMembers(value: unknown): number {
   return kept;
 }
 
-/** The first name that an object of valid JSON text has twice, as JSON. */
+/** Returns the first name that occurs twice in an object of valid JSON text, as JSON. */
 function findRepeatedName(text: string): string | null {
   const open: Set<string>[] = [];
   for (const [token, name] of text.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
@@ -167,22 +169,22 @@ function findRepeatedName(text: string): string | null {
   return null;
 }
 
-/** {@link isShallow} for a value that is already parsed. */
+/** Like {@link isShallow}, for a value that is already parsed. */
 export function isShallowValue(value: unknown, maxDepth: number): boolean {
   if (!hasParts(value)) return true;
   if (maxDepth === 0) return false;
   if (!Array.isArray(value)) return Object.values(value).every((inner) => isShallowValue(inner, maxDepth - 1));
-  // Millions of values may stand in one.
+  // No iterator: one list may hold millions of values.
   for (let i = 0; i < value.length; i++) if (!isShallowValue(value[i], maxDepth - 1)) return false;
   return true;
 }
 
 const dangerous = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Path of the first key that could reach an object's prototype if anybody ever merged the value, or null. */
+/** Returns the path of the first key that could reach an object's prototype if the value were ever merged, or null. */
 export const findDangerousKey = (value: unknown): string | null => withoutPoint(dangerousPlace(value));
 
-/** Path of the first number that is beyond all that a reader could hold, or null. */
+/** Returns the path of the first infinite number, or null. */
 export const findInfiniteNumber = (value: unknown): string | null => withoutPoint(infinitePlace(value));
 
 const isInfinite = (value: unknown): boolean =>
@@ -200,7 +202,7 @@ function infinitePlace(value: unknown): string | null {
   return null;
 }
 
-/** Named on the way back: millions of values are looked at, and of one the place is told. */
+/** Builds the path only on the way back, because millions of values are searched for one place. */
 function dangerousPlace(value: unknown): string | null {
   if (!hasParts(value)) return null;
   if (Array.isArray(value)) {
@@ -218,12 +220,14 @@ function dangerousPlace(value: unknown): string | null {
   return null;
 }
 
-/** Whether it is worth looking for a dangerous key at all: true for any text that could hold one, also escaped. */
+/** True if the text may contain a dangerous key, also an escaped one; otherwise the search can be skipped. */
 export const mayHoldDangerousKey = (json: string): boolean => /__proto__|constructor|prototype|\\u/.test(json);
 
 const maxDepth = 64;
 
-/** What is wrong with JSON from a model or a tool, as a sentence, or null: too deep to serialise, or unsafe to merge. */
+/**
+ * Returns the fault of JSON from a model or a tool, as a sentence, or null: too deep to serialize, or unsafe to merge.
+ */
 export function jsonFault(value: unknown): string | null {
   if (!isShallowValue(value, maxDepth)) return `The JSON nests deeper than ${maxDepth}.`;
   const key = findDangerousKey(value);

@@ -72,7 +72,7 @@ test.each<[string, unknown]>([
   expect(checkSchema(schema).length).toBeGreaterThan(0);
 });
 
-test("every fault of a value is named with its path", () => {
+test("all faults of a value are reported with their paths", () => {
   const schema = {
     type: "object",
     required: ["name"],
@@ -107,7 +107,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
   expect(checkSchema(schema)).toEqual([]);
   const program = `import { validateAgainst } from ${JSON.stringify(`${import.meta.dir}/json-schema.ts`)};
     console.log(JSON.stringify(validateAgainst(...(await Bun.stdin.json()))));`;
-  // A hang takes hours, and nothing but the end of its process ends it.
+  // A hang takes hours, and only killing the process ends it.
   const { stdout, exitedDueToTimeout } = Bun.spawnSync([process.execPath, "-e", program], {
     stdin: Buffer.from(JSON.stringify([schema, value])),
     timeout: 20_000,
@@ -119,7 +119,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
   });
 });
 
-test("data of an ordinary size is checked, also through recursion", () => {
+test("data of an ordinary size is validated, also through recursion", () => {
   const tree = {
     $ref: "#/$defs/node",
     $defs: { node: { required: ["name"], properties: { children: { items: { $ref: "#/$defs/node" } } } } },
@@ -132,7 +132,7 @@ test("data of an ordinary size is checked, also through recursion", () => {
   expect(validateAgainst({ maxLength: 300_000 }, "a".repeat(250_000))).toEqual([]);
 });
 
-test("a pointer becomes a parameter's name", () => {
+test("a pointer is converted to a parameter name", () => {
   expect(dotted("/a~1b/0/c~0")).toBe("a/b[0].c~");
   expect(dotted("")).toBe("");
 });

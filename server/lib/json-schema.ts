@@ -3,9 +3,9 @@ import { comparedSchema, comparedValue } from "./compared-numbers.ts";
 import { holdsExactNumber, isExactNumber, isNumber } from "./exact-numbers.ts";
 import { isObject } from "./json.ts";
 import { isShallowValue } from "./json-limits.ts";
-import { isSafePattern } from "./safe-pattern.ts";
+import { isSafePattern } from "./redos-check.ts";
+import { schemaCostExcess } from "./schema-cost.ts";
 import { expansionFault, listed, mapped, resolvePointer, single } from "./schema-graph.ts";
-import { excessOf } from "./schema-work.ts";
 
 const limits = { bytes: 64 * 1024, depth: 32, nodes: 1000, faults: 20 };
 
@@ -21,7 +21,7 @@ const isTexts: Rule = (value) => Array.isArray(value) && value.every(isText);
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 const isType: Rule = (value) => types.includes(value as string);
 
-// Keywords whose value is data. A validator takes a wrong value in silence and then accepts everything.
+// Keywords whose value is data. The validator ignores a wrong value silently and then accepts everything.
 const rules: Record<string, [Rule, string]> = {
   type: [
     (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType)),
@@ -47,7 +47,7 @@ for (const name of ["minLength", "maxLength", "minItems", "maxItems", "minContai
   rules[name] = [isCount, "must be an integer from 0"];
 for (const name of ["minProperties", "maxProperties"]) rules[name] = [isCount, "must be an integer from 0"];
 
-// What the validator would follow in ways of its own, past what is checked here.
+// Keywords that the validator would follow past the checks here.
 const refused: Record<string, string> = {
   $dynamicRef: "is not supported; use $ref",
   $recursiveRef: "is not supported; use $ref",
@@ -58,8 +58,8 @@ const refused: Record<string, string> = {
 };
 
 /**
- * What is wrong with a JSON Schema (2020-12) that a stranger gave, as sentences; nothing when it can be used. The
- * validator itself accepts nonsense such as `{"type": "foo"}` and then lets everything pass.
+ * Returns the faults of an untrusted JSON Schema (2020-12), as sentences; empty if it can be used. The validator itself
+ * accepts nonsense such as `{"type": "foo"}` and then lets everything pass.
  */
 export function checkSchema(schema: unknown): string[] {
   if (!isObject(schema)) return ["must be a JSON Schema object"];
@@ -107,8 +107,8 @@ export function checkSchema(schema: unknown): string[] {
   return faults.slice(0, limits.faults);
 }
 
-// A remote $ref would be fetched or, with this validator, silently accept everything. Data that a $ref makes a schema
-// would be one that nobody checked; what a URL would change (blanks, %) would lead elsewhere than we look.
+// The validator would fetch a remote $ref or silently accept everything. A $ref to data would use a schema that was not
+// checked, and characters that a URL changes (blanks, %) would lead elsewhere than checked.
 function checkReference(
   root: Record<string, unknown>,
   value: unknown,
@@ -124,13 +124,16 @@ function checkReference(
 interface ValueFault {
   path: string;
   message: string;
-  /** The value was not compared with the schema: this would have taken too long. */
+  /** True if the value was not validated, because that would have taken too long. */
   unchecked?: true;
 }
 
-/** Where a value breaks a schema that {@link checkSchema} passed: `path` as `items[0].name`, empty for the value itself. */
+/**
+ * Returns the faults of a value against a schema that {@link checkSchema} passed: `path` as `items[0].name`, empty for
+ * the value itself.
+ */
 export function validateAgainst(schema: Record<string, unknown>, value: unknown): ValueFault[] {
-  const excess = excessOf(schema, value);
+  const excess = schemaCostExcess(schema, value);
   if (excess) return [{ path: dotted(excess.path), message: excess.message, unchecked: true }];
   const isExact = holdsExactNumber(value) || holdsExactNumber(schema);
   const [valid, errors] = isExact
@@ -138,7 +141,7 @@ export function validateAgainst(schema: Record<string, unknown>, value: unknown)
     : Errors(schema, value);
   if (valid) return [];
   const named = errors
-    .filter(({ keyword }) => keyword !== "boolean") // Says "schema is false" beside the fault that means something.
+    .filter(({ keyword }) => keyword !== "boolean") // Its message "schema is false" stands beside another fault that says more.
     .map((error) => ({ path: dotted(error.instancePath), message: sentence(error) }));
   return named.length > 0 ? named.slice(0, limits.faults) : [{ path: "", message: "does not fit the schema" }];
 }
@@ -153,7 +156,7 @@ function sentence({ keyword, params, message }: { keyword: string; params: objec
   return message;
 }
 
-/** A JSON pointer in the notation of error parameters: `/items/0/name` → `items[0].name`. */
+/** Converts a JSON pointer to the notation of error parameters: `/items/0/name` → `items[0].name`. */
 export function dotted(pointer: string): string {
   let path = "";
   for (const part of pointer.split("/").slice(1)) {

@@ -1,6 +1,6 @@
 import { isExactNumber, parseExact } from "./exact-numbers.ts";
 
-/** What a text says as JSON, its numbers by {@link parseExact}; undefined for a text that is none. */
+/** Parses JSON with {@link parseExact}; returns undefined if the text is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return parseExact(text);
@@ -9,7 +9,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The same with ordinary numbers, where they are computed with and go nowhere: a score may come with more digits. */
+/** Parses JSON with ordinary numbers, for values that are only computed with: a score may have more digits. */
 export function roundedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,7 +18,7 @@ export function roundedJson(text: string): unknown {
   }
 }
 
-/** What a text says by {@link parsedJson}; one that is no JSON stands for itself. */
+/** Parses JSON with {@link parsedJson}; returns the text itself if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   const value = parsedJson(text);
   return value === undefined ? text : value;
@@ -27,10 +27,10 @@ export function jsonOrText(text: string): unknown {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
-/** The fields of what may be an object; none of anything else. */
+/** Returns the value if it is an object or a list, otherwise an empty object. */
 export const fieldsOf = (value: unknown): Record<string, unknown> =>
   hasParts(value) ? (value as Record<string, unknown>) : {};
 
-/** Whether a value is a list or an object, and not a single text, number or word. */
+/** True for lists and objects, false for a single string, number or literal. */
 export const hasParts = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !isExactNumber(value);

@@ -1,4 +1,4 @@
-/** Makes something when it is first asked for, and then keeps it: what few requests need costs no start anything. */
+/** Creates a value at first use and caches it, so that rarely needed values do not slow the start. */
 export function lazy<T>(make: () => T): () => T {
   let made: { it: T } | null = null;
   return () => {

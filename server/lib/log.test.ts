@@ -17,7 +17,7 @@ const canaries = [
 ];
 
 describe.each(["json", "pretty"] as const)("a %s line", (format) => {
-  test.each(canaries)("never holds the secret %s, wherever it stands", (secret) => {
+  test.each(canaries)("never contains the secret %s, wherever it occurs", (secret) => {
     const { log, written } = lines(format, ["a-key-without-any-form"]);
     log.info(`said ${secret}`, { deep: { text: [secret] } });
     log.error("failed", { error: new Error(secret, { cause: new Error(secret) }) });
@@ -26,13 +26,13 @@ describe.each(["json", "pretty"] as const)("a %s line", (format) => {
     expect(written.join("\n")).not.toContain(secret);
   });
 
-  test("holds no header, password or cookie by its name", () => {
+  test("contains no header, password or cookie by its name", () => {
     const { log, written } = lines(format);
     log.info("request", { headers: { Authorization: "opensesame", Cookie: "a=opensesame" }, password: "opensesame" });
     expect(written.join()).not.toContain("opensesame");
   });
 
-  test("tells an error's message, its cause and where it happened", () => {
+  test("contains an error's message, its cause and its location", () => {
     const { log, written } = lines(format);
     log.error("broken", { error: new Error("outer", { cause: new Error("inner") }), big: 1n });
     expect(written[0]).toContain("outer");

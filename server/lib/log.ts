@@ -1,6 +1,6 @@
 import { redact } from "./redact.ts";
 
-/** Structured lines for the operator. Values may be anything; secrets are masked where the line is written. */
+/** Structured log for the operator. Field values may be anything; secrets are masked when a line is written. */
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -16,14 +16,14 @@ interface LogOptions {
   format: LogFormat;
   /** Takes one line without its line break. */
   write: (line: string) => void;
-  /** Secrets that have no form of their own, such as provider keys: masked wherever they occur. */
+  /** Secrets without a recognisable form, such as provider keys: masked wherever they occur. */
   secrets?: readonly string[];
   now?: () => number;
 }
 
 type Level = keyof Log;
 
-/** The only place where lines are made, so that no caller has to think of what may not be written. */
+/** The only place that makes log lines, so that no caller has to mask secrets. */
 export function createLog({ format, write, secrets = [], now = Date.now }: LogOptions): Log {
   const line = format === "json" ? jsonLine : prettyLine;
   const at =

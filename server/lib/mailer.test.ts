@@ -3,7 +3,7 @@ import { createMailer } from "./mailer.ts";
 
 const mail = { to: "ada@example.com", subject: "Hello", text: "Hi" };
 
-test("a mail server that never comes to the end of what it says is given up", async () => {
+test("a mail server that never ends its response is given up", async () => {
   const drops: Timer[] = [];
   using server = Bun.listen({
     hostname: "127.0.0.1",

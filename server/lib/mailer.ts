@@ -1,8 +1,8 @@
 import type { Transporter } from "nodemailer";
 import { isOwnHost } from "./ip-address.ts";
-import { settledWithin } from "./settled-within.ts";
+import { settlesWithin } from "./with-timeout.ts";
 
-/** The operator's mail server, and whom mails are from. */
+/** The operator's mail server, and the sender of mails. */
 export interface MailSettings {
   /** `smtp://user:password@host:587` or `smtps://…:465`. */
   url: string;
@@ -11,21 +11,21 @@ export interface MailSettings {
 
 type Transport = Pick<Transporter, "sendMail" | "verify">;
 
-/** Sends mails of plain text. Throws where the server does not take one. */
+/** Sends plain-text mails. Throws if the server refuses one. */
 export type Mailer = ReturnType<typeof createMailer>;
 
 export function createMailer({ url, from }: MailSettings, whole_ms = 60_000) {
   const { protocol, hostname } = new URL(url);
   const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
-  // In clear text a mail with a link would be as good as an account for whoever stands between.
+  // In clear text, an eavesdropper could take over an account with the link of a mail.
   const requireTLS = protocol === "smtp:" && !isOwnHost(hostname);
-  /** A connection of its own: mails are few. */
+  /** Opens a connection for each mail, because mails are few. */
   async function connected(work: (transport: Transport) => Promise<unknown>): Promise<void> {
-    const { createTransport } = await import("nodemailer"); // A start does without.
+    const { createTransport } = await import("nodemailer"); // Imported late, because the start does not need it.
     const transport = createTransport({ url, ...patience, requireTLS });
     try {
-      // A server that says a little now and then is never silent for long.
-      if (!(await settledWithin(whole_ms, work(transport))))
+      // A server that sends a byte now and then never reaches the socket timeout.
+      if (!(await settlesWithin(whole_ms, work(transport))))
         throw new Error(`The mail server was not done within ${whole_ms / 1000} s.`);
     } finally {
       transport.close();
@@ -35,7 +35,7 @@ export function createMailer({ url, from }: MailSettings, whole_ms = 60_000) {
   return {
     send: (mail: { to: string; subject: string; text: string }) =>
       connected((transport) => transport.sendMail({ from, ...mail })),
-    /** Throws where the server is not reached, or does not take the password. */
+    /** Throws if the server is unreachable or refuses the password. */
     verify: () => connected((transport) => transport.verify()),
   };
 }

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { turnsDuring } from "../testing/turns.ts";
 import { maskFor, shortest } from "./mask.ts";
-import { hide, hideCut, hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "./redact.ts";
+import { hideInAnyCase, hideInBytes, hideInJson, maskSecrets, maskSecretsAsync, maskTruncated } from "./redact.ts";
 
-// The same in its plain form: every spelling of the whole text with a place for each character, every secret on its own.
+// Reference implementation: every spelling of the whole text with a position per character, every secret on its own.
 
 interface Plain {
   text: string;
@@ -80,7 +80,7 @@ const escapes: ((char: string) => string)[] = [
   (char) => JSON.stringify(char).slice(1, -1),
 ];
 
-/** Secrets and pieces of them, each letter escaped in some way or twice, and what looks like half an escape. */
+/** Secrets and pieces of them, with letters escaped once or twice, and partial escapes. */
 const textOf = (secrets: readonly string[]) =>
   fc
     .array(
@@ -102,10 +102,10 @@ const textOf = (secrets: readonly string[]) =>
 
 const cases = secretsOf.chain((secrets) => fc.tuple(fc.constant(secrets), textOf(secrets)));
 
-test("what is hidden is what a look for each secret in each spelling of the whole text finds", () => {
+test("the mask hides exactly what a search for each secret in each spelling of the whole text finds", () => {
   fc.assert(
     fc.property(cases, ([secrets, text]) => {
-      expect(hide(text, secrets)).toBe(naive(text, secrets));
+      expect(maskSecrets(text, secrets)).toBe(naive(text, secrets));
       const lower = (each: string) => each.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
       expect(hideInAnyCase(text, secrets)).toBe(naive(text, secrets, lower));
     }),
@@ -113,7 +113,7 @@ test("what is hidden is what a look for each secret in each spelling of the whol
   );
 });
 
-test("it makes no difference into which pieces a text is cut, and what was shown stands", () => {
+test("the result does not depend on the split of the text, and shown text stays", () => {
   fc.assert(
     fc.property(cases, fc.infiniteStream(fc.integer({ min: 1, max: 9 })), ([secrets, text], lengths) => {
       const mask = maskFor(secrets)!;
@@ -123,16 +123,16 @@ test("it makes no difference into which pieces a text is cut, and what was shown
         shown += mask.push(text.slice(at, at + length));
         at += length;
       }
-      expect(shown + mask.end()).toBe(hide(text, secrets));
+      expect(shown + mask.end()).toBe(maskSecrets(text, secrets));
     }),
     { numRuns: 1000 },
   );
 });
 
-test("of a text that ends within a secret, in any spelling, no more than three letters of it are shown", () => {
+test("a text that ends within a secret, in any spelling, shows at most three letters of it", () => {
   fc.assert(
     fc.property(cases, ([secrets, text]) => {
-      const begun = spellingsOf(hideCut(text, secrets)).flatMap((spelling) =>
+      const begun = spellingsOf(maskTruncated(text, secrets)).flatMap((spelling) =>
         secrets.flatMap((secret) => [4, 5, 6, 7].filter((length) => spelling.text.endsWith(secret.slice(0, length)))),
       );
       expect(begun).toEqual([]);
@@ -142,24 +142,24 @@ test("of a text that ends within a secret, in any spelling, no more than three l
 });
 
 test.each([
-  ["a text that is all escapes", () => hideInSlices("%41\\u0041&#65;".repeat(100_000), ["canary-0123456789"])],
+  ["a text that is all escapes", () => maskSecretsAsync("%41\\u0041&#65;".repeat(100_000), ["canary-0123456789"])],
   ["four million numbers", () => hideInJson(Array(4_000_000).fill(1), ["canary-0123456789"])],
 ])("while %s is looked through, others on the thread go on", async (_, work) => {
   const { turns } = await turnsDuring<unknown>(work);
   expect(turns).toBeGreaterThan(4);
 });
 
-test("a long text is hidden like a short one, wherever a secret lies in it", async () => {
+test("a long text is masked like a short one, wherever a secret occurs", async () => {
   const secret = "canary-0123456789";
   for (const at of [0, 8185, 8192, 16_380, 20_000]) {
     const text = `${"&amp;".repeat(at / 5)}${"x".repeat(at % 5)}${secret}${"y".repeat(9000)}`;
-    expect(await hideInSlices(text, [secret])).toBe(text.replace(secret, "[hidden]"));
+    expect(await maskSecretsAsync(text, [secret])).toBe(text.replace(secret, "[hidden]"));
   }
   const same = "z".repeat(100_000);
-  expect(await hideInSlices(same, [secret])).toBe(same);
+  expect(await maskSecretsAsync(same, [secret])).toBe(same);
 });
 
-test("in bytes a secret is stars, and all else is as it was", async () => {
+test("a secret in bytes becomes stars, and the rest stays the same", async () => {
   const secrets = ["canary-0123456789", "0123456789ü"];
   const bytes = Buffer.from("\0canary-0123456789ü\u0001canary-012345678 ü");
   const clean = Buffer.from(await hideInBytes(bytes, secrets));

@@ -1,16 +1,16 @@
-import { Needles } from "./needles.ts";
-import { escapeSign, escapesReach, type Spelling, signsIn, spellings } from "./spellings.ts";
+import { AhoCorasick } from "./aho-corasick.ts";
+import { escapeSign, escapesReach, type SecretEncoding, secretEncodings, signsIn } from "./secret-encodings.ts";
 
-/** What stands in the place of a secret. */
+/** Replacement of a secret. */
 export const hidden = "[hidden]";
 
-/** The length of a secret that is looked for: anything shorter is also part of ordinary words. */
+/** Minimum length of a secret that is masked: shorter ones also occur within ordinary words. */
 export const shortest = 8;
 
 interface Sought {
-  needles: Needles;
-  /** Those that nobody reads with, by their signs: to make them costs more than to read a short text. */
-  spellings: Map<string, Spelling[][]>;
+  needles: AhoCorasick;
+  /** Idle decoders, by their escape signs: creating them costs more than reading a short text. */
+  spellings: Map<string, SecretEncoding[][]>;
 }
 
 interface Span {
@@ -19,30 +19,30 @@ interface Span {
 }
 
 /**
- * Hides secrets in a text that comes in pieces, also where they stand escaped or lie in two pieces. All are looked for in
- * one pass; of the text it keeps what is not decided yet, and a place of each character only near escapes.
+ * Hides secrets in a text that comes in pieces, also if they are escaped or span two pieces. Finds all in one pass, and
+ * keeps only the text that is not decided yet. Maps each character's position only near escapes.
  */
 export class Mask {
-  /** Whether anything was hidden so far. */
+  /** True once a secret was hidden. */
   hasHidden = false;
   private state = 0;
-  // How much was read.
+  // Number of characters read.
   private place = 0;
-  // While there are escapes: who reads what they stand for, and up to where at least.
-  private spelled: Spelling[] | null = null;
+  // Near escapes: decoders that read the text without them, and the position up to which they are needed.
+  private spelled: SecretEncoding[] | null = null;
   private until = 0;
-  // In order, apart from one another.
+  // Sorted and disjoint.
   private readonly spans: Span[] = [];
   private held = "";
   private heldFrom = 0;
 
-  /** `signs`: those that may come. */
+  /** `signs`: escape signs that may occur. */
   constructor(
     private readonly sought: Sought,
     private readonly signs: string,
   ) {}
 
-  /** What may be shown now that this has come, too. */
+  /** Returns the text that can be shown now. */
   push(text: string): string {
     this.held += text;
     for (let at = 0; at < text.length; ) {
@@ -58,9 +58,9 @@ export class Mask {
     return this.release(decided);
   }
 
-  /** The rest. Of a text that was `cut` off somewhere the end may be the beginning of a secret. */
+  /** Returns the rest. A text that was `cut` may end in the beginning of a secret, which is hidden as well. */
   end(cut = false): string {
-    // The cut may go through an escape, of which nobody has read the first half yet.
+    // The cut may go through an escape, whose first half is still unread.
     let begun = cut ? this.begun() : this.place;
     for (const each of this.spelled ?? none)
       if (each.open() < this.place)
@@ -71,7 +71,9 @@ export class Mask {
     return this.release(this.place);
   }
 
-  /** Where the longest beginning of a secret begins that the text ends with, unless it is a few letters. */
+  /**
+   * Returns the start of the longest prefix of a secret that the text ends with, ignoring prefixes of a few letters.
+   */
   private begun(): number {
     const atLeast = shortest / 2;
     const depth = this.sought.needles.depths[this.state]!;
@@ -80,7 +82,7 @@ export class Mask {
     return first;
   }
 
-  /** How far the text goes on with escapes, and until they cannot matter any more. */
+  /** Returns the end of the stretch of text in which escapes can still matter. */
   private stretch(text: string, from: number): number {
     const end = () => Math.min(text.length, from + this.until - this.place);
     for (let at = from; ; ) {
@@ -111,7 +113,7 @@ export class Mask {
   }
 
   private wake(): void {
-    this.spelled = this.sought.spellings.get(this.signs)?.pop() ?? spellings(this.sought.needles, this.signs);
+    this.spelled = this.sought.spellings.get(this.signs)?.pop() ?? secretEncodings(this.sought.needles, this.signs);
     for (const each of this.spelled) each.begin(this.state, this.place);
     this.until = this.place + 1;
   }
@@ -124,7 +126,7 @@ export class Mask {
     this.spelled = null;
   }
 
-  /** What overlaps is one: one secret may be the beginning of another, or begin in it. */
+  /** Adds a span and merges those that overlap it: one secret may be the beginning of another, or begin within it. */
   private add(from: number, to: number): void {
     const { spans } = this;
     let [low, high] = [0, spans.length];
@@ -143,7 +145,7 @@ export class Mask {
     else spans.splice(low, high - low, span);
   }
 
-  /** Shows the text up to a place before which all is decided. */
+  /** Shows the text up to a position before which all is decided. */
   private release(to: number): string {
     let [shown, at, done] = ["", this.heldFrom, 0];
     for (; done < this.spans.length && this.spans[done]!.to <= to; done++) {
@@ -161,9 +163,9 @@ export class Mask {
   }
 }
 
-const none: readonly Spelling[] = [];
+const none: readonly SecretEncoding[] = [];
 
-/** The next character that may begin an escape, or where the search ends. */
+/** Returns the next character that may begin an escape, or `to`. */
 function signIn(text: string, from: number, to: number): number {
   escapeSign.lastIndex = from;
   const sign = escapeSign.exec(text)?.index ?? to;
@@ -175,8 +177,8 @@ const known = new WeakMap<readonly string[], Map<boolean, Sought | null>>();
 const anySigns = signsIn("\\%&");
 
 /**
- * A mask for one text; null where none of the secrets is long enough. Of the same list it is made ready once. Of a `text`
- * that is known it looks for no escapes that are not in it.
+ * Returns a mask for one text, or null if no secret is long enough. The preparation is cached per list of secrets. If
+ * `text` is given, escapes that do not occur in it are not decoded.
  */
 export function maskFor(
   secrets: readonly string[],
@@ -185,12 +187,12 @@ export function maskFor(
   const ready = known.get(secrets) ?? new Map<boolean, Sought | null>();
   known.set(secrets, ready);
   const before = ready.get(anyCase);
-  const sought = before === undefined ? soughtOf(secrets, anyCase) : before; // Null is an answer too.
+  const sought = before === undefined ? soughtOf(secrets, anyCase) : before; // Null is a cached result, too.
   if (before === undefined) ready.set(anyCase, sought);
   return sought && new Mask(sought, text === undefined ? anySigns : signsIn(text));
 }
 
 function soughtOf(secrets: readonly string[], anyCase: boolean): Sought | null {
   const long = [...new Set(secrets)].filter(({ length }) => length >= shortest);
-  return long.length === 0 ? null : { needles: new Needles(long, anyCase), spellings: new Map() };
+  return long.length === 0 ? null : { needles: new AhoCorasick(long, anyCase), spellings: new Map() };
 }

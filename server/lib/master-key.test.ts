@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("the first call makes a key that only its owner can read, later calls read the same one", () => {
+test("the first call creates a key that only its owner can read, and later calls read it", () => {
   const key = loadMasterKey(folder, {});
   expect(key).toHaveLength(32);
   expect(loadMasterKey(folder, {})).toEqual(key);
@@ -18,12 +18,12 @@ test("the first call makes a key that only its owner can read, later calls read 
   expect(readdirSync(folder)).toEqual(["master.key"]);
 });
 
-test("the environment's key is used and nothing is written", () => {
+test("the key of the environment is used, and no file is written", () => {
   expect(loadMasterKey(folder, { RUNNEL_MASTER_KEY: "ab".repeat(32) })).toEqual(new Uint8Array(32).fill(0xab));
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a damaged key is refused and left as it is", () => {
+test("a damaged key is refused and left unchanged", () => {
   writeFileSync(join(folder, "master.key"), "cut");
   expect(() => loadMasterKey(folder, {})).toThrow("master.key must hold 32 bytes");
   expect(() => loadMasterKey(folder, { RUNNEL_MASTER_KEY: "zz" })).toThrow("RUNNEL_MASTER_KEY must hold");

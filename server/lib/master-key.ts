@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 type Environment = Record<string, string | undefined>;
 
-/** The key under which secrets are encrypted at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
+/** Loads the key that encrypts secrets at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
 export function loadMasterKey(folder: string, environment: Environment): Uint8Array {
   const given = givenMasterKey(environment);
   if (given) return given;
@@ -12,7 +12,7 @@ export function loadMasterKey(folder: string, environment: Environment): Uint8Ar
   return parse(readFileSync(path, "utf8").trim(), path);
 }
 
-/** The key from the variable; null where it is not set. Throws for a malformed one. */
+/** Returns the key from the variable, or null if it is not set. Throws if it is malformed. */
 export function givenMasterKey({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
   const given = RUNNEL_MASTER_KEY?.trim();
   return given ? parse(given, "RUNNEL_MASTER_KEY") : null;
@@ -28,7 +28,7 @@ function parse(text: string, source: string): Uint8Array {
   return Uint8Array.fromHex(text);
 }
 
-/** Whole or not at all, and never over another one: what was encrypted under a lost key is lost. */
+/** Creates the file whole or not at all, and never over another one: without its key, encrypted data is lost. */
 function create(path: string): void {
   const temporary = `${path}.${process.pid}`;
   const file = openSync(temporary, "wx", 0o600);
@@ -37,7 +37,7 @@ function create(path: string): void {
     fsyncSync(file);
     linkSync(temporary, path);
   } catch (error) {
-    if (!existsSync(path)) throw error; // Another process made it a moment ago: theirs counts.
+    if (!existsSync(path)) throw error; // Another process created it a moment ago: its key counts.
   } finally {
     closeSync(file);
     rmSync(temporary, { force: true });

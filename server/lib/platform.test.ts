@@ -12,7 +12,7 @@ test.each([
   ["darwin", "arm64", { ...everywhere, processes: null, modes: true }, "vec0.dylib", "darwin-arm64"],
   ["win32", "x64", { ...everywhere, processes: null, modes: false }, "vec0.dll", "windows-x64"],
 ] as [string, string, Partial<Platform>, string, string][])(
-  "%s on %s is asked for nothing that it has not",
+  "%s on %s is never asked for what it lacks",
   (system, cpu, expected, file, of) => {
     const found = platformOf(system, cpu);
     expect(found).toMatchObject(expected);
@@ -21,7 +21,7 @@ test.each([
   },
 );
 
-test("what Linux tells of a process is read, with a name that looks like more fields", () => {
+test("process information of Linux is parsed, even if a name looks like more fields", () => {
   using folder = temporaryFolder();
   const put = (path: string, text: string) => {
     mkdirSync(dirname(folder.file(path)), { recursive: true });
@@ -49,7 +49,7 @@ test("what Linux tells of a process is read, with a name that looks like more fi
   expect([table.figures(9), table.threads(9), table.openFiles(9)]).toEqual([null, [], null]);
 });
 
-test("a system that tells nothing is asked nothing, and a process counts as its one thread", () => {
+test("a system without process information is not asked, and a process counts as one thread", () => {
   const table = createProcessTable(null);
   expect([table.figures(1), table.openFilesMax("self"), table.openFiles("self"), table.fileOf("self", 0)]).toEqual([
     null,

@@ -1,30 +1,30 @@
-/** Where the systems that runnel is built for differ. What differs is asked for here, and nowhere else. */
+/** Differences between the supported operating systems, all in this place. */
 export interface Platform {
-  /** Code can be jailed: Landlock and seccomp. */
+  /** True if code can be jailed (Landlock and seccomp). */
   jail: boolean;
-  /** Threads have priorities of their own. */
+  /** True if threads have priorities of their own. */
   threadPriorities: boolean;
-  /** New connections can be led from one process that listens to another, so that it takes over and refuses none. */
+  /** True if new connections can be handed from one listening process to another, so that a restart refuses none. */
   leadsConnections: boolean;
-  /** A process can begin anew under its id, with another environment. */
+  /** True if a process can re-execute itself under the same pid with another environment. */
   beginsAnew: boolean;
-  /** systemd runs services. */
+  /** True if systemd runs services. */
   systemd: boolean;
-  /** File systems are known by their numbers. */
+  /** True if file systems are identified by type numbers. */
   fileSystemTypes: boolean;
-  /** Where the system tells of its processes; null: nowhere. */
+  /** Folder with process information; null if the system has none. */
   processes: "/proc" | null;
-  /** A file's mode says who may read it. */
+  /** True if a file's mode controls who may read it. */
   modes: boolean;
-  /** Names are durable when their folder was synced; elsewhere a folder cannot be opened, and need not be. */
+  /** True if a folder must be synced to make its file names durable; on other systems it cannot be opened. */
   syncsFolders: boolean;
-  /** A file can be deleted while a process has it open. */
+  /** True if an open file can be deleted. */
   deletesOpenFiles: boolean;
-  /** sqlite-vec's library, and the package of npm that has it. */
+  /** sqlite-vec's library, and its npm package. */
   vec: { file: string; package: string };
 }
 
-/** What holds for a system and a processor, as `process.platform` and `process.arch` name them. */
+/** Returns the properties of a system, named by the values of `process.platform` and `process.arch`. */
 export function platformOf(system: string, cpu: string): Platform {
   const [linux, windows] = [system === "linux", system === "win32"];
   const ending = windows ? "dll" : system === "darwin" ? "dylib" : "so";
@@ -43,5 +43,5 @@ export function platformOf(system: string, cpu: string): Platform {
   };
 }
 
-/** Of this process. */
+/** Properties of the current system. */
 export const platform: Platform = platformOf(process.platform, process.arch);

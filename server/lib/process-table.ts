@@ -5,12 +5,12 @@ import { platform } from "./platform.ts";
 
 type Pid = number | "self";
 
-/** What a system tells of its processes. Of one that is gone, and on a system that tells nothing, all is null or empty. */
+/** Process information of the system. Null or empty for a process that is gone and on systems without it. */
 type ProcessTable = ReturnType<typeof createProcessTable>;
 
-/** Reads it as Linux writes it down, below `folder`; null: the system tells nothing. */
+/** Reads it from `folder`, in the format of Linux; null if the system has none. */
 export function createProcessTable(folder: string | null) {
-  function told<T, Else>(otherwise: Else, read: (folder: string) => T): T | Else {
+  function readOr<T, Else>(otherwise: Else, read: (folder: string) => T): T | Else {
     try {
       return folder === null ? otherwise : read(folder);
     } catch {
@@ -18,34 +18,34 @@ export function createProcessTable(folder: string | null) {
     }
   }
   const lines = (path: string): string => readFileSync(path, "latin1");
-  const pageBytes = lazy(() => told(4096, (folder) => pageSizeIn(readFileSync(join(folder, "self/auxv"))) ?? 4096));
+  const pageBytes = lazy(() => readOr(4096, (folder) => pageSizeIn(readFileSync(join(folder, "self/auxv"))) ?? 4096));
   return {
-    /** Memory in use, and processor time so far. */
+    /** Memory in use and processor time so far. */
     figures: (pid: number): { resident_mb: number; computed_ms: number } | null =>
-      told(null, (folder) => {
+      readOr(null, (folder) => {
         const stat = lines(join(folder, `${pid}`, "stat"));
-        const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // From the third field on: a name may hold anything.
+        const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // A name may contain anything.
         const [user, system, pages] = [after[11], after[12], after[21]].map(Number);
         return { resident_mb: (pages! * pageBytes()) / 2 ** 20, computed_ms: (user! + system!) * 10 };
       }),
-    /** Ids of its threads. Where the system does not tell, its own. */
+    /** Ids of its threads; the pid itself if the system does not list threads. */
     threads: (pid: number): number[] =>
-      folder === null ? [pid] : told([], (folder) => readdirSync(join(folder, `${pid}`, "task")).map(Number)),
-    /** How many files, pipes and sockets it may have open. */
+      folder === null ? [pid] : readOr([], (folder) => readdirSync(join(folder, `${pid}`, "task")).map(Number)),
+    /** Maximum number of open files, pipes and sockets. */
     openFilesMax: (pid: Pid): number | null =>
-      told(null, (folder) => {
+      readOr(null, (folder) => {
         const [, max] = /^Max open files +(\S+)/m.exec(lines(join(folder, `${pid}`, "limits"))) ?? [];
         return max === "unlimited" ? Number.POSITIVE_INFINITY : Number(max);
       }),
-    /** The numbers of those that it has open. */
+    /** Numbers of its open file descriptors. */
     openFiles: (pid: Pid): number[] | null =>
-      told(null, (folder) => readdirSync(join(folder, `${pid}`, "fd")).map(Number)),
-    /** What one of them is: a path, or `socket:[…]`. Null for one that was closed since it was listed. */
+      readOr(null, (folder) => readdirSync(join(folder, `${pid}`, "fd")).map(Number)),
+    /** Target of a descriptor: a path, or `socket:[…]`. Null if it was closed meanwhile. */
     fileOf: (pid: Pid, number: number): string | null =>
-      told(null, (folder) => readlinkSync(join(folder, `${pid}`, "fd", `${number}`))),
-    /** The environment that this process was given, whatever was set in it since. */
+      readOr(null, (folder) => readlinkSync(join(folder, `${pid}`, "fd", `${number}`))),
+    /** The environment that this process was started with. */
     firstEnvironment: (): Record<string, string> | null =>
-      told(null, (folder) =>
+      readOr(null, (folder) =>
         Object.fromEntries(
           readFileSync(join(folder, "self/environ"), "utf8")
             .split("\0")
@@ -55,18 +55,20 @@ export function createProcessTable(folder: string | null) {
             }),
         ),
       ),
-    /** For how many milliseconds this thread could have worked so far and had no core. */
+    /** Milliseconds that this thread was ready to run but had no core. */
     waitedForCore_ms: (): number | null =>
-      told(null, (folder) => Number(lines(join(folder, "thread-self/schedstat")).split(" ")[1]) / 1e6),
+      readOr(null, (folder) => Number(lines(join(folder, "thread-self/schedstat")).split(" ")[1]) / 1e6),
   };
 }
 
-/** Of Linux's auxiliary vector, pairs of 64-bit words (getauxval(3)): some ARM machines have pages of 16 or 64 KB. */
+/**
+ * Reads the page size from Linux's auxiliary vector of 64-bit pairs (getauxval(3)): some ARM machines use 16 or 64 KB.
+ */
 function pageSizeIn(vector: Buffer): number | null {
   for (let at = 0; at + 16 <= vector.length; at += 16)
     if (vector.readBigUInt64LE(at) === 6n) return Number(vector.readBigUInt64LE(at + 8)); // AT_PAGESZ
   return null;
 }
 
-/** Of this system. */
+/** Process information of this system. */
 export const processTable: ProcessTable = createProcessTable(platform.processes);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { freePort } from "../testing/free-port.ts";
-import { proxySecrets, readProxy, readRule, removeProxyEnvironment, wayTo } from "./proxy.ts";
+import { proxyFor, proxySecrets, readProxy, readRule, removeProxyEnvironment } from "./proxy.ts";
 
-test("every proxy variable is forgotten in both cases, and no other", () => {
+test("every proxy variable is removed in both cases, and no other variable", () => {
   const environment = Object.fromEntries(
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [
       [name, "http://127.0.0.1:9"],
@@ -45,28 +45,28 @@ test("a process started behind a proxy reaches hosts directly, in the main threa
 describe("the operator's proxy", () => {
   const RUNNEL_PROXY = "http://user:pass%20word@proxy.example:3128";
   const isProxied = (address: string, NO_PROXY = "", more: Record<string, string> = {}): boolean =>
-    wayTo(new URL(address), undefined, readRule({ RUNNEL_PROXY, NO_PROXY, ...more })).proxy !== false;
+    proxyFor(new URL(address), undefined, readRule({ RUNNEL_PROXY, NO_PROXY, ...more })).proxy !== false;
 
-  test("is none unless it is named, whatever else the environment says", () => {
+  test("is null unless configured, whatever else the environment has", () => {
     const others = { HTTP_PROXY: RUNNEL_PROXY, https_proxy: RUNNEL_PROXY, ALL_PROXY: RUNNEL_PROXY };
     for (const RUNNEL_PROXY of [undefined, "", " "])
-      expect(wayTo(new URL("https://api.example/"), undefined, readRule({ ...others, RUNNEL_PROXY }))).toEqual({
+      expect(proxyFor(new URL("https://api.example/"), undefined, readRule({ ...others, RUNNEL_PROXY }))).toEqual({
         proxy: false,
       });
-    expect(wayTo(new URL("https://api.example/"), undefined, readRule({ RUNNEL_PROXY }))).toEqual({
+    expect(proxyFor(new URL("https://api.example/"), undefined, readRule({ RUNNEL_PROXY }))).toEqual({
       proxy: `${RUNNEL_PROXY}/`,
     });
   });
 
-  test("sees nothing that is for this machine, however that is written", () => {
+  test("gets no request to this machine, however its address is written", () => {
     for (const host of ["127.0.0.1", "127.1", "0x7f.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]"])
       expect([host, isProxied(`http://${host}:8443/`)]).toEqual([host, false]);
     for (const host of ["localhost", "LOCALHOST", "localhost.", "a.localhost", "localhost.localdomain"])
       expect([host, isProxied(`https://${host}/`)]).toEqual([host, false]);
     for (const host of ["10.0.0.1", "mylocalhost", "localhost.example", "[2001:db8::1]"])
       expect([host, isProxied(`https://${host}/`)]).toEqual([host, true]);
-    // A name that was looked up, and is this machine.
-    const way = wayTo(new URL("https://crm.example/"), "127.0.0.1", readRule({ RUNNEL_PROXY }));
+    // A resolved name of this machine.
+    const way = proxyFor(new URL("https://crm.example/"), "127.0.0.1", readRule({ RUNNEL_PROXY }));
     expect(way).toEqual({ proxy: false });
   });
 
@@ -91,11 +91,11 @@ describe("the operator's proxy", () => {
   ])("leaves out what NO_PROXY names: %s", (named, direct, proxied) => {
     expect(direct.filter((address) => isProxied(address, named))).toEqual([]);
     expect(proxied.filter((address) => !isProxied(address, named))).toEqual([]);
-    // The name in small letters counts more, also where it is empty.
+    // The lower-case name wins, even if it is empty.
     for (const address of direct) expect(isProxied(address, named, { no_proxy: "" })).toBe(true);
   });
 
-  test("is refused where it is none, and its password is told to nobody", () => {
+  test("is refused if invalid, without revealing its password", () => {
     const wrong = [
       "proxy.example",
       "proxy.example:3128",
@@ -111,7 +111,7 @@ describe("the operator's proxy", () => {
     expect(proxySecrets(null)).toEqual([]);
   });
 
-  test("is asked for the address that the guard judged, and for no name; it takes nothing that the guard refuses", async () => {
+  test("gets the address that the guard checked, not the name, and nothing that the guard refuses", async () => {
     const asked: string[] = [];
     const proxy = createServer((socket) => {
       socket.on("error", () => {});

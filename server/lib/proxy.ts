@@ -3,37 +3,36 @@ import { secretsInUrl } from "./url-secrets.ts";
 
 type Environment = Record<string, string | undefined>;
 
-/** The proxy that a request goes through; false: it goes to its host directly, whatever the environment says. */
-type Way = { proxy: string | false };
+/** Proxy of a request; false: direct, whatever the environment says. */
+type ProxyOption = { proxy: string | false };
 
 const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-/** Forgets the proxies that the environment names, in both cases. `NO_PROXY` names none, and stays. */
+/** Removes the proxy variables, in both cases. `NO_PROXY` names no proxy and stays. */
 export function removeProxyEnvironment(environment: Environment = process.env): void {
-  // Bun's fetch hands requests to these proxies without a word, and so does its client of object stores, which asks for no
-  // exception: a request to this machine, with its API key, would leave it.
+  // Bun's fetch silently uses these proxies, and so does its S3 client, which knows no exceptions: a request to this
+  // machine, with its API key, would leave it.
   for (const name of names) {
     delete environment[name];
     delete environment[name.toLowerCase()];
   }
 }
 
-/** Which requests go through a proxy. */
+/** Rule that decides which requests use a proxy. */
 interface Rule {
   proxy: string;
-  /** Whether a host is reached without the proxy, since the operator says so. */
+  /** True if the operator excluded the host from the proxy. */
   isException(host: string, port: number): boolean;
 }
 
 let rule: Rule | null = null;
 
-/** For requests that no proxy may take: the nodes of a cluster reach each other directly. */
-export const direct: Way = { proxy: false };
+/** For requests that never use a proxy, such as those between the nodes of a cluster. */
+export const direct: ProxyOption = { proxy: false };
 
 /**
- * Lets requests of this thread go through the proxy of `RUNNEL_PROXY`, and through no other one. Call it first thing in the
- * main thread and in every worker: a worker's fetch begins with the proxies that the process began with. Throws for what
- * is no proxy.
+ * Routes requests of this thread through the proxy of `RUNNEL_PROXY` and no other. Call it first in the main thread and
+ * in every worker, because a worker's fetch starts with the proxies of the process. Throws for an invalid proxy.
  */
 export function applyProxy(environment: Environment = process.env): void {
   rule = readRule(environment);
@@ -41,14 +40,14 @@ export function applyProxy(environment: Environment = process.env): void {
   if (rule === null) return;
   globalThis.fetch = Object.assign(async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
     const isDecided = init !== undefined && "proxy" in init;
-    return await bare(input, isDecided ? init : ({ ...init, ...wayTo(addressOf(input)) } as RequestInit));
+    return await bare(input, isDecided ? init : ({ ...init, ...proxyFor(addressOf(input)) } as RequestInit));
   }, bare);
 }
 
 const bare = globalThis.fetch;
 const addressOf = (input: string | URL | Request): URL => new URL(input instanceof Request ? input.url : input);
 
-/** The operator's rule; null for one without a proxy. Throws for what is no proxy. */
+/** Returns the operator's rule, or null without a proxy. Throws for an invalid proxy. */
 export function readRule(environment: Environment): Rule | null {
   const proxy = readProxy(environment.RUNNEL_PROXY);
   return proxy === null
@@ -56,7 +55,7 @@ export function readRule(environment: Environment): Rule | null {
     : { proxy, isException: exceptionsOf(environment.no_proxy ?? environment.NO_PROXY ?? "") };
 }
 
-/** The address of a proxy; null where there is none. Throws for what is no proxy, and does not repeat its password. */
+/** Returns the URL of a proxy, or null if there is none. Throws for an invalid one, without repeating its password. */
 export function readProxy(text: string | undefined): string | null {
   if (!text?.trim()) return null;
   const url = URL.parse(text.trim());
@@ -65,14 +64,14 @@ export function readProxy(text: string | undefined): string | null {
   return url.href;
 }
 
-/** What of a proxy's address no line of the log may hold. */
+/** Parts of a proxy's URL that must not be logged. */
 export const proxySecrets = (proxy: string | null): string[] => (proxy === null ? [] : secretsInUrl(proxy));
 
 /**
- * How a request goes to a host; `address` is the one of its addresses that it is sent to, where that was chosen already.
- * Nothing for this machine leaves it.
+ * Returns the proxy setting for a request; `address` is the resolved address, if known. Requests to this machine never
+ * use the proxy.
  */
-export function wayTo(url: URL, address?: string, by: Rule | null = rule): Way {
+export function proxyFor(url: URL, address?: string, by: Rule | null = rule): ProxyOption {
   if (by === null) return direct;
   const hosts = [hostOf(url), ...(address === undefined ? [] : [address])];
   if (hosts.some(isThisMachine)) return direct;
@@ -82,11 +81,11 @@ export function wayTo(url: URL, address?: string, by: Rule | null = rule): Way {
 }
 
 /**
- * Lets Bun's client of object stores reach this one as `wayTo` says: it knows no proxy but the one of the environment. No
- * other request minds the variable, since each says how it goes while there is a rule.
+ * Routes Bun's S3 client like `wayTo`: it only knows the proxy of the environment. Other requests ignore the variable,
+ * because they all set a proxy option while a rule exists.
  */
-export function leadStoresTo(url: URL, environment: Environment = process.env): void {
-  const { proxy } = wayTo(url);
+export function setObjectStoreProxy(url: URL, environment: Environment = process.env): void {
+  const { proxy } = proxyFor(url);
   if (proxy !== false) environment.HTTP_PROXY = proxy;
 }
 
@@ -98,10 +97,7 @@ function isThisMachine(host: string): boolean {
   return /(^|\.)localhost$|\.localdomain$/.test(host);
 }
 
-/**
- * Reads `NO_PROXY`: `*`, names with all that ends in them, addresses and networks, each with a port if it is for that one
- * alone.
- */
+/** Parses `NO_PROXY`: `*`, domain suffixes, addresses and networks, each with an optional port. */
 function exceptionsOf(text: string): Rule["isException"] {
   const entries = text
     .toLowerCase()

@@ -1,10 +1,10 @@
+import { AhoCorasick } from "./aho-corasick.ts";
+import { createYielder } from "./cooperative-yield.ts";
 import { isNumber } from "./exact-numbers.ts";
 import { hasParts } from "./json.ts";
 import { type Mask, hidden as mask, maskFor, shortest } from "./mask.ts";
-import { Needles } from "./needles.ts";
-import { inSlices } from "./slices.ts";
 
-// A kept prefix says what kind of secret it was, which is what whoever reads the log needs to know.
+// The prefix is kept to show the kind of secret in the log.
 const rules: [form: RegExp, shown: string][] = [
   [/\b(sk_(?:live|test)_)\w{8,}/g, `$1${mask}`],
   [/\b(ct_(?:live|test)_)[\w-]{8,}/g, `$1${mask}`],
@@ -14,7 +14,7 @@ const rules: [form: RegExp, shown: string][] = [
   [/((?:__Host-runnel|runnel_session)=)[^\s;"\\]+/g, `$1${mask}`],
   [/(runnel_visitor=)[^\s;"\\]+/g, `$1${mask}`],
   [/(\/(?:setup|chat\/\w+)#)[\w-]+/g, `$1${mask}`],
-  // Whoever has the address of a callback may answer the call.
+  // The URL of a callback is the permission to answer the call.
   [/(\/callbacks\/+)[^\s"'\\/?#]+/gi, `$1${mask}`],
   [/\b(sk-)[\w-]{16,}/g, `$1${mask}`],
   [/\bAKIA[0-9A-Z]{16}\b/g, mask],
@@ -22,29 +22,30 @@ const rules: [form: RegExp, shown: string][] = [
   [/(\/\/)[^/\s:@"]+:[^/\s@"]+(@)/g, `$1${mask}$2`],
 ];
 
-/** Masks what looks like a secret, and these very secrets, in a text that leaves the process. */
+/** Masks everything that looks like a secret, and the given secrets, in a text that leaves the process. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let shown = hide(text, secrets);
+  let shown = maskSecrets(text, secrets);
   for (const [form, replacement] of rules) shown = shown.replace(form, replacement);
   return shown;
 }
 
-/** Masks these very secrets in a text, also where they stand escaped, and nothing that only looks like one. */
-export const hide = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets, { text }));
+/** Masks only the given secrets, also in escaped form. */
+export const maskSecrets = (text: string, secrets: readonly string[]): string =>
+  masked(text, maskFor(secrets, { text }));
 
-/** Like `hide`, in whichever case the secrets are written: names of hosts come back in small letters. */
+/** Like `maskSecrets`, but ignores case, because host names come back in lower case. */
 export const hideInAnyCase = (text: string, secrets: readonly string[]): string =>
   masked(text, maskFor(secrets, { text, anyCase: true }));
 
-/** Like `hide`, of a text that was cut off somewhere: its end may be the beginning of a secret. */
-export const hideCut = (text: string, secrets: readonly string[]): string =>
+/** Like `maskSecrets` for a truncated text, whose end may be the beginning of a secret. */
+export const maskTruncated = (text: string, secrets: readonly string[]): string =>
   masked(text, maskFor(secrets, { text }), true);
 
-/** Like `hide` or `hideCut`, of a long text: others on this thread go first in between. */
-export async function hideInSlices(text: string, secrets: readonly string[], cut = false): Promise<string> {
+/** Like `maskSecrets` or `maskTruncated` for a long text; yields in between. */
+export async function maskSecretsAsync(text: string, secrets: readonly string[], cut = false): Promise<string> {
   const mask = maskFor(secrets, { text });
   if (!mask) return text;
-  const rest = inSlices();
+  const rest = createYielder();
   let shown = "";
   for (let at = 0; at < text.length; at += pieceLength) {
     shown += mask.push(text.slice(at, at + pieceLength));
@@ -54,7 +55,7 @@ export async function hideInSlices(text: string, secrets: readonly string[], cut
   return mask.hasHidden ? shown : text;
 }
 
-// Takes a millisecond or two where it is nothing but escapes.
+// A piece takes one or two milliseconds if it is all escapes.
 const pieceLength = 8192;
 
 function masked(text: string, mask: Mask | null, cut = false): string {
@@ -65,13 +66,13 @@ function masked(text: string, mask: Mask | null, cut = false): string {
   return mask.hasHidden ? shown : text;
 }
 
-/** The same bytes with stars in the place of these very secrets, in slices: a file keeps its length. */
+/** Replaces the given secrets by stars of the same length in bytes; yields in between. */
 export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
   const sought = secrets.filter(({ length }) => length >= shortest);
-  // Each byte as a character.
-  const needles = new Needles(sought.map((secret) => Buffer.from(secret).toString("latin1")));
+  // One character per byte.
+  const needles = new AhoCorasick(sought.map((secret) => Buffer.from(secret).toString("latin1")));
   const clean = new Uint8Array(bytes);
-  const rest = inSlices();
+  const rest = createYielder();
   let [state, covered] = [0, 0];
   for (let index = 0; index < bytes.length; index++) {
     if (index % 65_536 === 0) await rest();
@@ -87,15 +88,15 @@ export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[])
 const star = 42;
 
 /**
- * Like `hide`, everywhere in a JSON value: names, texts, and numbers that are a secret's digits. In slices, and in place:
- * what tools answer may be large, and nobody needs it as it was.
+ * Like `hide` for a JSON value: masks names, strings, and numbers whose digits are a secret. Changes the value in place
+ * and yields in between, because tool outputs may be large.
  */
 export async function hideInJson(value: unknown, secrets: readonly string[]): Promise<unknown> {
   const whole = { value };
   const open: Json[] = [whole];
-  // A list may have millions of numbers, and hardly any secret could be one.
+  // Skips numbers if no secret looks like one, because a list may have millions.
   const inNumbers = secrets.some((secret) => /^[-+.e\d]+$/.test(secret));
-  const rest = inSlices();
+  const rest = createYielder();
   let looked = 0;
   for (let at = open.pop(); at; at = open.pop()) {
     for (const name of Array.isArray(at) ? at.keys() : Object.keys(at)) {
@@ -103,10 +104,10 @@ export async function hideInJson(value: unknown, secrets: readonly string[]): Pr
       const inner = at[name];
       if (hasParts(inner)) open.push(inner as Json);
       else if (typeof inner === "string" && inner.length > pieceLength)
-        put(at, name, await hideInSlices(inner, secrets));
+        put(at, name, await maskSecretsAsync(inner, secrets));
       else if (typeof inner === "string" || (inNumbers && isNumber(inner))) {
         const text = typeof inner === "string" ? inner : JSON.stringify(inner);
-        const shown = hide(text, secrets);
+        const shown = maskSecrets(text, secrets);
         if (shown !== text) put(at, name, typeof inner === "string" ? shown : mask);
       }
     }
@@ -117,13 +118,13 @@ export async function hideInJson(value: unknown, secrets: readonly string[]): Pr
 
 type Json = { [name: string | number]: unknown };
 
-/** Also where the name is `__proto__`. */
+/** Defines the property, which works for `__proto__` too. */
 const put = (into: Json, name: string | number, value: unknown): void =>
   void Object.defineProperty(into, name, { value, writable: true, enumerable: true, configurable: true });
 
 function rename(object: Json, secrets: readonly string[]): void {
-  if (Array.isArray(object) || Object.keys(object).every((name) => hide(name, secrets) === name)) return;
+  if (Array.isArray(object) || Object.keys(object).every((name) => maskSecrets(name, secrets) === name)) return;
   const entries = Object.entries(object);
   for (const [name] of entries) delete object[name];
-  for (const [name, value] of entries) put(object, hide(name, secrets), value);
+  for (const [name, value] of entries) put(object, maskSecrets(name, secrets), value);
 }

@@ -13,7 +13,7 @@ test.each([
   expect(new Set(waits).size).toBeGreaterThan(1);
 });
 
-test("the other side's word goes before ours, up to a minute", () => {
+test("the other side's delay wins over ours, up to a minute", () => {
   expect([backoff(9, 0), backoff(1, 1234), backoff(1, 3_600_000)]).toEqual([0, 1234, 60_000]);
 });
 
@@ -31,7 +31,7 @@ test.each<[string | null | undefined, number | null]>([
   expect(retryAfter(value, Date.UTC(2026, 0, 1))).toBe(expected);
 });
 
-test("whoever sleeps is woken by the signal, and sleeps not at all when it was given before", async () => {
+test("a signal ends a sleep, and prevents it if aborted before", async () => {
   const abort = new AbortController();
   const asleep = sleep(3_600_000, abort.signal);
   abort.abort();

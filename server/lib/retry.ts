@@ -1,14 +1,14 @@
 const base_ms = 500;
 const max_ms = 60_000;
 
-/** How long to wait after failed attempt `attempt` (from 1): what the other side asked for, else doubling with jitter. */
+/** Returns the delay in ms after failed attempt `attempt` (from 1): the requested one, else doubling with jitter. */
 export function backoff(attempt: number, asked_ms: number | null): number {
   if (asked_ms !== null) return Math.min(asked_ms, max_ms);
   const full = Math.min(base_ms * 2 ** (attempt - 1), max_ms);
   return Math.round(full / 2 + (Math.random() * full) / 2);
 }
 
-/** `Retry-After` in milliseconds: seconds or a date. Null when absent or unreadable. */
+/** Parses `Retry-After` (seconds or a date) into milliseconds; null if absent or unreadable. */
 export function retryAfter(value: string | null | undefined, now: number): number | null {
   const text = value?.trim();
   if (!text) return null;
@@ -17,7 +17,7 @@ export function retryAfter(value: string | null | undefined, now: number): numbe
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** Waits, or returns at once when the signal is aborted. */
+/** Waits; resolves early when the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

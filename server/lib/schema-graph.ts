@@ -22,7 +22,7 @@ export const mapped = ["properties", "patternProperties", "$defs", "definitions"
 const inPlaceSingle = ["not", "if", "then", "else"];
 const inPlaceListed = ["allOf", "anyOf", "oneOf"];
 
-/** What a reference such as `#/$defs/name` leads to. */
+/** Resolves a reference such as `#/$defs/name`. */
 export function resolvePointer(root: unknown, pointer: string): unknown {
   let found = root;
   for (const part of pointer.split("/").slice(1)) {
@@ -33,7 +33,7 @@ export function resolvePointer(root: unknown, pointer: string): unknown {
   return found;
 }
 
-/** Schemas that a value must be compared with because it is with this one: no data is consumed on the way. */
+/** Subschemas that apply to the same value as this schema. */
 export function inPlace(root: unknown, node: Record<string, unknown>): unknown[] {
   const inner = inPlaceSingle.filter((key) => key in node).map((key) => node[key]);
   for (const key of inPlaceListed) if (Array.isArray(node[key])) inner.push(...node[key]);
@@ -42,7 +42,7 @@ export function inPlace(root: unknown, node: Record<string, unknown>): unknown[]
   return inner;
 }
 
-// Schemas for what a value holds.
+// Subschemas that apply to parts of the value.
 function deeper(node: Record<string, unknown>): unknown[] {
   const inner = single.filter((key) => key in node && !inPlaceSingle.includes(key)).map((key) => node[key]);
   if (Array.isArray(node.prefixItems)) inner.push(...node.prefixItems);
@@ -51,14 +51,14 @@ function deeper(node: Record<string, unknown>): unknown[] {
   return inner;
 }
 
-/** What is wrong with the references of a schema, as a sentence: endless, or growing by the level. */
+/** Returns the fault of a schema's references: endless, or growing with each level. Null if there is none. */
 export function expansionFault(root: Record<string, unknown>): string | null {
   const sizes = new Map<unknown, number>();
   const sizeOf = (node: unknown): number => {
     if (!isObject(node)) return 1;
     const known = sizes.get(node);
     if (known !== undefined) return known;
-    sizes.set(node, 1); // Met again below itself: recursion, which the data bounds (see excessOf).
+    sizes.set(node, 1); // Reached again below itself: recursion that is bounded by the data (see schema-cost.ts).
     const size = [...inPlace(root, node), ...deeper(node)].reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
     sizes.set(node, size);
     return size;
@@ -71,7 +71,7 @@ export function expansionFault(root: Record<string, unknown>): string | null {
     : null;
 }
 
-// Following references that consume no data, a validator would never come back.
+// True if references form a loop that consumes no data: a validator would never return.
 function isEndless(root: Record<string, unknown>, nodes: readonly unknown[]): boolean {
   const done = new Set<unknown>();
   const path = new Set<unknown>();

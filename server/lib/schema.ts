@@ -1,18 +1,18 @@
 import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
-// The words that schemas are written in.
+// Vocabulary of the API's schemas.
 
-/** A schema that has a name in the API's description: generators of clients call its type by it. */
+/** A schema with a name in the API document, which client generators use for its type. */
 export const named = <T extends TSchema>(component: string, schema: T): T => ({ ...schema, component });
 
-/** A field with what it means there, whatever its schema means elsewhere. */
+/** A field with a description for this place. */
 export const about = <T extends TSchema>(about: string | undefined, schema: T): T =>
   about ? { ...schema, about } : schema;
 
-/** A field that may be null. */
+/** A nullable field. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** One of these words. */
+/** An enum. */
 export const oneOf = <const T extends string>(values: readonly T[], options?: SchemaOptions) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -21,11 +21,11 @@ export const oneOf = <const T extends string>(values: readonly T[], options?: Sc
     ),
   );
 
-/** Always this word. */
+/** A constant. */
 export const word = <const T extends string | boolean>(value: T) => Type.Unsafe<T>({ const: value });
 
-/** What the API tells less of than the code knows. */
-export const typed = <T>(schema: TSchema) => Type.Unsafe<T>(schema);
+/** A schema with a more precise TypeScript type than the API document states. */
+export const withType = <T>(schema: TSchema) => Type.Unsafe<T>(schema);
 
 export const text = Type.String();
 export const integer = Type.Integer();
@@ -40,12 +40,12 @@ export const optional = Type.Optional;
 export const map = <T extends TSchema>(values: T) => Type.Record(Type.String(), values);
 
 const closed = { additionalProperties: false };
-/** An object of these fields and no others. */
-export const exact = <T extends TProperties>(fields: T) => Type.Object(fields, closed);
-/** The same where each may be left out. */
-export const partial = <T extends TProperties>(fields: T) => Type.Partial(exact(fields));
-/** Fields that are required, fields that may be left out, and no others. */
+/** An object with these fields and no others. */
+export const closedObject = <T extends TProperties>(fields: T) => Type.Object(fields, closed);
+/** The same with all fields optional. */
+export const partial = <T extends TProperties>(fields: T) => Type.Partial(closedObject(fields));
+/** An object with required and optional fields, and no others. */
 export const partly = <R extends TProperties, O extends TProperties>(required: R, optional: O) =>
   Type.Composite([Type.Object(required), Type.Partial(Type.Object(optional))], closed);
-/** An object whose other fields are ignored. */
+/** An object whose unknown fields are ignored. */
 export const open = <T extends TProperties>(fields: T) => Type.Object(fields, { additionalProperties: true });

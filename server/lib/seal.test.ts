@@ -4,7 +4,7 @@ import { createSeal } from "./seal.ts";
 const key = crypto.getRandomValues(new Uint8Array(32));
 const seal = createSeal(key);
 
-test("what is sealed opens again with the same key and context, and shows nothing of itself", () => {
+test("a sealed text opens with the same key and context, and reveals nothing of itself", () => {
   for (const plain of ["", "secret", "ä€😀".repeat(1000)]) {
     const sealed = seal.seal(plain, "row");
     expect(seal.open(sealed, "row")).toBe(plain);
@@ -12,11 +12,11 @@ test("what is sealed opens again with the same key and context, and shows nothin
   }
 });
 
-test("the same text never looks the same twice", () => {
+test("sealing the same text twice has different results", () => {
   expect(seal.seal("secret", "row")).not.toBe(seal.seal("secret", "row"));
 });
 
-test("a sealed text opens neither in another row, nor under another key, nor after any change", () => {
+test("a sealed text does not open in another row, under another key, or after any change", () => {
   const sealed = seal.seal("secret", "row");
   expect(() => seal.open(sealed, "another row")).toThrow();
   expect(() => createSeal(crypto.getRandomValues(new Uint8Array(32))).open(sealed, "row")).toThrow();

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/** Encrypts what must be read again: tool headers, signing secrets, provider keys. */
+/** Encrypts values that must be read again: tool headers, signing secrets, provider keys. */
 export type Seal = ReturnType<typeof createSeal>;
 
 const [nonceLength, tagLength] = [12, 16];
 
 /**
- * AES-256-GCM under the master key. `context` names the row that the text belongs to and must be given again to open
- * it, so that whoever can write to the database cannot move a secret into a row of their own.
+ * AES-256-GCM under the master key. `context` names the row and is needed to open the text, so that write access to the
+ * database is not enough to move a secret into another row.
  */
 export function createSeal(masterKey: Uint8Array) {
   if (masterKey.length !== 32) throw new Error(`A master key has 32 bytes, not ${masterKey.length}.`);
@@ -19,7 +19,7 @@ export function createSeal(masterKey: Uint8Array) {
     return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
   }
 
-  /** Throws when the text was changed, belongs to another context, or was sealed under another key. */
+  /** Throws if the text was changed, belongs to another context, or was sealed under another key. */
   function open(sealed: string, context: string): string {
     if (!sealed.startsWith("v1.")) throw new Error("Not a sealed text.");
     const bytes = Buffer.from(sealed.slice(3), "base64url");
@@ -30,10 +30,10 @@ export function createSeal(masterKey: Uint8Array) {
     return decipher.update(bytes.subarray(nonceLength + tagLength), undefined, "utf8") + decipher.final("utf8");
   }
 
-  // A key of its own: the master key encrypts and does nothing else.
+  // A separate key, because the master key is only used for encryption.
   const signing = new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(), "runnel/mac", 32));
 
-  /** Proves that we made a text, without keeping it: the same for the same text, and for nobody else to make. */
+  /** Returns a MAC, which proves that this server issued the text. Deterministic, and nothing needs to be stored. */
   const mac = (text: string): string => createHmac("sha256", signing).update(text).digest("base64url");
 
   return { seal, open, mac };

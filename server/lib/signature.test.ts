@@ -13,7 +13,7 @@ const request = (changes: Partial<Signable> = {}): Signable => ({
 const verify = (secret: string | undefined, body: string | Uint8Array, headers: Record<string, string>) =>
   new Webhook(secret ?? "").verify(Buffer.from(body), headers);
 
-test("a secret is whsec_ and 32 bytes, and never the same twice", () => {
+test("a secret is whsec_ and 32 bytes, and differs each time", () => {
   const secrets = new Set(Array.from({ length: 100 }, newSigningSecret));
   expect(secrets.size).toBe(100);
   for (const secret of secrets) {
@@ -51,7 +51,7 @@ test("a replay of an old request is refused, and a new timestamp cannot be put o
   expect(() => verify(old.secrets[0], old.body, renewed)).toThrow("No matching signature");
 });
 
-test("while a secret rotates, holders of the old and of the new one both accept, and strangers do not", () => {
+test("during a rotation, receivers with the old or the new secret accept, and others do not", () => {
   const signed = request({ secrets: [newSigningSecret(), newSigningSecret()] });
   const headers = sign(signed);
   expect(headers["webhook-signature"]).toMatch(/^v1,\S{44} v1,\S{44}$/);
@@ -59,7 +59,7 @@ test("while a secret rotates, holders of the old and of the new one both accept,
   expect(() => verify(newSigningSecret(), signed.body, headers)).toThrow("No matching signature");
 });
 
-test("what cannot be signed safely is an error and never an unsigned request", () => {
+test("an unsafe signature is an error and never an unsigned request", () => {
   expect(() => sign(request({ secrets: [] }))).toThrow("without a secret");
   for (const secret of [
     "",

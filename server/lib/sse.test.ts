@@ -1,12 +1,12 @@
 import { expect, jest, test } from "bun:test";
-import { pushedStream, sseComment, sseError, sseEvent, sseRetry, type Texts } from "./sse.ts";
+import { pushedStream, sseComment, sseError, sseEvent, sseRetry, type TextSource } from "./sse.ts";
 
-/** Three texts, and an end unless it is `endless`; notes what was made and that it was stopped. */
+/** Three texts, and an end unless `endless`; records the texts made and the stop. */
 function counting(made: string[] = [], { endless = false } = {}) {
   const source = {
     stopped: 0,
     wake: () => {},
-    open: (wake: () => void): Texts => {
+    open: (wake: () => void): TextSource => {
       source.wake = wake;
       return {
         next() {
@@ -23,7 +23,7 @@ function counting(made: string[] = [], { endless = false } = {}) {
   return source;
 }
 
-test("events and comments end with an empty line; the retry time is a line at the head of one", () => {
+test("events and comments end with an empty line; the retry delay is a line before one", () => {
   expect(sseEvent("token", "2.5", '{"a":1}')).toBe('event: token\nid: 2.5\ndata: {"a":1}\n\n');
   expect(sseComment("ping")).toBe(": ping\n\n");
   expect(sseError('{"a":1}')).toBe('event: error\ndata: {"a":1}\n\n');
@@ -42,10 +42,10 @@ test("text is made only for a reader that takes it", async () => {
   expect(made).toEqual(["0"]);
 });
 
-test("text that comes while its reader waits is pushed to it", async () => {
+test("new text is pushed to a waiting reader", async () => {
   const said: (string | null)[] = [];
   let wake = () => {};
-  const texts: Texts = { next: () => said.shift() ?? null, stop() {} };
+  const texts: TextSource = { next: () => said.shift() ?? null, stop() {} };
   const stream = pushedStream(
     (own) => {
       wake = own;
@@ -54,13 +54,13 @@ test("text that comes while its reader waits is pushed to it", async () => {
     () => {},
   );
   const waiting = stream.getReader().read();
-  wake(); // For nothing.
+  wake(); // Without new text.
   said.push("at last");
   wake();
   expect(new TextDecoder().decode((await waiting).value)).toBe("at last");
 });
 
-test("a stream that is read to its end says once that it ended by itself", async () => {
+test("a stream read to its end reports once that it ended by itself", async () => {
   const ended: boolean[] = [];
   const source = counting();
   const stream = pushedStream(source.open, (byReader) => ended.push(byReader));
@@ -68,10 +68,10 @@ test("a stream that is read to its end says once that it ended by itself", async
   expect([ended, source.stopped]).toEqual([[false], 1]);
 });
 
-test("a source that breaks is let go, and its reader is told", async () => {
+test("a failing source is released, and its reader gets the error", async () => {
   const ended: boolean[] = [];
   let [said, stopped] = [0, false];
-  const broken = (): Texts => ({
+  const broken = (): TextSource => ({
     next() {
       if (said++ === 0) return "0";
       throw new Error("The journal is damaged.");
@@ -86,7 +86,7 @@ test("a source that breaks is let go, and its reader is told", async () => {
   expect([stopped, ended]).toEqual([true, [false]]);
 });
 
-test("a reader that leaves while the next text is awaited ends the source, once", async () => {
+test("a reader that leaves while the next text is awaited ends the source once", async () => {
   const ended: boolean[] = [];
   const source = counting([], { endless: true });
   const reader = pushedStream(source.open, (byReader) => ended.push(byReader)).getReader();
@@ -98,7 +98,7 @@ test("a reader that leaves while the next text is awaited ends the source, once"
   expect([source.stopped, ended]).toEqual([1, [true]]);
 });
 
-/** A stream of three texts whose reader is given up after six seconds of fake time. */
+/** A stream of three texts whose reader is dropped after six seconds of fake time. */
 function impatient() {
   const ended: boolean[] = [];
   const source = counting([], { endless: true });
@@ -110,7 +110,7 @@ const settle = async () => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 };
 
-test("a reader that takes nothing for long enough is given up, and told so if it ever comes back", async () => {
+test("a stalled reader is dropped, and gets an error if it returns", async () => {
   jest.useFakeTimers();
   try {
     const { ended, source, reader } = impatient();
@@ -127,7 +127,7 @@ test("a reader that takes nothing for long enough is given up, and told so if it
   }
 });
 
-test("a stream that nobody ever reads is given up too", () => {
+test("a stream that is never read is dropped too", () => {
   jest.useFakeTimers();
   try {
     const { ended } = impatient();
@@ -138,7 +138,7 @@ test("a stream that nobody ever reads is given up too", () => {
   }
 });
 
-test("a reader that is slow, or waits for a source that is silent, is not given up", async () => {
+test("a slow reader, or one of a silent source, is not dropped", async () => {
   jest.useFakeTimers();
   try {
     const { ended, reader } = impatient();

@@ -1,17 +1,16 @@
-/** One server-sent event. `data` is JSON and therefore one line; `id` is what a client repeats in `Last-Event-ID`. */
+/** Serializes one server-sent event. `data` is JSON and therefore one line; clients return `id` in `Last-Event-ID`. */
 export const sseEvent = (event: string, id: string, data: string): string =>
   `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
-/** A comment: readers skip it, proxies and sockets learn that the stream lives. */
+/** Serializes a comment, which clients skip; it keeps proxies and sockets open. */
 export const sseComment = (text: string): string => `: ${text}\n\n`;
 
-/**
- * How long a reader shall wait before it connects again, in milliseconds. Stands at the head of an event: alone it would
- * be an empty event to some readers.
- */
+/** Serializes the reconnect delay. Must precede an event, because some clients take it for an empty event otherwise. */
 export const sseRetry = (ms: number): string => `retry: ${ms}\n`;
 
-/** Why a stream ends. It has no `id`: a reader that comes back begins where it stopped. */
+/**
+ * Serializes the reason why a stream ends. Without `id`, so that a reconnecting client resumes after its last event.
+ */
 export const sseError = (data: string): string => `event: error\ndata: ${data}\n\n`;
 
 export const sseHeaders = {
@@ -21,30 +20,30 @@ export const sseHeaders = {
 };
 
 const encoder = new TextEncoder();
-// How often a stream that is quiet, or whose reader takes nothing, is looked at. Looks are counted and not timed: a
-// process that was stopped for a while has not looked.
+// Interval of checks for idle streams and stalled readers. Checks are counted instead of timed, so that a suspended
+// process does not drop its readers.
 const look_ms = 1000;
 
-/** Text as it comes into being, for one reader. */
-export interface Texts {
-  /** The next text; null while there is none, undefined at the end. `quiet_ms`: for how long there was none. */
+/** Source of text for one reader. */
+export interface TextSource {
+  /** Returns the next text; null if there is none yet, undefined at the end. `quiet_ms`: time since the last text. */
   next(quiet_ms: number): string | null | undefined;
-  /** Lets go of what it holds; what is left of the text is an end. May be called twice. */
+  /** Releases its resources. May be called twice. */
   stop(): void;
 }
 
 /**
- * A stream into which text is pushed as far as its reader takes it: it is made only then. A dead reader therefore costs
- * what the system's buffers hold, and no longer than `patience_ms`: then it counts as gone, and the listener closes its
- * connection. `open` is handed what is to be called whenever there may be text; `ended` runs once, whichever side ends it.
+ * Creates a stream that produces text only when its reader takes it, so a stalled reader costs no more than the
+ * system's buffers. It is dropped after `patience_ms`, and the listener closes its connection. `open` gets a function
+ * to call when text may be available; `ended` runs once.
  */
 export function pushedStream(
-  open: (wake: () => void) => Texts,
+  open: (wake: () => void) => TextSource,
   ended: (byReader: boolean) => void,
   patience_ms = 30_000,
 ): ReadableStream<Uint8Array> {
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  let wanted = false; // Whether the reader has taken what came before.
+  let wanted = false; // True once the reader has taken the previous text.
   let untaken_ms = 0;
   let quiet_ms = 0;
   let over = false;
@@ -57,7 +56,7 @@ export function pushedStream(
       say();
     } else {
       untaken_ms += look_ms;
-      if (untaken_ms > patience_ms) end(true); // The first look may have come right after the text.
+      if (untaken_ms > patience_ms) end(true); // More than, because the first check may come right after the text.
     }
   }
 
@@ -74,7 +73,7 @@ export function pushedStream(
       }
     } catch (error) {
       controller.error(error);
-      end(false); // What it held is let go, as at any other end.
+      end(false); // Releases the source, as at any other end.
     }
   }
 

@@ -1,13 +1,13 @@
-/** A thread of its own for work that would hold the main one up. */
+/** A worker thread for work that would block the main thread. */
 export interface Thread<Told> {
   send(told: Told): void;
   end(): void;
 }
 
-/** `died` is called once, unless the thread was ended here. */
+/** `died` is called once, unless the thread was ended by `end`. */
 export type StartThread<Told, Said> = (hear: (said: Said) => void, died: (reason: string) => void) => Thread<Told>;
 
-/** Starts threads that run what stands at an address. */
+/** Creates a starter of threads that run the module at `entry`. */
 export const startThread =
   <Told, Said>(entry: () => string, options?: WorkerOptions): StartThread<Told, Said> =>
   (hear, died) => {
@@ -19,7 +19,7 @@ export const startThread =
       died(reason);
     };
     worker.onmessage = ({ data }: MessageEvent<Said>) => hear(data);
-    // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
+    // A throw causes an error and then a close; an exit or an unhandled rejection may cause only the close.
     worker.onerror = (event) => gone(event.message);
     worker.addEventListener("close", () => gone("closed"));
     return {

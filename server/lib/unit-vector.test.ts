@@ -6,7 +6,7 @@ test("a vector keeps its direction and gets length 1", () => {
 });
 
 test.each([[[]], [[0, 0]], [[1, Number.NaN]], [[Number.POSITIVE_INFINITY, 1]], [[1e308, 1e308]]])(
-  "%p has no direction that could be trusted",
+  "%p has no reliable direction",
   (values) => {
     expect(unitVector(values)).toBeNull();
   },

@@ -1,4 +1,4 @@
-/** The same direction with length 1; null where there is none: a number that is not finite, or nothing but zeros. */
+/** Returns the vector scaled to length 1, or null if a number is not finite or all are zero. */
 export function unitVector(values: ArrayLike<number>): Float32Array | null {
   let squares = 0;
   for (let index = 0; index < values.length; index++) squares += values[index]! ** 2;

@@ -4,7 +4,7 @@ import { fillTemplate, namesIn, templateFault } from "./url-template.ts";
 
 const template = "https://api.test:8443/orders/{id}/lines/{line}?view={view}&fixed=1";
 
-test("arguments fill a URL encoded, and those that it does not name are left over", () => {
+test("arguments fill a URL encoded, and unused ones are returned", () => {
   expect(namesIn(template)).toEqual(["id", "line", "view"]);
   expect(fillTemplate(template, { id: "a/b?c#d", line: 7, view: "ü &=+%", other: [1] })).toEqual({
     url: "https://api.test:8443/orders/a%2Fb%3Fc%23d/lines/7?view=%C3%BC%20%26%3D%2B%25&fixed=1",
@@ -14,7 +14,7 @@ test("arguments fill a URL encoded, and those that it does not name are left ove
   expect(fillTemplate("https://a.test/", { x: 1 })).toEqual({ url: "https://a.test/", rest: { x: 1 } });
 });
 
-test("no argument leads to another host or another path, whatever it says", () => {
+test("no argument leads to another host or path", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", minLength: 1 }),
     fc.constantFrom("..", ".", "%2e%2e", "../..", "..\\", "//evil.test", "@evil.test", "\ud800", "{id}", "#", "?"),
@@ -47,11 +47,11 @@ test.each([
   expect(fillTemplate(template, args)).toEqual({ fault: expect.any(String) });
 });
 
-test("two arguments make no step to another path between them", () => {
+test("two adjacent arguments cannot form a step to another path", () => {
   expect(fillTemplate("https://a.test/x/{a}{b}/y", { a: ".", b: "." })).toHaveProperty("fault");
 });
 
-describe("what is not understood is told", () => {
+describe("an invalid template is reported", () => {
   test.each([
     "https://{host}/",
     "https://a.{zone}.test/",
@@ -74,7 +74,7 @@ describe("what is not understood is told", () => {
   });
 
   test.each(["https://a.test/", "https://a.test/%7Bid%7D", "https://a.test/{id}", "https://a.test?q={q}", template])(
-    "%s is understood",
+    "%s is valid",
     (url) => {
       expect(templateFault(url)).toBeNull();
     },

@@ -1,17 +1,17 @@
 import { isExactNumber } from "./exact-numbers.ts";
 
-/** A URL whose path and query name arguments in braces, as in `https://api.example.com/orders/{id}?view={view}`. */
+/** A placeholder in a URL's path or query, as in `https://api.example.com/orders/{id}?view={view}`. */
 const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
 
-/** The names of a template, each once. */
+/** Returns the distinct placeholder names. */
 export const namesIn = (url: string): string[] => [...new Set([...url.matchAll(placeholder)].map(([, name]) => name!))];
 
-/** Why a URL is no template that can be filled; null where it is, and where it names nothing. */
+/** Returns the fault of a template, or null if it is valid or has no placeholders. */
 export function templateFault(url: string): string | null {
   if (!/[{}]/.test(url)) return null;
   if (/[{}]/.test(url.replace(placeholder, "")))
     return "An argument is named in braces, as {name}: letters, digits, _ and -. Other braces are written %7B and %7D.";
-  // Whoever fills it may not choose where the request goes, and what is behind # is not sent.
+  // Arguments must not choose the host, and a fragment is not sent.
   const [, host = url, , fragment = ""] = /^([a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*)([^#]*)(#.*)?$/is.exec(url) ?? [];
   if (/[{}]/.test(host)) return "Arguments fill the path and the query: scheme, host and port are written out.";
   return /[{}]/.test(fragment) ? "Arguments fill the path and the query: what is behind # is not sent." : null;
@@ -19,7 +19,7 @@ export function templateFault(url: string): string | null {
 
 type Filled = { url: string; rest: Record<string, unknown> } | { fault: string };
 
-/** The URL with its arguments, encoded, and the arguments that it does not name. */
+/** Returns the URL with encoded arguments, and the arguments that it does not use. */
 export function fillTemplate(template: string, args: Readonly<Record<string, unknown>>): Filled {
   const names = namesIn(template);
   const values = new Map<string, string>();
@@ -33,7 +33,7 @@ export function fillTemplate(template: string, args: Readonly<Record<string, unk
     values.set(name, encodeURIComponent(text.toWellFormed()));
   }
   const url = template.replace(placeholder, (_, name: string) => values.get(name)!);
-  // `..` in place of a name would lead to another path than the one that the tool was made for.
+  // An argument `..` would lead to another path than the tool was made for.
   if (names.length > 0 && dotsIn(url) !== dotsIn(template))
     return { fault: "An argument in the path of the tool's URL may not be . or .." };
   return { url, rest: Object.fromEntries(Object.entries(args).filter(([name]) => !values.has(name))) };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { modelPrefix } from "../models/registry.ts";
+import { modelPrefix } from "../runtime/models/registry.ts";
 import { startProviders } from "../testing/provider-server.ts";
 import { wires } from "../testing/provider-wire.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
-/** Whatever the bytes of a request allow is what these models say and are paid for. */
+/** Models whose output is as long as the request's byte limit allows, and costs accordingly. */
 const providers = startProviders(({ provider, body }) => {
   const allowed = [body.max_tokens, body.max_output_tokens, body.generationConfig?.maxOutputTokens];
   const thought = body.generationConfig?.thinkingConfig?.thinkingBudget ?? 0;
@@ -35,7 +35,7 @@ test.each([
   ["ollama", "qwen3"],
   ["openai_compatible", "any"],
 ] as const)(
-  "a run of %s/%s keeps to its budget, though the model takes all that the request allows",
+  "a run of %s/%s stays within its budget, even if the model uses every byte that the request allows",
   async (provider, name) => {
     const model = `${modelPrefix(providers.connectionOf(provider))}/${name}`;
     await server.prices.set(model, { input: 3, cached_input: 0.3, output: 15, context_window: null }, testActor);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { isOver } from "../core/run-state.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import { isOver } from "../domain/run-state.ts";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
@@ -11,7 +11,7 @@ import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 const price = { input: 10, cached_input: 10, output: 100, context_window: null };
 const model = "openai_compatible/stub/priced";
 
-/** A server on which it was noon when it began: no day ends meanwhile. */
+/** Starts a server at noon, so that the day does not end during the test. */
 async function openPriced(environment: Record<string, string>): Promise<{ server: TestApp; client: Client }> {
   const [noon, began] = [Date.UTC(2026, 10, 21, 12), performance.now()];
   const server = testApp({ environment, now: () => Math.floor(noon + performance.now() - began) });
@@ -34,7 +34,7 @@ describe("the budget of POST /v1/runs", () => {
     [{ max_tool_calls: -1 }],
     [{ max_wall_ms: "5" }],
     [{ max_days: 1 }],
-  ])("is refused as %j", async (budget) => {
+  ])("is rejected as %j", async (budget) => {
     await using server = testApp();
     const client = await server.client();
     const agent_id = await agentOf(client, { model: "test/echo" });
@@ -42,7 +42,7 @@ describe("the budget of POST /v1/runs", () => {
     expect([status, body.error.param]).toMatchObject([400, expect.stringMatching(/^budget/)]);
   });
 
-  test("is shown with its run, null where there is none", async () => {
+  test("is shown with its run, and is null if there is none", async () => {
     await using server = testApp();
     const client = await server.client();
     const agent_id = await agentOf(client, { model: "test/echo" });
@@ -52,7 +52,7 @@ describe("the budget of POST /v1/runs", () => {
     expect((await run(client, agent_id)).budget).toBeNull();
   });
 
-  test("counts no call that was refused: by its arguments, for want of a tool, by a person, by the budget itself", async () => {
+  test("excludes refused calls: invalid arguments, unknown tool, rejected by a person, over budget", async () => {
     await using server = testApp();
     const client = await server.client();
     const make = async (name: string, more: object) =>
@@ -77,7 +77,7 @@ describe("the budget of POST /v1/runs", () => {
     expect((await client.get("/v1/usage")).body.totals.tool_calls).toBe(1);
   });
 
-  test("of an agent is that of its runs, until it is taken back", async () => {
+  test("of an agent applies to its runs until it is removed", async () => {
     await using server = testApp();
     const client = await server.client();
     const budget = { max_total_tokens: 50 };
@@ -87,7 +87,7 @@ describe("the budget of POST /v1/runs", () => {
     expect(await run(client, agent_id)).toMatchObject({ budget: null, status: "completed" });
   });
 
-  test("binds together with the agent's: limit by limit the lower one", async () => {
+  test("combines with the agent's: the lower limit applies, limit by limit", async () => {
     using fixture = runFixture();
     const { budget } = await fixture.start([{ text: "Hi." }], {
       agent: { budget: { max_total_tokens: 5000, max_tool_calls: 3 } },
@@ -97,8 +97,8 @@ describe("the budget of POST /v1/runs", () => {
   });
 });
 
-describe("what a run costs", () => {
-  test("is counted at the price that it began with, and bounded by its budget", async () => {
+describe("the cost of a run", () => {
+  test("uses the price at the run's start, and stays within the budget", async () => {
     await using chat = startChatServer((_, index) => ({
       ...(index % 2 === 0 ? { calls: ["look"] } : { text: "Seen." }),
       prompt_tokens: 100,
@@ -119,7 +119,7 @@ describe("what a run costs", () => {
     expect(chat.requests.map(({ max_tokens }) => max_tokens! > 0 || max_tokens)).toEqual([true, true, undefined]);
   });
 
-  test("cannot be bounded where nobody knows the price, unless the project lets its tokens alone count", async () => {
+  test("cannot have a limit if the price is unknown, unless the project allows token limits alone", async () => {
     await using chat = startChatServer(() => ({ text: "Hi.", prompt_tokens: 5, completion_tokens: 5 }));
     const server = testApp({ environment: chat.environment });
     await using _ = server;
@@ -133,22 +133,22 @@ describe("what a run costs", () => {
   });
 });
 
-/** The run once it is over, after an answer to what it asked for. */
+/** Returns the finished run, after submitting an answer. */
 async function goOn(client: Client, { id, required_action }: Answer["body"]): Promise<Answer["body"]> {
   const tool_outputs = [{ tool_call_id: required_action.submit_tool_outputs.tool_calls[0].id, output: 1 }];
   await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs, stream: true });
   return (await client.get(`/v1/runs/${id}`)).body;
 }
 
-describe("the day's budget", () => {
+describe("the daily budget", () => {
   const settings = (tokens: number) => ({ budget_per_day: { max_total_tokens: tokens } });
 
-  test("is never passed by runs that begin at once: who finds it reserved waits until it is free", async () => {
+  test("is never exceeded by runs that begin at once: a run waits while the rest is reserved", async () => {
     let inside = 0;
     const two = Promise.withResolvers<void>();
     await using chat = startChatServer(async (body) => {
       if (++inside === 2) two.resolve();
-      await two.promise; // The first is answered once another is at it beside it.
+      await two.promise; // The first call is answered once a second one is in flight.
       inside--;
       return { text: "Hi.", prompt_tokens: 20, completion_tokens: Math.min(30, body.max_tokens!) };
     });
@@ -162,7 +162,7 @@ describe("the day's budget", () => {
     const { totals } = (await client.get("/v1/usage")).body;
     expect(totals.total_tokens).toBe(50 * chat.requests.length);
     expect(totals.total_tokens).toBeLessThanOrEqual(420);
-    // 420 hold two calls at once of some 130 tokens each, and a third no more; what they leave is for the next.
+    // 420 allow two concurrent calls of some 130 tokens each, but no third; the rest is left for the next.
     expect(chat.requests.length).toBeGreaterThan(3);
     expect(all.find(({ error }) => error)!.error).toMatchObject({
       retryable: true,
@@ -170,7 +170,7 @@ describe("the day's budget", () => {
     });
   });
 
-  test("holds from the next model call when it is set while one is made", async () => {
+  test("applies from the next model call if it is set during one", async () => {
     let set = async (): Promise<unknown> => undefined;
     await using chat = startChatServer(async () => {
       await set();
@@ -183,7 +183,7 @@ describe("the day's budget", () => {
     expect([error.code, chat.requests.length]).toEqual(["budget_exceeded", 1]);
   });
 
-  test("holds for a run that waited while it was set", async () => {
+  test("applies to a run that waited while it was set", async () => {
     await using chat = startChatServer(() => ({ calls: ["look"], prompt_tokens: 20, completion_tokens: 30 }));
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
@@ -195,7 +195,7 @@ describe("the day's budget", () => {
     expect(chat.requests).toHaveLength(1);
   });
 
-  test.each(["cancel", "timeout"])("is free again after a %s, and whoever waited for it goes on", async (end) => {
+  test.each(["cancel", "timeout"])("is free again after a %s, and a waiting run continues", async (end) => {
     const hold = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     await using chat = startChatServer(async (_, index) => {
@@ -213,7 +213,7 @@ describe("the day's budget", () => {
     const second = run(client, agent_id);
     if (end === "cancel") await client.post(`/v1/runs/${first.id}/cancel`, {});
     else {
-      const expire = "UPDATE runs SET expires_at_ms = ? WHERE id = ?"; // A short time might be over before it began.
+      const expire = "UPDATE runs SET expires_at_ms = ? WHERE id = ?"; // A short timeout might expire early.
       await server.db.write(() => server.db.sqlite.run(expire, [0, first.id]));
       server.watches.committed(first.id, []);
     }
@@ -221,7 +221,7 @@ describe("the day's budget", () => {
     hold.resolve();
   });
 
-  test("is not waited for by a run that was cancelled meanwhile", async () => {
+  test("does not make a cancelled run wait", async () => {
     const hold = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     await using chat = startChatServer(async () => {
@@ -251,7 +251,7 @@ describe("the wall time of a run", () => {
     return event;
   };
 
-  test("ends a model call that is under way, and what it said is the output", async () => {
+  test("ends a model call in progress, and its partial output is the run's output", async () => {
     const said = await withEnoughTime(500, async (max_wall_ms) => {
       using fixture = runFixture();
       const { id } = await fixture.start([{ text: "word ".repeat(20_000), delta_ms: 2 }], {
@@ -269,13 +269,13 @@ describe("the wall time of a run", () => {
     expect(said).toStartWith("word ");
   });
 
-  test("goes on while somebody is waited for", async () => {
+  test("includes the time in requires_action", async () => {
     using fixture = runFixture();
     const { id } = await fixture.start(waits, { tools: [tool("look")], run: { budget: { max_wall_ms: 20 } } });
     expect(await failedOf(fixture, id)).toMatchObject({ error: { code: "budget_exceeded" } });
   });
 
-  test("does not begin in the queue", async () => {
+  test("excludes the time in the queue", async () => {
     let at = Date.UTC(2026, 0, 1);
     using fixture = runFixture({ now: () => at, slots: 1 });
     const first = await fixture.start(waits, { tools: [tool("look")], agent: { model: "test/timeout" } });
@@ -300,7 +300,7 @@ describe("the wall time of a run", () => {
     expect((await fixture.settled(id)).status).toBe("completed");
   });
 
-  test("is what is left of it after a wait, and the error says which of the deadlines came", async () => {
+  test("keeps its remainder after a wait, and the error names the deadline that passed", async () => {
     let at = Date.UTC(2026, 0, 1);
     using fixture = runFixture({ now: () => at });
     const begun = at;
@@ -325,7 +325,7 @@ describe("a child run", () => {
   const calling = [{ tool_calls: [{ name: "helper", arguments: { input: "Do it." } }] }, { text: "Done." }];
   const helper = agentTool("helper", "agt_helper");
 
-  test("gets no more than what is left of its parent's budget, and has the price of its own model", async () => {
+  test("gets at most the rest of its parent's budget, and the price of its own model", async () => {
     using fixture = runFixture({ agents: { agt_helper: agent({ settings: { script: [{ text: "Hi." }] } }) } });
     const budget = { max_total_tokens: 10_000, max_tool_calls: 4, max_wall_ms: 60_000 };
     const { id } = await fixture.start(calling, { tools: [helper], run: { budget, timeout_ms: 3_600_000 } });
@@ -341,7 +341,7 @@ describe("a child run", () => {
     expect(created!.event).toMatchObject({ price: { source: "built_in" } });
   });
 
-  test("of a parent that has nothing left is not a way round its budget", async () => {
+  test("cannot bypass a parent's exhausted budget", async () => {
     const looping = { settings: { script: Array(9).fill({ tool_calls: [{ name: "look", arguments: {} }] }) } };
     using fixture = runFixture({ agents: { agt_helper: agent({ ...looping, tools: [tool("look")] }) } });
     const { id } = await fixture.start(calling, { tools: [helper], run: { budget: { max_tool_calls: 1 } } });

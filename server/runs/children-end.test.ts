@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { answer, completed, created, started, text } from "../core/__fixtures__/events.ts";
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import type { RunCreated } from "../core/run-event.ts";
-import { isOver } from "../core/run-state.ts";
+import { answer, completed, created, started, text } from "../domain/__fixtures__/events.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import type { AppError } from "../domain/errors.ts";
+import { newId } from "../domain/ids.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import type { RunCreated } from "../domain/run-event.ts";
+import { isOver } from "../domain/run-state.ts";
 import { agentTool, httpTool, runFixture, tool } from "../testing/run-fixture.ts";
 import { turnsDuring } from "../testing/turns.ts";
 
@@ -32,14 +32,14 @@ const refusalOf = (work: Promise<unknown>) =>
     () => null,
     ({ code }: AppError) => code,
   );
-/** The child of a run that has one, once it has. */
+/** Returns the child of a run, once it exists. */
 async function childOf(fixture: Fixture, id: string): Promise<string> {
   const { event } = await fixture.until(id, isStarted);
   return event.type === "subagent.started" ? event.run_id : "";
 }
 
-describe("the end of a run is the end of all that works for it", () => {
-  test("when it is cancelled, at once, five deep, whether they work or wait", async () => {
+describe("the end of a run ends its descendants", () => {
+  test("when it is cancelled, at once, five levels deep, whether they work or wait", async () => {
     for (const last of [silent, asking]) {
       const deep = Object.fromEntries(
         [1, 2, 3, 4].map((n) => [`agt_${n}`, agent(calls("next"), { tools: [agentTool("next", `agt_${n + 1}`)] })]),
@@ -56,7 +56,7 @@ describe("the end of a run is the end of all that works for it", () => {
     }
   });
 
-  test("when it is cancelled, in one write, and others have their turn before however many they are", async () => {
+  test("when it is cancelled, in one write, and other work runs first however many they are", async () => {
     using fixture = runFixture();
     const { journal, scope, db } = fixture;
     const root = newId("run");
@@ -74,7 +74,7 @@ describe("the end of a run is the end of all that works for it", () => {
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 
-  test("when its time is up", async () => {
+  test("when it times out", async () => {
     using fixture = runFixture({ agents: { agt_research: silent } });
     const { id } = await fixture.start(calls("research"), { tools: [research], run: { timeout_ms: 60_000 } });
     const child = await childOf(fixture, id);
@@ -100,11 +100,11 @@ describe("the end of a run is the end of all that works for it", () => {
     const { usage } = fixture.runs.get(fixture.scope, id);
     await fixture.journal.append(id, [{ type: "run.failed", error, output: null, usage }]);
     await fixture.until(child, ({ event }) => event.type === "run.cancelled");
-    await new Promise((resolve) => setImmediate(resolve)); // The loop is told right after the commit.
+    await new Promise((resolve) => setImmediate(resolve)); // The loop is notified right after the commit.
     expect(fixture.pool.drives(child)).toBe(false);
   });
 
-  test("and counts what they have cost until then", async () => {
+  test("and counts their cost until then", async () => {
     using fixture = runFixture({
       agents: {
         agt_research: agent([{ text: "one two three", tool_calls: [{ name: "look", arguments: {} }] }], {
@@ -120,7 +120,7 @@ describe("the end of a run is the end of all that works for it", () => {
     expect(fixture.runs.get(fixture.scope, id).usage.model_calls).toBe(2);
   });
 
-  test("also when its own loop gives it up for the result of another call, which ends what is still at work", async () => {
+  test("also when its own loop fails it for the result of another call, which ends the remaining work", async () => {
     const [answer, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     using server = Bun.serve({
       hostname: "127.0.0.1",
@@ -152,7 +152,7 @@ describe("the end of a run is the end of all that works for it", () => {
   });
 });
 
-describe("the end of a child is the answer to its parent's call", () => {
+describe("the end of a child resolves its parent's call", () => {
   test.each(["works", "waits"])("when it is cancelled alone while it %s", async (what) => {
     using fixture = runFixture({ agents: { agt_research: what === "works" ? silent : asking } });
     const { id } = await fixture.start(calls("research"), { tools: [research] });
@@ -165,18 +165,18 @@ describe("the end of a child is the answer to its parent's call", () => {
     ]);
   });
 
-  test("when nobody answers it in time", async () => {
+  test("when the child's required action expires", async () => {
     using fixture = runFixture({ agents: { agt_research: asking } });
     const { id } = await fixture.start(calls("research"), { tools: [research], run: { action_timeout_ms: 60 } });
     const { event } = await fixture.until(id, (entry) => isOver(entry.event.type.slice(4) as "completed"));
-    // Both wait from the same moment on, and either may be looked at first.
+    // Both deadlines are the same, and either may be processed first.
     expect(["run.completed", "run.failed"]).toContain(event.type);
     expect(below(fixture, id).every(({ status }) => isOver(status))).toBe(true);
   });
 });
 
-describe("what a child may spend", () => {
-  test("is no more than its own agent may", async () => {
+describe("a child's budget", () => {
+  test("is at most that of its own agent", async () => {
     const budget = { max_total_tokens: 300_000, max_tool_calls: 50 };
     using fixture = runFixture({ agents: { agt_research: { ...asking, budget } } });
     const { id } = await fixture.start(calls("research"), { tools: [research] });
@@ -186,7 +186,7 @@ describe("what a child may spend", () => {
 });
 
 describe("deletion", () => {
-  test("takes the runs below along, and waits for what is not over", async () => {
+  test("includes the descendants, and is refused until they are over", async () => {
     using fixture = runFixture({
       agents: { agt_research: agent(calls("write"), { tools: [write] }), agt_write: asking },
     });
@@ -202,7 +202,7 @@ describe("deletion", () => {
     expect(fixture.db.sqlite.query("SELECT 1 FROM run_events").all()).toEqual([]);
   });
 
-  test("of a child is refused until its parent has read what came of it", async () => {
+  test("of a child is refused until its parent has read the result", async () => {
     using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]), agt_write: asking } });
     const { id } = await fixture.start(calls("research", "write"), { tools: [research, write] });
     const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
@@ -213,7 +213,7 @@ describe("deletion", () => {
     expect(await refusalOf(fixture.runs.remove(fixture.author, done))).toBeNull();
   });
 
-  test("of a trace takes the traces below along", async () => {
+  test("of a trace includes the descendants' traces", async () => {
     using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]) } });
     const { id } = await fixture.start(calls("research"), { tools: [research] });
     await fixture.settled(id);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import type { JournalEntry } from "../core/run-event.ts";
-import { isOver } from "../core/run-state.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { isOver } from "../domain/run-state.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
 import { agentTool, runFixture } from "../testing/run-fixture.ts";
 
 type Fixture = ReturnType<typeof runFixture>;
 
-/** An answer that calls a tool so many times, and then says that it is done. */
+/** Returns an answer that calls a tool `count` times, and then a final one. */
 const calling = (name: string, count: number): ScriptEntry[] => [
   { tool_calls: Array.from({ length: count }, () => ({ name, arguments: { input: "Do it." } })) },
   { text: "Done." },
 ];
 const again = agentTool("again", "agt_again");
-/** An agent that calls itself so many times at every turn: it would not come to an end. */
+/** An agent that calls itself several times in every turn, without end. */
 const bomb = (count: number): Record<string, Partial<AgentSnapshot>> => ({
   agt_again: { settings: { script: calling("again", count) }, tools: [again] },
 });
@@ -27,17 +27,17 @@ const refused = (fixture: Fixture, id: string) =>
   [fixture.runs.get(fixture.scope, id), ...treeOf(fixture, id)].flatMap(({ tool_calls }) =>
     tool_calls.flatMap(({ error }) => (error ? [error.code] : [])),
   );
-/** Returns when a run waits for so many that its calls have started. */
+/** Resolves when a run waits for this number of started children. */
 function begun(fixture: Fixture, id: string, count: number) {
   let noted = 0;
   return fixture.until(id, ({ seq, event }) => {
-    if (seq === 1) noted = 0; // It is read from the beginning again.
+    if (seq === 1) noted = 0; // The run is read from the beginning again.
     return event.type === "subagent.started" && ++noted >= count;
   });
 }
 
-describe("of one run come at most so many others", () => {
-  test("at all depths together, and a call beyond that is an error that the model reads", async () => {
+describe("a root run has a limited number of descendants", () => {
+  test("counted over all depths, and a call beyond the limit is an error that the model reads", async () => {
     using fixture = runFixture({ agents: bomb(3), childrenMax: 7 });
     const { id } = await fixture.start(calling("again", 3), { tools: [again] });
     expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: "Done." });
@@ -47,14 +47,14 @@ describe("of one run come at most so many others", () => {
     expect(new Set(tree.map(({ parent_run_id }) => parent_run_id)).size).toBeGreaterThan(1);
   });
 
-  test("however many ask for the last place at once", async () => {
+  test("even if several calls compete for the last place", async () => {
     using fixture = runFixture({ agents: { agt_again: quick }, childrenMax: 5 });
     const { id } = await fixture.start(calling("again", 20), { tools: [again] });
     await fixture.settled(id);
     expect([treeOf(fixture, id).length, refused(fixture, id).length]).toEqual([5, 15]);
   });
 
-  test("counting those that a process had begun before it died, whenever that was", async () => {
+  test("including those that began before a crash, however early", async () => {
     const cuts: ReturnType<typeof copyDatabase>[] = [];
     let id = "";
     {
@@ -72,7 +72,7 @@ describe("of one run come at most so many others", () => {
     }
   });
 
-  test("and of a fork as many as of any other, since it is a run of its own", async () => {
+  test("and a fork has its own limit, because it is a separate run", async () => {
     using fixture = runFixture({ agents: { agt_again: quick }, childrenMax: 3 });
     const { id } = await fixture.start(calling("again", 5), { tools: [again] });
     await fixture.settled(id);
@@ -84,7 +84,7 @@ describe("of one run come at most so many others", () => {
   });
 });
 
-/** How many runs began in each write, as far as any did. */
+/** Number of runs that began in each write, if any did. */
 function beginningsOf(fixture: Fixture): Map<number, number> {
   const beginnings = new Map<number, number>();
   fixture.watches.listen((_: string, entries: readonly JournalEntry[]) => {
@@ -94,11 +94,11 @@ function beginningsOf(fixture: Fixture): Map<number, number> {
   return beginnings;
 }
 
-describe("a hundred runs that one answer asks for", () => {
-  // Long enough for a hundred of them to take far longer than one slice.
+describe("a hundred child runs of one answer", () => {
+  // Long enough that a hundred of them take far longer than one slice.
   const long: Partial<AgentSnapshot> = { ...silent, instructions: "Be quiet. ".repeat(20_000) };
 
-  test("begin in several writes, so that others are heard between", async () => {
+  test("begin in several writes, so that other work runs in between", async () => {
     using fixture = runFixture({ agents: { agt_again: long } });
     const beginnings = beginningsOf(fixture);
     const { id } = await fixture.start(calling("again", 100), { tools: [again] });
@@ -106,11 +106,11 @@ describe("a hundred runs that one answer asks for", () => {
     expect(Math.max(...beginnings.values())).toBeLessThan(50);
   });
 
-  test("are ended by one write, and then told to stop", async () => {
+  test("end in one write and are aborted after it", async () => {
     using fixture = runFixture({ agents: { agt_again: silent } });
     const { id } = await fixture.start(calling("again", 100), { tools: [again] });
     await begun(fixture, id, 100);
-    await fixture.db.write(() => {}); // What was under way is written.
+    await fixture.db.write(() => {}); // Wait for pending writes.
     const before = fixture.db.write.commits();
     await fixture.service.cancel(fixture.scope, id, null);
     expect(fixture.db.write.commits() - before).toBe(1);
@@ -118,7 +118,7 @@ describe("a hundred runs that one answer asks for", () => {
     expect([fixture.pool.driving(), fixture.slots.takenBelow(fixture.scope)]).toEqual([0, []]);
   });
 
-  test("begin no more once the run that asked is over", async () => {
+  test("stop beginning once the parent is over", async () => {
     using fixture = runFixture({ agents: { agt_again: long } });
     const began = Promise.withResolvers<void>();
     fixture.watches.listen((_: string, [first]: readonly JournalEntry[]) => {
@@ -130,13 +130,13 @@ describe("a hundred runs that one answer asks for", () => {
     const { length } = treeOf(fixture, id);
     expect(length).toBeLessThan(100);
     const other = await fixture.start(calling("again", 1), { tools: [again] });
-    await begun(fixture, other.id, 1); // Behind whatever was still in line.
+    await begun(fixture, other.id, 1); // Begins after all that were in line.
     expect(treeOf(fixture, id)).toHaveLength(length);
   });
 });
 
-describe("the slots of runs that calls of agents started", () => {
-  test("are for all depths together, and a run that waits for one below it takes none", async () => {
+describe("the slots of child runs", () => {
+  test("are shared by all depths, and a run that waits for its child takes none", async () => {
     using fixture = runFixture({ agents: bomb(2), slots: 1, childrenMax: 30 });
     const most = { below: 0, lent: 0 };
     fixture.watches.listen(() => {
@@ -151,7 +151,7 @@ describe("the slots of runs that calls of agents started", () => {
     expect(fixture.slots.takenBelow(fixture.scope)).toEqual([]);
   });
 
-  test("go to one tree alone only while no other wants any", async () => {
+  test("all go to one tree only while no other tree wants any", async () => {
     const other = agentTool("other", "agt_quick");
     using fixture = runFixture({ agents: { agt_again: silent, agt_quick: quick }, slots: 4 });
     const greedy = await fixture.start(calling("again", 12), { tools: [again] });
@@ -162,7 +162,7 @@ describe("the slots of runs that calls of agents started", () => {
     expect(fixture.slots.takenBelow(fixture.scope)).toEqual([4]);
   });
 
-  test("are parted alike among trees that all want more", async () => {
+  test("are divided evenly among trees that want more", async () => {
     using fixture = runFixture({ agents: { agt_again: silent }, slots: 6 });
     const trees = await Promise.all(
       Array.from({ length: 3 }, () => fixture.start(calling("again", 8), { tools: [again] })),

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import type { JournalEntry } from "../core/run-event.ts";
-import { fold, isOver } from "../core/run-state.ts";
-import type { Db } from "../db/open.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { fold, isOver } from "../domain/run-state.ts";
+import type { Db } from "../storage/db/open.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
 import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 
@@ -27,7 +27,7 @@ const script = calls("quick", "nest", "look");
 
 type Fixture = ReturnType<typeof runFixture>;
 
-/** Answers whatever a run asks for, one call after the other, until it is over. */
+/** Answers all required actions of a run, one call after the other, until it is over. */
 async function toTheEnd(fixture: Fixture, id: string) {
   for (;;) {
     const run = await fixture.settled(id);
@@ -64,7 +64,7 @@ test("a process that dies after any commit of a parent or a child leaves behind 
     await fixture.service.recover();
     expect(await toTheEnd(fixture, id)).toMatchObject({ status: "completed", output: "Done." });
     const after = journals(fixture);
-    // One run for each call of an agent, whoever was asked how often.
+    // One child run for each agent call, however often an answer was submitted.
     expect(after.size).toBe(5);
     for (const [run, entries] of after) {
       const state = fold(entries);
@@ -77,7 +77,7 @@ test("a process that dies after any commit of a parent or a child leaves behind 
   }
 }, 60_000);
 
-test("a process that dies between the end of a run and that of its child ends the child at its next start", async () => {
+test("a process that dies between the end of a parent and that of its child ends the child at its next start", async () => {
   const silent = { agt_quick: { model: "test/timeout" } };
   let left: Db | null = null;
   let child = "";
@@ -103,11 +103,11 @@ test("a process that dies between the end of a run and that of its child ends th
   expect(fixture.journal.head(child)!.status).toBe("in_progress");
   await fixture.service.recover();
   await fixture.until(child, ({ event }) => event.type === "run.cancelled");
-  await new Promise((resolve) => setImmediate(resolve)); // The loop is told right after the commit.
+  await new Promise((resolve) => setImmediate(resolve)); // The loop is notified right after the commit.
   expect(fixture.pool.drives(child)).toBe(false);
 });
 
-test("a process that dies between the end of a child and what its parent makes of it goes on with the parent", async () => {
+test("a process that dies between the end of a child and its parent's reaction resumes the parent", async () => {
   const asking = { tools: [agentTool("ask", "agt_asking")] };
   let left: Db | null = null;
   let id = "";

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { withEnoughTime } from "../testing/enough-time.ts";
 import { httpTool, runFixture, tool } from "../testing/run-fixture.ts";
 
-// Somebody sets the machine's clock while runs are at work.
+// The machine's clock is set while runs are working.
 
 const hour = 3_600_000;
 const words = (count: number) => ({ text: "word ".repeat(count).trim(), delta_ms: 5 });
@@ -33,14 +33,14 @@ function clockFixture() {
   });
 }
 
-/** Returns when a deadline was met in the ordinary way: whatever else was taken to be due is over then too. */
+/** Resolves after a deadline has passed normally; anything else taken to be due has ended by then. */
 async function letADeadlinePass(fixture: ReturnType<typeof clockFixture>): Promise<void> {
   const { id } = await fixture.start([words(1000)], { run: { timeout_ms: 20 } });
   expect((await fixture.settled(id)).error?.code).toBe("run_timeout");
 }
 
 describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
-  test("ends no run that works, and none that waits until a time that has not come", async () => {
+  test("ends no working run, and no waiting run before its deadline", async () => {
     using fixture = clockFixture();
     const works = await fixture.start([words(60)], { run: { timeout_ms: 30_000 } });
     const waits = await fixture.start([look, { text: "Seen." }], {
@@ -54,7 +54,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
     expect(fixture.runs.get(fixture.scope, waits.id).status).toBe("requires_action");
   });
 
-  test("keeps no run alive beyond its time", async () => {
+  test("does not keep a run alive beyond its time", async () => {
     using fixture = clockFixture();
     const works = await fixture.start([words(2000)], { run: { timeout_ms: 60 } });
     const waits = await fixture.start([look], { tools: [tool("look")], run: { action_timeout_ms: 60 } });
@@ -64,7 +64,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
     expect(event).toMatchObject({ error: { code: "action_expired" } });
   });
 
-  test("makes no call happen twice, no time run backwards and no latency negative", async () => {
+  test("repeats no call, and makes no time or latency negative", async () => {
     using fixture = clockFixture();
     const before = calls;
     const { id } = await fixture.start([look, words(20)], {
@@ -84,7 +84,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
     release = Promise.withResolvers();
   });
 
-  test("leaves a run that is answered the time that it was given", async () => {
+  test("leaves an answered run its full time", async () => {
     const answered = await withEnoughTime(1000, async (timeout_ms) => {
       using fixture = clockFixture();
       const { id } = await fixture.start([look, words(20_000)], { tools: [tool("look")], run: { timeout_ms } });
@@ -100,7 +100,7 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
   });
 });
 
-test("a clock that jumps past the time that a wait was given ends the wait, and nothing else", async () => {
+test("a clock that jumps past the deadline of a required action expires it, and nothing else", async () => {
   using fixture = clockFixture();
   const works = await fixture.start([words(60)], { run: { timeout_ms: 30_000 } });
   const agents = { tools: [tool("look")], run: { action_timeout_ms: hour / 2 } };
@@ -116,7 +116,7 @@ test("a clock that jumps past the time that a wait was given ends the wait, and 
   expect(fixture.runs.get(fixture.scope, later.id).status).toBe("requires_action");
 });
 
-test("a process that starts with its clock an hour behind lends no run any time", async () => {
+test("a process that starts with its clock an hour behind extends no run's time", async () => {
   const fixture = clockFixture();
   const { id } = await fixture.start([look], { tools: [tool("look")], run: { action_timeout_ms: 40 } });
   await fixture.settled(id);

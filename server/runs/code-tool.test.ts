@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { ScriptEntry } from "../core/model-call.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
-// Code tools through the whole server: files go in, results and files come out.
+// Code tools through the whole server: input files, results and output files.
 
 async function agentWith(client: Client, tool: object, script: ScriptEntry[]): Promise<string> {
   const { status, body } = await client.post("/v1/tools", { name: "sum", type: "code", ...tool });
@@ -22,7 +22,7 @@ const calls = (args: Record<string, unknown>): ScriptEntry[] => [
   { text: "Done." },
 ];
 
-test("a tool's own function gets its arguments and files, and what it returns and writes is the result", async () => {
+test("a tool's own function receives its arguments and files, and its return value and output files are the result", async () => {
   await using server = testApp();
   const client = await server.client();
   const own = await upload(client, "prices.csv", "1\n2\n3\n");
@@ -51,7 +51,7 @@ test("a tool's own function gets its arguments and files, and what it returns an
   expect(steps[1].files).toMatchObject([{ id: file.id }]);
 });
 
-test("code that the model writes runs alike, and its mistakes are what the model reads", async () => {
+test("code written by the model runs the same, and the model reads its errors", async () => {
   await using server = testApp();
   const client = await server.client();
   const good = await agentWith(client, {}, calls({ code: "[1, 2, 3].map((n) => n * n)" }));
@@ -64,7 +64,7 @@ test("code that the model writes runs alike, and its mistakes are what the model
   expect(call.error.message).toContain("so far");
 });
 
-test("an output above the tool's limit is kept whole as a file, and the model reads its head and tail", async () => {
+test("an output above the tool's limit is stored whole as a file, and the model reads its head and tail", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent = await agentWith(client, { max_output_bytes: 200 }, calls({ code: "'x'.repeat(5000)" }));
@@ -75,7 +75,7 @@ test("an output above the tool's limit is kept whole as a file, and the model re
   expect((await client.get(`/v1/files/${call.files[0].id}/content`)).body).toMatchObject({ result: "x".repeat(5000) });
 });
 
-test("a tool is tried outside of any run, and what it makes is a file of no run", async () => {
+test("a tool is tested outside of any run, and its output files belong to no run", async () => {
   await using server = testApp();
   const client = await server.client();
   const { body: tool } = await client.post("/v1/tools", { name: "sum", type: "code" });
@@ -85,7 +85,7 @@ test("a tool is tried outside of any run, and what it makes is a file of no run"
   expect((await client.get(`/v1/files/${body.files[0].id}`)).body).toMatchObject({ run_id: null, purpose: "output" });
 });
 
-test("a file that is deleted before the call is an error that names it", async () => {
+test("a file deleted before the call causes an error that names it", async () => {
   await using server = testApp();
   const client = await server.client();
   const file = await upload(client, "gone.csv", "1");
@@ -95,7 +95,7 @@ test("a file that is deleted before the call is an error that names it", async (
   expect(call.error).toMatchObject({ code: "file_not_found", message: expect.stringContaining(file) });
 });
 
-test("a run may only name files that are there", async () => {
+test("a run may only name files that exist", async () => {
   await using server = testApp();
   const client = await server.client();
   const other = await (await server.client({ project: "other" })).post("/v1/files", {

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type OuterProvider, outerProviders } from "../core/providers.ts";
-import { modelPrefix } from "../models/registry.ts";
-import { type Asked, startProviders } from "../testing/provider-server.ts";
+import { type OuterProvider, outerProviders } from "../domain/providers.ts";
+import { modelPrefix } from "../runtime/models/registry.ts";
+import { type ProviderRequest, startProviders } from "../testing/provider-server.ts";
 import { type Wire, wires } from "../testing/provider-wire.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
-type Say = (wire: Wire, asked: Asked) => string[];
+type Say = (wire: Wire, asked: ProviderRequest) => string[];
 
-/** What the models say, by the agent's model. */
+/** Scripted answers, by the agent's model. */
 const answers = new Map<string, Say>();
 const providers = startProviders((asked) => {
   const { provider, body, request } = asked;
   const model = body.model ?? /models\/([^:]+)/.exec(request.url)?.[1];
   return answers.get(model)!(wires[provider], asked);
 });
-/** A tool that only notes that it was called. */
+/** A tool that only counts its calls. */
 const wiped: string[] = [];
 const target = Bun.serve({
   port: 0,
@@ -61,7 +61,7 @@ async function runOf(provider: OuterProvider, say: Say) {
 
 const whole = (wire: Wire, name: string, args: string) => [wire.call(name), wire.args(args), wire.endCall(name, args)];
 
-/** The first answer is this; the next one says whether the model was told that it was cut off. */
+/** Script: this answer first; the next one reports whether the model was told about the cut. */
 function then(first: (wire: Wire) => string[]): Say {
   let answers = 0;
   return (wire, { body }) => {
@@ -72,7 +72,7 @@ function then(first: (wire: Wire) => string[]): Say {
 }
 
 describe.each(outerProviders)("%s", (provider) => {
-  const isWhole = provider === "google"; // It sends no call in pieces.
+  const isWhole = provider === "google"; // Google sends each call in one piece.
   test.each<[string, (wire: Wire) => string[], number]>([
     ["is whole", (wire) => whole(wire, "wipe", "{}"), 1],
     ["comes after text", (wire) => [wire.text("I wipe."), ...whole(wire, "wipe", '{"all":true}')], 1],
@@ -82,7 +82,7 @@ describe.each(outerProviders)("%s", (provider) => {
       (wire) => (isWhole ? whole(wire, "wipe", "{}") : [wire.call("wipe"), wire.args('{"a')]),
       1,
     ],
-  ])("a tool of an answer that was cut off is not executed, where the call %s", async (_, first, count) => {
+  ])("a tool of a truncated answer is not executed if the call %s", async (_, first, count) => {
     const { run, trace, calls } = await runOf(
       provider,
       then((wire) => [...first(wire), wire.end(wire.cut)]),
@@ -97,7 +97,7 @@ describe.each(outerProviders)("%s", (provider) => {
     expect(call).toMatchObject({ type: "tool_call", error: { code: "answer_cut_off" } });
   });
 
-  test("the same call of an answer that ended by itself is executed", async () => {
+  test("the same call of a complete answer is executed", async () => {
     const end = { openai: undefined, anthropic: "tool_use", google: undefined, ollama: "tool_calls" } as const;
     const reason = end[provider === "openai_compatible" ? "ollama" : provider];
     const { run, calls } = await runOf(
@@ -107,24 +107,21 @@ describe.each(outerProviders)("%s", (provider) => {
     expect([run.status, run.output, calls]).toEqual(["completed", "Done.", 1]);
   });
 
-  test.each(wires[provider].failing)(
-    "an answer that ends with %s is asked for again, and is no output",
-    async (reason) => {
-      const { run, trace, calls } = await runOf(
-        provider,
-        then((wire) => [wire.text("Hel"), ...whole(wire, "wipe", "{}"), wire.end(reason)]),
-      );
-      expect([run.status, run.output, calls]).toEqual(["completed", "Done.", 0]);
-      expect(run.usage.model_calls).toBe(2);
-      expect(trace.steps[0].retries[0].reason).toMatchObject({
-        code: "model_error",
-        message: expect.stringContaining(reason),
-      });
-    },
-  );
+  test.each(wires[provider].failing)("an answer that ends with %s is retried, and is no output", async (reason) => {
+    const { run, trace, calls } = await runOf(
+      provider,
+      then((wire) => [wire.text("Hel"), ...whole(wire, "wipe", "{}"), wire.end(reason)]),
+    );
+    expect([run.status, run.output, calls]).toEqual(["completed", "Done.", 0]);
+    expect(run.usage.model_calls).toBe(2);
+    expect(trace.steps[0].retries[0].reason).toMatchObject({
+      code: "model_error",
+      message: expect.stringContaining(reason),
+    });
+  });
 });
 
-test("a fork and a replay of a run that went on after a cut know its results, and call nothing again", async () => {
+test("a fork and a replay of a run that continued after a truncation reuse its results and repeat no call", async () => {
   const before = wiped.length;
   let index = 0;
   const again: Say = (wire) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { AuditEntry } from "../domain/api-types/audit.ts";
 import { type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { connectMcp } from "../testing/mcp-client.ts";
 import { httpTool, runFixture } from "../testing/run-fixture.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import type { AuditEntry } from "../wire/audit.ts";
 
 const server = testApp({ dashboard: true });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -12,7 +12,7 @@ beforeAll(async () => {
   member = await visitorOf(server, "member");
 });
 
-/** What a run asks for, by which others decide. */
+/** Calls of a run that need a decision. */
 interface Asked {
   owner: Client;
   agent_id: string;
@@ -84,12 +84,12 @@ const callOf = async (owner: Client): Promise<{ run_id: string; call_id: string 
 
 interface Decided {
   asked: Asked;
-  /** Who the log must name, and by which client token, if any. */
+  /** The author that the log must name, and the client token, if any. */
   actor: { type: string; id: string };
   client_token?: string;
 }
 
-/** Each way by which a decision comes in: the API's own, and every protocol that takes decisions. */
+/** Every route for decisions: the API's own, and every protocol that accepts them. */
 const ways: Record<string, (word: Word) => Promise<Decided>> = {
   async "an API key"(word) {
     const asked = await waiting();
@@ -181,7 +181,7 @@ const words = [
 ] as const;
 
 test.each(Object.keys(ways).flatMap((way) => words.map((word) => [way, ...word] as const)))(
-  "the audit log says who decided what about which tool, and on which arguments: by %s, %s",
+  "the audit log records the author, tool and arguments of each decision: by %s, %s",
   async (way, word, action) => {
     const { asked, actor, client_token } = await ways[way]!(word);
     const { owner, agent_id, run_id, call_id } = asked;
@@ -207,7 +207,7 @@ test.each(Object.keys(ways).flatMap((way) => words.map((word) => [way, ...word] 
 );
 
 describe("a decision", () => {
-  test("with other arguments is noted with both hashes, and with no word of what anybody wrote", async () => {
+  test("with other arguments is recorded with both hashes, and without any text from users", async () => {
     const asked = await waiting({ parameters: { type: "object", properties: { to: { type: "string" } } } });
     const edited = { reason: "canary reason", arguments: { to: "canary" } };
     const { status } = await asked.owner.post(`/v1${submission(asked)}`, decisionOf(asked, "approve", edited));
@@ -220,7 +220,7 @@ describe("a decision", () => {
     expect(JSON.stringify(entry)).not.toContain("canary");
   });
 
-  test("that is sent again, also with its key, is noted once; one that is refused is not noted", async () => {
+  test("that is repeated, also with its key, is recorded once; one that is refused is not recorded", async () => {
     const asked = await waiting();
     const send = (word: Word, headers = {}) =>
       server.send("POST", `/v1${submission(asked)}`, decisionOf(asked, word), {
@@ -247,7 +247,7 @@ describe("a decision", () => {
     expect(await entries(asked.owner)).toEqual([]);
   });
 
-  test("on a call of a run below is noted with that run and its agent", async () => {
+  test("on a descendant's call is recorded with that run and its agent", async () => {
     const { owner, agent_id: below } = await agentOf();
     const { body: tool } = await owner.post("/v1/tools", { name: "ask", type: "agent", agent_id: below });
     const script = [{ tool_calls: [{ name: "ask", arguments: { input: "Go." } }] }, { text: "Done." }];
@@ -260,7 +260,7 @@ describe("a decision", () => {
     expect(entry!.details.run_id).not.toBe(asked.run_id);
   });
 
-  test("of one kind and an output of another are each noted where they belong", async () => {
+  test("of one kind is recorded apart from an output of another", async () => {
     const asked = await waiting({ type: "client", source: undefined });
     const { project_id, environment } = asked.owner.scope;
     const path = `/${project_id}/${environment}${submission(asked)}`;
@@ -279,7 +279,7 @@ test.each([
   [{ decision: "approve" }, "tool_call.approved"],
   [{ decision: "reject" }, "tool_call.rejected"],
   [{ output: "It was paid." }, "tool_call.resolved"],
-] as const)("what is said of a call whose outcome is unknown is noted: %j", async (answer, action) => {
+] as const)("a resolution of a call with unknown outcome is recorded: %j", async (answer, action) => {
   let requests = 0;
   const receiver = Bun.listen({
     hostname: "127.0.0.1",

@@ -1,17 +1,17 @@
-import type { RunEvent } from "../core/run-event.ts";
-import type { RunState, ToolCall } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
+import type { RunEvent } from "../domain/run-event.ts";
+import type { RunState, ToolCall } from "../domain/run-state.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { Bounds } from "../http/principal.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { sha256 } from "../lib/hash.ts";
+import type { Audit, Author } from "../storage/db/audit.ts";
 
-/** A client of the API, or a person at the dashboard. The server itself has no actor. */
+/** Author of a decision: an API client or a dashboard user. The server itself has no actor. */
 export type DecisionAuthor = Scope & Partial<Author> & { readonly token?: Bounds & { readonly id?: string } };
 
 /**
- * Notes in the audit log who decided what about which tool calls of a run. Call inside the write of the decisions:
- * `events` are what they make of `state`. A decision that is repeated makes no event, and is noted once.
+ * Writes an audit entry for each decision about a tool call. Call inside the write of the decisions: `events` are what
+ * they make of `state`. A repeated decision creates no event and no second entry.
  */
 export function noteDecisions(audit: Audit, who: DecisionAuthor, state: RunState, events: readonly RunEvent[]): void {
   const { actor, project_id, environment, token } = who;

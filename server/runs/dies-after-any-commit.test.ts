@@ -1,22 +1,22 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { memoryTools } from "../agents/memory-tools.ts";
-import { attached, passage } from "../core/__fixtures__/events.ts";
-import type { AgentSnapshot, Guardrail, PinnedStore, ToolSnapshot } from "../core/agent-snapshot.ts";
-import { newId } from "../core/ids.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import { modelRequest } from "../core/prompt.ts";
-import type { JournalEntry } from "../core/run-event.ts";
-import { fold, isOver, type RunState } from "../core/run-state.ts";
-import type { ToolAnswer } from "../core/submit.ts";
-import type { Db } from "../db/open.ts";
+import { attached, passage } from "../domain/__fixtures__/events.ts";
+import type { AgentSnapshot, Guardrail, PinnedStore, ToolSnapshot } from "../domain/agent-snapshot.ts";
+import { newId } from "../domain/ids.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import { modelRequest } from "../domain/prompt.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { fold, isOver, type RunState } from "../domain/run-state.ts";
+import type { ToolAnswer } from "../domain/submit.ts";
 import { hashJson } from "../lib/hash.ts";
+import { memoryTools } from "../resources/agents/memory-tools.ts";
+import type { Db } from "../storage/db/open.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
 import { httpTool, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
-import type { AnswerQuestion } from "./pool.ts";
+import type { AnswerQuestion } from "./dispatch/pool.ts";
 import type { CreateRun } from "./schema.ts";
-import { parseCursor } from "./stream.ts";
+import { parseCursor } from "./stream/stream.ts";
 
-// A server whose calls are counted: what a customer's payment service would have seen.
+// A server that counts its calls, like a customer's payment service.
 let requests: { key: string; run: string; call: string }[] = [];
 let arrived = () => {};
 const server = Bun.serve({
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 type Fixture = ReturnType<typeof runFixture>;
 
-/** Answers whatever the run asks for, until it is over. */
+/** Answers all required actions of a run until it is over. */
 async function toTheEnd(fixture: Fixture, id: string) {
   for (;;) {
     const run = await fixture.settled(id);
@@ -57,15 +57,15 @@ async function toTheEnd(fixture: Fixture, id: string) {
 interface Shape {
   script: ScriptEntry[];
   tools: ToolSnapshot[];
-  /** How often a call that may not be repeated can reach its server. */
+  /** Number of times that a call which must not be repeated can reach its server. */
   repeats?: boolean;
   guardrails?: Guardrail[];
-  /** Of the model, in tokens, and what is done when a prompt is longer. */
+  /** Context window in tokens, and the policy for longer prompts. */
   context?: { window: number; strategy: "compact" | "truncate" };
-  /** What is searched before its first model call. */
+  /** Memory searched before the first model call. */
   stores?: PinnedStore[];
   run?: Partial<CreateRun>;
-  /** What every prompt has. */
+  /** Text in every prompt. */
   prompt?: string[];
 }
 
@@ -76,7 +76,7 @@ const memoryOf = ({ context, stores }: Shape) =>
     context: { strategy: context?.strategy ?? "compact", reserve_output_tokens: 50, tool_output_max_bytes: 40_000 },
   };
 
-/** Turns that say much, and a last one. */
+/** Long turns, and a last one. */
 const talkative: ScriptEntry[] = [
   ...Array.from({ length: 5 }, (_, turn) => ({
     text: `Turn ${turn}: ${"so much is said ".repeat(20)}`,
@@ -97,7 +97,7 @@ const notes: PinnedStore = {
 };
 let looks = 0;
 
-/** A memory whose calls are counted like those of the server; what is found is different each time. */
+/** A memory that counts its calls; its results differ each time. */
 const remember: AnswerQuestion = ({ run_id }, question) => {
   if (["search_memory", "history", "documents"].includes(question.of)) {
     arrived();
@@ -212,7 +212,7 @@ interface Cut {
   db: Db;
 }
 
-/** Lives a run to its end and keeps a copy of the database after every commit, and whenever a request has arrived. */
+/** Runs to the end and copies the database after every commit, and whenever a request has arrived. */
 async function live(shape: Shape) {
   const { script, tools, guardrails, context } = shape;
   using fixture = runFixture({ window: context?.window, answer: remember });
@@ -231,7 +231,7 @@ async function live(shape: Shape) {
   return { id, cuts, ended, entries: fixture.journal.read(id), frames: await stream, requests: requests.splice(0) };
 }
 
-/** What was left out, and what stands for it. */
+/** Compaction notes of a run. */
 const compactions = (entries: readonly JournalEntry[]) =>
   entries.flatMap(({ event }) =>
     event.type === "context.compacted" ? [[event.strategy, event.left_out, event.summary, event.tokens_after]] : [],
@@ -255,14 +255,14 @@ function expectWhole(entries: JournalEntry[]): void {
   expect(new Set(results).size).toBe(results.length);
 }
 
-/** What the process was in the middle of says that it was begun anew. */
+/** A step that was interrupted is recorded as restarted. */
 function expectRestarted({ open }: RunState, after: JournalEntry[]): void {
   const begun = open.filter(({ step_type }) => !["tool_call", "subagent"].includes(step_type));
   const again = after.flatMap(({ event }) => (event.type === "step.restarted" ? [event.step_index] : []));
   expect(again).toEqual(expect.arrayContaining(begun.map(({ step_index }) => step_index)));
 }
 
-/** Nobody was judged twice, no number was given twice, and nothing that is guarded was written down. */
+/** No judge ran twice, no number was used twice, and no guarded text was stored. */
 function expectGuarded(entries: JournalEntry[]): void {
   const decided = entries.flatMap(({ event }) => (event.type === "guardrail.decided" ? [event] : []));
   const inputs = decided.filter(({ guardrail }) => guardrail.on === "input" && guardrail.type === "llm_judge");
@@ -274,7 +274,7 @@ function expectGuarded(entries: JournalEntry[]): void {
   expect(JSON.stringify(entries)).not.toMatch(/tuna|Hello|answer to/);
 }
 
-/** What is fetched for the model is fetched once for the record, and every prompt is what the record says. */
+/** Documents and passages are fetched once for the record, and every prompt matches the record. */
 function expectPrompts(entries: JournalEntry[], agent: AgentSnapshot, words: readonly string[]): void {
   for (const type of ["history.loaded", "documents.attached", "memory.retrieved"])
     expect(entries.filter(({ event }) => event.type === type).length).toBeLessThanOrEqual(1);
@@ -292,7 +292,7 @@ const recordedText = (state: RunState): string =>
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("");
 
-/** Whoever read the old stream up to any of these places, and goes on there, has read the record. */
+/** A reader that resumes from any position of the old stream ends up with the record. */
 async function expectJoins(fixture: Fixture, id: string, given: StreamFrame[], entries: JournalEntry[]): Promise<void> {
   const text = recordedText(fold(entries));
   for (let count = 0; count <= given.length; count++) {
@@ -305,7 +305,7 @@ async function expectJoins(fixture: Fixture, id: string, given: StreamFrame[], e
   }
 }
 
-/** Calls that were under way when the process died: they may or may not have arrived. */
+/** Calls in flight when the process died: they may or may not have arrived. */
 const inFlight = ({ calls }: RunState) => calls.filter(({ needs, status }) => needs === null && status === "running");
 
 for (const [name, shape] of Object.entries(shapes))
@@ -314,7 +314,7 @@ for (const [name, shape] of Object.entries(shapes))
     const { id, cuts, frames } = original;
     expect(original.ended.status).toBe("completed");
     if (shape.context) expect(compactions(original.entries).length).toBeGreaterThan(0);
-    expect(cuts.length).toBeGreaterThanOrEqual(2); // What follows without work shares the commit of what it follows from.
+    expect(cuts.length).toBeGreaterThanOrEqual(2); // Steps without I/O share the commit of the step before.
     for (const { seq, db } of cuts) {
       requests = [];
       using fixture = runFixture({ db, answer: remember });
@@ -369,7 +369,7 @@ for (const [name, shape] of Object.entries(shapes))
     }
   });
 
-test("a run that dies again and again after every commit of its recovery still loses and repeats nothing", async () => {
+test("a run that crashes again and again after every commit of its recovery still loses and repeats nothing", async () => {
   const first = await live(shapes["asks when it does not know"]!);
   for (const { db } of first.cuts) {
     const second: Db[] = [];
@@ -393,7 +393,7 @@ test("a run that dies again and again after every commit of its recovery still l
   }
 });
 
-test("a client that saw text of a model call which died is told to discard it, also when the run is cancelled at once", async () => {
+test("a client that received text of a crashed model call is told to discard it, also if the run is cancelled at once", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
   const seen = await fixture.stream(id, undefined, ({ event }) => event === "token");

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
-import type { JournalEntry } from "../core/run-event.ts";
-import { createJournal } from "../journal/journal.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import { createRunProjector } from "./project.ts";
+import { createRunProjection } from "./run-projection.ts";
 
-// Files before the model, over HTTP, with a model that tells what it was asked.
+// Files in prompts, over HTTP, with a model that reports its prompt.
 
 const model = startChatServer(({ messages }) => {
   const isFirst = messages[0]!.content === "Look first." && !messages.some(({ role }) => role === "tool");
@@ -20,7 +20,7 @@ async function begin() {
   await server.recover();
   const client = await server.client();
   const entriesOf = (id: string): JournalEntry[] =>
-    createJournal({ db: server.db, project: createRunProjector(server.db.sqlite), wake() {}, now: Date.now }).read(id);
+    createJournal({ db: server.db, project: createRunProjection(server.db.sqlite), wake() {}, now: Date.now }).read(id);
   return { server, client, entriesOf };
 }
 
@@ -42,7 +42,7 @@ const guardrail = (action: string, more: object = { type: "blocked_terms", confi
   guardrails: [{ on: ["input"], action, ...more }],
 });
 
-test("guardrails of input look at the texts and names of files: what they take out is written down nowhere, and a block ends the run", async () => {
+test("input guardrails check texts and names of files: removed text is stored nowhere, and a block ends the run", async () => {
   const { server, client, entriesOf } = await begin();
   await using _ = server;
   const inText = await upload(client, "a.md", { text: `The word is ${word}.` });
@@ -64,7 +64,7 @@ test("guardrails of input look at the texts and names of files: what they take o
   }
 });
 
-test("a judge of input reads a file before the model does", async () => {
+test("an input judge reads a file before the model does", async () => {
   const { server, client, entriesOf } = await begin();
   await using _ = server;
   const judge = { type: "llm_judge", config: { prompt: "No forbidden words.", model: "test/judge" } };
@@ -78,18 +78,18 @@ test("a judge of input reads a file before the model does", async () => {
   expect(types).toEqual(["run.created", ...Array(3).fill("guardrail.decided"), "run.failed"]);
 });
 
-test("what judges take for one file counts before they are asked about the next", async () => {
+test("a judge's usage for one file counts before the next file is judged", async () => {
   const { server, client } = await begin();
   await using _ = server;
   const judge = { type: "llm_judge", config: { prompt: "No forbidden words.", model: "test/judge" } };
   const { id } = await agent(client, { ...guardrail("block", judge), model: "test/echo" });
-  // 3,000 words, which are taken for 9,000 tokens before they are counted.
+  // 3,000 words, estimated as 9,000 tokens before they are counted.
   const text = "water ".repeat(3000);
   const files = [await upload(client, "one.md", { text }), await upload(client, "two.md", { text: `${text}.` })];
   const file_ids = files.map((file) => file.id);
   const ended = await run(client, id, { file_ids, budget: { max_total_tokens: 11_000 } });
   expect(ended).toMatchObject({ status: "failed", error: { message: expect.stringContaining("max_total_tokens") } });
-  expect(ended.usage.model_calls).toBe(2); // About the input, and about the first file.
+  expect(ended.usage.model_calls).toBe(2); // One for the input, one for the first file.
 });
 
 test("a budget counts an image before it is sent", async () => {
@@ -102,7 +102,7 @@ test("a budget counts an image before it is sent", async () => {
   expect((await of(20_000)).status).toBe("completed");
 });
 
-test("an image that is deleted while its run waits is not sent again, and its model is told", async () => {
+test("an image deleted while its run waits is not sent again, and its model is told", async () => {
   const { server, client } = await begin();
   await using _ = server;
   const image = await upload(client, "dot.png", { content_base64: png });
@@ -122,7 +122,7 @@ test("an image that is deleted while its run waits is not sent again, and its mo
   expect(last).toContain(`[The image ${image.id} was deleted meanwhile]`);
 });
 
-test("what a file says is no part of its thread: later runs read what was asked and answered", async () => {
+test("file contents are no part of the thread: later runs read only the messages", async () => {
   const { server, client } = await begin();
   await using _ = server;
   const note = await upload(client, "note.md", { text: `The word is ${word}.` });

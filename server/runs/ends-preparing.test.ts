@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
-import type { JournalEntry } from "../core/run-event.ts";
-import { createJournal } from "../journal/journal.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
-import { createRunProjector } from "./project.ts";
+import { createRunProjection } from "./run-projection.ts";
 
-// Runs that end, or whose server does, before their model is asked what it is to answer.
+// Runs that end, or whose server stops, before their model is asked for an answer: while they prepare its prompt.
 
 const made = ({ status, body }: Answer) => {
   expect([status, body.error ?? null]).toEqual([201, null]);
   return body;
 };
 const typesOf = ({ db }: TestApp, id: string): string[] =>
-  createJournal({ db, project: createRunProjector(db.sqlite), wake() {}, now: Date.now })
+  createJournal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now })
     .read(id)
     .map(({ event }: JournalEntry) => event.type);
 
-test("a run is cancelled at once while its memory is searched, and what is found then is written down nowhere", async () => {
+test("a run is cancelled at once during a memory search, and the late results are stored nowhere", async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const words = wordEmbedders();
@@ -55,7 +55,7 @@ test("a run is cancelled at once while its memory is searched, and what is found
   expect(step).toMatchObject({ type: "retrieval", status: "cancelled" });
 });
 
-test("a run is cancelled at once while its model writes a summary, and the request for it is given up", async () => {
+test("a run is cancelled at once while its model writes a summary, and the request is aborted", async () => {
   const asked = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   await using model = startChatServer(async ({ messages }, _, gone) => {
@@ -98,7 +98,7 @@ test("a run is cancelled at once while its model writes a summary, and the reque
   expect((await client.get(`/v1/threads/${thread_id}`)).body.status).toBe("idle");
 });
 
-test("a server that stops while a memory is searched leaves the run to the next one", async () => {
+test("a server that stops during a memory search leaves the run to the next one", async () => {
   const asked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<never>();
   const words = wordEmbedders();

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { capsuleOf, exportOf, importCapsule } from "../testing/capsules.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
-// Texts of JSON, in the spelling that they have to come out in: it is never parsed here to say what is right.
+// JSON texts in their exact spelling; they are compared as text, never parsed.
 const whole = fc.bigInt({ min: 2n ** 53n + 1n, max: 10n ** 40n }).map((n) => `${n - (n % 10n)}${1n + (n % 9n)}`);
 const long = fc.oneof(
   whole,
@@ -34,7 +34,7 @@ function objectText(members: Record<string, string>): string {
 }
 const some = { numRuns: 12 };
 
-// A model that asks for one tool, and the tools' receiver. Both keep what they were sent, byte for byte.
+// A model that calls one tool, and the tools' receiver. Both record their requests byte for byte.
 let asked = { name: "", args: "" };
 let answer = "";
 const sent: Record<string, string[]> = { model: [], tool: [] };
@@ -83,7 +83,7 @@ const raw = async (server: TestApp, client: Client, method: string, path: string
 };
 const idIn = (json: string): string => /"id":"(\w+)"/.exec(json)![1]!;
 
-/** Starts a run of the agent, and returns it as its text. */
+/** Starts a run of the agent, and returns the response text. */
 async function start(server: TestApp, client: Client, agent_id: string, more = "") {
   const body = `{"agent_id":"${agent_id}","input":"Go."${more}}`;
   const { status, text } = await raw(server, client, "POST", "/v1/runs?wait=60", body);
@@ -127,7 +127,7 @@ test("digits survive from the model to an HTTP tool, back to the model, and wher
   );
 });
 
-test("digits survive a client's own tool: what it is asked, what it submits, and what it decides instead", async () => {
+test("digits survive a client tool: its arguments, its output and edited arguments", async () => {
   await using server = testApp({ environment });
   await server.recover();
   const client = await server.client();
@@ -146,7 +146,7 @@ test("digits survive a client's own tool: what it is asked, what it submits, and
       expect(waiting.text).toContain(`"arguments":{"value":${edited}}`);
       const taken = await submit(`{"tool_call_id":"${call}","output":${result}}`);
       expect(taken.status).toBe(200);
-      await raw(server, client, "GET", `/v1/runs/${id}/events`, undefined, { accept: "text/event-stream" }); // To its end.
+      await raw(server, client, "GET", `/v1/runs/${id}/events`, undefined, { accept: "text/event-stream" });
       const run = (await raw(server, client, "GET", `/v1/runs/${id}`)).text;
       expect(run).toContain(`"output":${result},"error":null`);
       const { messages } = JSON.parse(sent.model!.at(-1)!);
@@ -157,7 +157,7 @@ test("digits survive a client's own tool: what it is asked, what it submits, and
   );
 });
 
-test("digits survive a replay, a fork with and without edits, and an export that is imported elsewhere", async () => {
+test("digits survive a replay, a fork with and without edits, and an export with its import", async () => {
   await using server = testApp({ environment });
   await using elsewhere = testApp();
   await server.recover();
@@ -193,7 +193,7 @@ test("digits survive a replay, a fork with and without edits, and an export that
           expect(copy).toContain(digits);
       const model_output = `{"tool_calls":[{"name":"look","arguments":{"value":${edited}}}]}`;
       await fork(`{"step_index":0,"edits":{"model_output":${model_output}},"tools":"live"}`);
-      // An edit that changes nothing has what is on record.
+      // An edit without a change keeps the recorded text.
       expect(sent.tool!.slice(calls)).toEqual(edited === given ? [] : [`{"value":${edited}}`]);
     }),
     some,

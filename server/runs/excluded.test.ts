@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { siblingId } from "../core/ids.ts";
+import { siblingId } from "../domain/ids.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
-// What a client may leave out, or ask to have short, of runs in every state that there is.
+// Parts of a response that a client may exclude or shorten, for runs in every state.
 
 let server: TestApp;
 let client: Client;
@@ -51,7 +51,7 @@ const states = [
 ];
 const lists = [["messages"], ["tool_calls"], ["messages", "tool_calls"], ["tool_calls", "messages"]];
 
-test.each(states)("what is left out is left out and nothing else, of a run that is %s", async (state) => {
+test.each(states)("an exclusion removes its list and nothing else, for a run that is %s", async (state) => {
   const { request_id: _, ...whole } = (await client.get(`/v1/runs/${runs[state]}`)).body;
   expect(whole).toMatchObject({ object: "run", messages: expect.any(Array), tool_calls: expect.any(Array) });
   for (const left of lists) {
@@ -81,7 +81,7 @@ const bad = {
   include: ["", "message", "messages,messages", "Messages", "%00"],
 };
 
-test.each(states)("no other value is taken for one, of a run that is %s", async (state) => {
+test.each(states)("invalid exclusions are rejected, for a run that is %s", async (state) => {
   const id = runs[state]!;
   const faults = async (path: string, name: string) => {
     const { status, body } = await client.get(path);
@@ -94,7 +94,7 @@ test.each(states)("no other value is taken for one, of a run that is %s", async 
   await faults(`/v1/runs/${id}/events?frames=slim&frames=full`, "frames");
 });
 
-test("no other value of include is taken for one", async () => {
+test("invalid values of include are rejected", async () => {
   for (const value of bad.include) {
     const { status, body } = await client.get(`/v1/runs?include=${value}`);
     expect([value, status, body.error?.param]).toEqual([value, 400, "include"]);
@@ -102,7 +102,7 @@ test("no other value of include is taken for one", async () => {
   expect((await client.get("/v1/runs?include=messages&include=messages")).status).toBe(400);
 });
 
-test("frames are judged before anything is done, also where nothing is streamed and where they are said twice", async () => {
+test("frames are validated before anything is done, even without a stream or if given twice", async () => {
   const { agent_id } = (await client.get(`/v1/runs/${runs.completed}`)).body;
   const count = async () => (await client.get("/v1/runs?limit=100")).body.data.length;
   const before = await count();
@@ -124,32 +124,35 @@ test("frames are judged before anything is done, also where nothing is streamed 
 
 const over = ["completed", "failed", "cancelled", "imported", "forked", "replayed"];
 
-test.each(over)("from every place a slim stream tells what a full one tells, of a run that is %s", async (state) => {
-  const id = runs[state]!;
-  const read = async (frames: string, from: string | null) => {
-    const headers: Record<string, string> = {
-      authorization: `Bearer ${client.key.secret}`,
-      accept: "text/event-stream",
+test.each(over)(
+  "a slim stream has the content of a full one from every position, for a run that is %s",
+  async (state) => {
+    const id = runs[state]!;
+    const read = async (frames: string, from: string | null) => {
+      const headers: Record<string, string> = {
+        authorization: `Bearer ${client.key.secret}`,
+        accept: "text/event-stream",
+      };
+      if (from !== null) headers["last-event-id"] = from;
+      const { status, body } = await server.send("GET", `/v1/runs/${id}/events?frames=${frames}`, undefined, headers);
+      return { status, events: status === 200 ? eventsOf(body) : [] };
     };
-    if (from !== null) headers["last-event-id"] = from;
-    const { status, body } = await server.send("GET", `/v1/runs/${id}/events?frames=${frames}`, undefined, headers);
-    return { status, events: status === 200 ? eventsOf(body) : [] };
-  };
-  const all = (await read("full", null)).events;
-  for (const from of [null, "0", ...all.map((event) => event.id)]) {
-    const [full, slim] = [await read("full", from), await read("slim", from)];
-    expect([from, slim.status]).toEqual([from, full.status]);
-    expect(slim.events.map(({ id, event }) => [id, event])).toEqual(full.events.map(({ id, event }) => [id, event]));
-    for (const [index, { event, data }] of slim.events.entries())
-      if (event === "token") expect(full.events[index]!.data).toMatchObject(data);
-      else expect(data).toEqual(full.events[index]!.data);
-  }
-  const accept = { authorization: `Bearer ${client.key.secret}`, accept: "text/event-stream" };
-  for (const twice of ["frames=slim&frames=full", "frames=slim&frames=slim"])
-    expect((await server.send("GET", `/v1/runs/${id}/events?${twice}`, undefined, accept)).status, twice).toBe(400);
-  for (const wrong of ["-1", "x", "1.x", "999999999", "1.1", "1.5"])
-    for (const frames of ["full", "slim"]) expect((await read(frames, wrong)).status, wrong).toBe(400);
-});
+    const all = (await read("full", null)).events;
+    for (const from of [null, "0", ...all.map((event) => event.id)]) {
+      const [full, slim] = [await read("full", from), await read("slim", from)];
+      expect([from, slim.status]).toEqual([from, full.status]);
+      expect(slim.events.map(({ id, event }) => [id, event])).toEqual(full.events.map(({ id, event }) => [id, event]));
+      for (const [index, { event, data }] of slim.events.entries())
+        if (event === "token") expect(full.events[index]!.data).toMatchObject(data);
+        else expect(data).toEqual(full.events[index]!.data);
+    }
+    const accept = { authorization: `Bearer ${client.key.secret}`, accept: "text/event-stream" };
+    for (const twice of ["frames=slim&frames=full", "frames=slim&frames=slim"])
+      expect((await server.send("GET", `/v1/runs/${id}/events?${twice}`, undefined, accept)).status, twice).toBe(400);
+    for (const wrong of ["-1", "x", "1.x", "999999999", "1.1", "1.5"])
+      for (const frames of ["full", "slim"]) expect((await read(frames, wrong)).status, wrong).toBe(400);
+  },
+);
 
 const eventsOf = (text: string) =>
   text.split("\n\n").flatMap((block) => {

@@ -1,5 +1,5 @@
-import { countedUsage } from "../core/counted-usage.ts";
-import type { RunObject } from "../core/run-object.ts";
+import { countedUsage } from "../domain/counted-usage.ts";
+import type { RunObject } from "../domain/run-object.ts";
 import type { Principal } from "../http/principal.ts";
 import { oneOf } from "../lib/schema.ts";
 import { readRunQuery } from "./filters.ts";
@@ -15,10 +15,10 @@ export const exportFormat = {
   }),
 };
 
-// A page of the list at a time: whoever reads slowly holds nothing back.
+// One page at a time, so that a slow reader holds no lock and little memory.
 const perPage = 50;
 
-/** `GET /v1/runs/export`: all runs of a list, written as they are read. */
+/** `GET /v1/runs/export`: streams all runs of a list. */
 export function exportRuns(runs: RunStore, principal: Principal, request: Request): Response {
   const { page, ...more } = readRunQuery(request.url, principal, exportFormat);
   const { format: said, ...filters } = page.filters;
@@ -52,7 +52,7 @@ export function exportRuns(runs: RunStore, principal: Principal, request: Reques
 
 const wantsCsv = (request: Request): boolean => request.headers.get("accept")?.includes("text/csv") ?? false;
 
-/** The columns of a table of runs. */
+/** Columns of the CSV. */
 const columns: Record<string, (run: RunItem) => unknown> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
@@ -73,10 +73,7 @@ const columns: Record<string, (run: RunItem) => unknown> = {
 const csvRow = (run: RunItem): string => row(Object.values(columns).map((of) => of(run)));
 const row = (cells: readonly unknown[]): string => `${cells.map(cell).join(",")}\r\n`;
 
-/**
- * A cell of RFC 4180. Spreadsheets take a text that begins with one of these for a formula and run it: with a quote in front
- * they show it.
- */
+/** Returns an RFC 4180 cell. A leading quote keeps spreadsheets from executing text that begins like a formula. */
 export function cell(value: unknown): string {
   if (typeof value === "number") return String(value);
   const text = String(value ?? "");

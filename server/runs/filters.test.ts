@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newId } from "../core/ids.ts";
+import { newId } from "../domain/ids.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { cell } from "./export.ts";
 
@@ -7,7 +7,7 @@ const server = testApp();
 let client: Client;
 const unique = () => `w${newId("run").slice(14)}`;
 
-/** Runs by what they are, oldest first. */
+/** Runs by their kind, oldest first. */
 let dear: string;
 let cheap: string;
 let failed: string;
@@ -58,7 +58,7 @@ async function list(query: string): Promise<string[]> {
   return body.data.map((each: { id: string }) => each.id);
 }
 
-test("runs are found by their words, newest first, also among other filters", async () => {
+test("runs are found by their words, newest first, also with other filters", async () => {
   expect(await list(`q=${word}`)).toEqual([calling, failed, dear, cheap]);
   expect(await list(`q=${word}&status=failed`)).toEqual([failed]);
   expect(await list(`q=${word}&order=asc&limit=2`)).toEqual([cheap, dear]);
@@ -68,7 +68,7 @@ test("runs are found by their words, newest first, also among other filters", as
   expect(await list(`q=${word}&limit=1&ending_before=${cheap}`)).toEqual([dear]);
 });
 
-test("runs are found by the code that they failed with, by their tools and by their model", async () => {
+test("runs are found by their error code, tools and model", async () => {
   expect(await list("error_code=model_error")).toEqual([failed]);
   expect(await list(`tool=${toolName}`)).toEqual([calling]);
   expect(await list(`tool=${unique()}`)).toEqual([]);
@@ -76,13 +76,13 @@ test("runs are found by the code that they failed with, by their tools and by th
   expect(await list("model=test/echo")).toEqual([]);
 });
 
-test("runs are found by the API key that asked for them", async () => {
+test("runs are found by the API key that created them", async () => {
   expect(await list(`api_key_id=${client.key.id}`)).toEqual([calling, failed, dear, cheap]);
   expect(await list(`api_key_id=${client.key.id}&status=failed`)).toEqual([failed]);
   expect(await list(`api_key_id=${newId("api_key")}`)).toEqual([]);
 });
 
-test("runs are found by how long a model took to its first token, in the ranges that analytics counts in", async () => {
+test("runs are found by time to first token, in the buckets of analytics", async () => {
   const { data } = (await client.get("/v1/analytics?group_by=first_token")).body;
   const counted = data.map(({ name }: { name: string }) => Number(name));
   expect(counted.length).toBeGreaterThan(0);
@@ -94,13 +94,13 @@ test("runs are found by how long a model took to its first token, in the ranges 
   expect(await list("first_token_min=600000000")).toEqual([]);
 });
 
-test("runs are found by their metadata from their first moment, indexed or not", async () => {
+test("runs are found by their metadata at once, indexed or not", async () => {
   expect(await list("metadata[of]=work")).toEqual([working]);
   expect(await list("metadata[of]=test/script")).toEqual([calling, failed, dear, cheap]);
   expect(await list("metadata[of]=work&model=test/script")).toEqual([working]);
 });
 
-test("runs are found by what they cost and how long they worked, and sorted by both", async () => {
+test("runs are found by cost and duration, and sorted by both", async () => {
   expect(await list("sort=duration&order=desc&limit=1")).toEqual([dear]);
   expect(await list("duration_min=5000")).toEqual([dear]);
   expect(await list("duration_min=5&duration_max=10&status=completed")).toContain(cheap);
@@ -110,7 +110,7 @@ test("runs are found by what they cost and how long they worked, and sorted by b
   expect(await list(`sort=cost&q=${word}&limit=2`)).toEqual([dear, cheap]);
 });
 
-test("runs are found by their scores, from the moment in which they are scored", async () => {
+test("runs are found by their scores as soon as they are scored", async () => {
   for (const [id, value] of [
     [dear, 1],
     [cheap, 0.2],
@@ -133,11 +133,11 @@ test.each([
   "q=",
   "score_min=",
   "q=a&q=b",
-])("what is no filter is refused: %p", async (query) =>
+])("invalid filters are rejected: %p", async (query) =>
   expect((await client.get(`/v1/runs?${query}`)).status).toBe(400),
 );
 
-test("a count says how many runs a list has, whatever narrows it", async () => {
+test("a count is the number of runs in a list, with any filter", async () => {
   const count = async (query: string) => (await client.get(`/v1/runs/count?${query}`)).body;
   expect(await count("")).toMatchObject({ object: "run_count", count: 5, is_more: false });
   expect((await count(`q=${word}`)).count).toBe(4);
@@ -156,7 +156,7 @@ describe("an export", () => {
     expect(headers.get("content-type")).toBe("application/x-ndjson");
   });
 
-  test("has the same as CSV, with a row of names", async () => {
+  test("has the same as CSV, with a header row", async () => {
     const { body, headers } = await client.get(`/v1/runs/export?q=${word}&format=csv`);
     const [head, ...rows] = String(body).trim().split("\r\n");
     expect(head).toStartWith("id,status,agent_id,model,");
@@ -164,7 +164,7 @@ describe("an export", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="runs.csv"');
   });
 
-  test("leaves the tokens and the cost of a run empty whose first model call has not ended", async () => {
+  test("leaves tokens and cost empty until a run's first model call has ended", async () => {
     const rows = async (query: string) =>
       String((await client.get(`/v1/runs/export?${query}&format=csv`)).body)
         .trim()
@@ -174,7 +174,7 @@ describe("an export", () => {
     for (const row of await rows(`q=${word}`)) expect(row).toMatch(/,\d+,[\d.]+,"\{/);
   });
 
-  test("takes whoever asks for CSV at their word", async () => {
+  test("is CSV if the Accept header says so", async () => {
     const { headers } = await server.send("GET", "/v1/runs/export", undefined, {
       authorization: `Bearer ${client.key.secret}`,
       accept: "text/csv",
@@ -194,10 +194,10 @@ describe("an export", () => {
     ["two\nlines", '"two\nlines"'],
     [-2, "-2"],
     [null, ""],
-  ])("writes %p so that no spreadsheet runs it", (value, written) => expect(cell(value)).toBe(written));
+  ])("writes %p so that no spreadsheet executes it", (value, written) => expect(cell(value)).toBe(written));
 });
 
-test("lists of another project, and of a key that is bound to other agents, have none of them", async () => {
+test("lists of another project, and of a key for other agents, are empty", async () => {
   for (const other of [
     await server.client({ project: "other" }),
     await server.client({ agent_ids: [newId("agent")] }),

@@ -1,29 +1,29 @@
 import { Type } from "@sinclair/typebox";
-import { nanoUsd } from "../core/cost.ts";
-import { rangesBetween } from "../core/duration-range.ts";
-import { runErrorCodes } from "../core/errors.ts";
-import { origins } from "../core/origin.ts";
-import { runStatuses } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
-import type { Condition } from "../http/condition.ts";
+import { nanoUsd } from "../domain/cost.ts";
+import { runErrorCodes } from "../domain/errors.ts";
+import { bucketsBetween } from "../domain/histogram-buckets.ts";
+import { runStatuses } from "../domain/run-state.ts";
+import { runTriggers } from "../domain/run-trigger.ts";
+import type { Scope } from "../domain/scope.ts";
 import { type Page, readPage } from "../http/page.ts";
+import type { Condition } from "../http/row-filter.ts";
 import { idOf, SubjectFilter } from "../http/schemas.ts";
 import { oneOf } from "../lib/schema.ts";
-import type { Asked } from "../search/narrow.ts";
-import { anyFacet, facetWord, rangeWords } from "../search/place.ts";
+import type { FacetQuery } from "../resources/full-text-search/facet-filter.ts";
+import { anyFacet, facetWord, rangeWords } from "../resources/full-text-search/facets.ts";
 
 const sorts = { created_at: null, cost: "cost_nano_usd", duration: "worked_ms" } as const;
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
-/** What a list of runs may be narrowed by, beside the time and the metadata of any list. */
+/** Filters of run lists, besides the time and metadata filters of every list. */
 export const runFilters = {
   status: oneOf(runStatuses),
   agent_id: idOf("agent"),
   thread_id: idOf("thread"),
   user_id: SubjectFilter,
   parent_run_id: idOf("run"),
-  origin: oneOf(origins),
+  origin: oneOf(runTriggers),
   source_run_id: idOf("run"),
   model: Type.String({ minLength: 1, maxLength: 256, description: "Only runs of this model." }),
   q: Type.String({ minLength: 1, maxLength: 500 }),
@@ -41,7 +41,7 @@ export const runFilters = {
   score_max: Type.Number({ description: "Maximum value of a score, or of this `score`." }),
 };
 
-/** The order of a list of runs. */
+/** Sort order of run lists. */
 export const runSort = {
   sort: oneOf(["created_at", "cost", "duration"], {
     default: "created_at",
@@ -52,20 +52,20 @@ export const runSort = {
 const extra = ["q", "tool", "error_code", "api_key_id", "score"] as const;
 const bounds = ["cost", "duration", "first_token", "score"] as const;
 
-/** A list of runs as it was asked for. */
+/** A parsed query for runs. */
 export interface RunQuery {
   page: Page;
   where: readonly Condition[];
-  sort: { column: "cost_nano_usd" | "worked_ms"; among: string } | undefined;
-  /** Whether most runs may be left out by `where`. */
+  sort: { column: "cost_nano_usd" | "worked_ms"; indexCondition: string } | undefined;
+  /** True if `where` may exclude most runs. */
   isSparse: boolean;
-  /** What the index is to be asked; null where that would not help. */
-  asked: Asked | null;
-  /** Whoever asks, as long as they are there. */
+  /** Query for the search index; null if the index would not help. */
+  asked: FacetQuery | null;
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal;
 }
 
-/** Reads what a list of runs is narrowed by. Throws with every fault. */
+/** Parses the filters of a run list. Throws one error with every fault. */
 export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof readPage>[1] = {}): RunQuery {
   const given = readPage(url, { ...runFilters, ...more });
   const { sort = "created_at", ...filters } = given.filters as Record<string, string> & { sort?: keyof typeof sorts };
@@ -86,7 +86,7 @@ export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof 
     ...(own.api_key_id === null ? [] : [facetWord("api_key_id", own.api_key_id)]),
     ...(cost ? [rangeWords("cost", nanoUsd(cost.min), nanoUsd(cost.max))] : []),
     ...(duration ? [rangeWords("duration", duration.min, duration.max)] : []),
-    ...(first ? [anyFacet("first_token", rangesBetween(first.min, first.max))] : []),
+    ...(first ? [anyFacet("first_token", bucketsBetween(first.min, first.max))] : []),
   ];
   const known = [
     ...(filters.model === undefined ? [] : [facetWord("model", filters.model)]),
@@ -100,7 +100,7 @@ export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof 
       ...(duration ? [{ sql: "worked_ms BETWEEN ? AND ?", values: [duration.min, duration.max] }] : []),
       ...scored(scope, own.score, ranges.score),
     ],
-    sort: column ? { column, among: "projected & 1 = 1" } : undefined,
+    sort: column ? { column, indexCondition: "projected & 1 = 1" } : undefined,
     isSparse: own.score !== null || ranges.score !== null,
     asked: unread && known.length === 0 ? null : { q: own.q, facets: [...facets, ...known], unread },
   };
@@ -111,7 +111,7 @@ interface Range {
   max: number;
 }
 
-// More than any run costs or takes, and small enough to be counted in.
+// More than any run costs or takes, and exact in a double.
 const most = 2 ** 52;
 
 function rangeOf(filters: Record<string, string>, name: (typeof bounds)[number]): Range | null {

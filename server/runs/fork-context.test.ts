@@ -3,7 +3,7 @@ import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
-// What a run knew of its thread, its files and its memory goes with its forks; what they do is said to nobody else.
+// A fork keeps its run's thread history, files and memory, and its copied entries reach no thread or webhook.
 
 type Body = Answer["body"];
 
@@ -26,7 +26,7 @@ const made = async (client: Client, path: string, body: object): Promise<Body> =
   return answer.body;
 };
 
-/** A run in a thread in which something was said before, with a document, an image, and a passage of its memory. */
+/** A run in a thread with earlier messages, with a document, an image, and a passage from its memory. */
 async function informed(more: object = {}) {
   const server = testApp({ environment: model.environment });
   await server.recover();
@@ -57,7 +57,7 @@ const fork = (client: Client, { id }: Body, body: object) => made(client, `/v1/r
 const stepsOf = async (client: Client, { id }: Body): Promise<Body[]> =>
   (await client.get(`/v1/traces/${id}`)).body.steps;
 
-test("a fork asks its model with all that the run had before it: history, documents, images and passages", async () => {
+test("a fork's prompt has everything the run had before it: history, documents, images and passages", async () => {
   const { server, client, run, thread, memory, file } = await informed();
   await using _ = server;
   const asked = model.requests.at(-1)!;
@@ -74,7 +74,7 @@ test("a fork asks its model with all that the run had before it: history, docume
   expect(looked).toBe(count);
 });
 
-test("a fork from the start knows what was said before, and looks into the memory again", async () => {
+test("a fork from the start has the thread's history, and searches the memory again", async () => {
   const { server, client, run, memory } = await informed();
   await using _ = server;
   await made(client, `/v1/memory/${memory.id}/entries`, { text: "To clean the machine fill the tank with acid." });
@@ -85,7 +85,7 @@ test("a fork from the start knows what was said before, and looks into the memor
   expect((await stepsOf(client, own))[0]).toMatchObject({ type: "retrieval", replayed: false });
 });
 
-test("guardrails that the agent has now look at its documents again, from the start", async () => {
+test("a fork from the start checks its documents with the agent's current guardrails", async () => {
   const { server, client, run, agent } = await informed();
   await using _ = server;
   const guardrails = [{ type: "blocked_terms", on: ["input"], action: "redact", config: { terms: ["Lago"] } }];
@@ -96,7 +96,7 @@ test("guardrails that the agent has now look at its documents again, from the st
   expect([asked.includes("[removed]"), asked.includes("Lago")]).toEqual([true, false]);
 });
 
-test("a fork leaves the thread of its run alone, and neither waits for it nor is told of in it", async () => {
+test("a fork does not change its run's thread, wait for it or appear in it", async () => {
   const { server, client, run, thread } = await informed();
   await using _ = server;
   const before = (await client.get(`/v1/threads/${thread.id}`)).body;
@@ -108,7 +108,7 @@ test("a fork leaves the thread of its run alone, and neither waits for it nor is
   expect((await client.get(`/v1/threads/${thread.id}/messages`)).body.data).toEqual(said);
 });
 
-test("forks and replays of each other all have the record that they go back to", async () => {
+test("forks and replays of each other all have the record that they start from", async () => {
   const { server, client, run } = await informed();
   await using _ = server;
   const count = looked;
@@ -126,7 +126,7 @@ test("forks and replays of each other all have the record that they go back to",
   expect(looked).toBe(count);
 });
 
-test("webhooks hear of a fork by what is its own, and of its record nothing", async () => {
+test("webhooks receive a fork's own events, and none of its record", async () => {
   const { server, client, run } = await informed();
   await using _ = server;
   await made(client, "/v1/webhooks", { url: "https://[2001:4860:4860::8888]/", events: ["*"] });
@@ -137,7 +137,7 @@ test("webhooks hear of a fork by what is its own, and of its record nothing", as
   expect(heard.map(({ type }) => type)).toEqual(["run.completed"]); // No `tool.requested`.
 });
 
-test("what the record cost counts neither for a fork's budget nor for its usage", async () => {
+test("the cost of the record counts neither for a fork's budget nor for its usage", async () => {
   const { server, client, run } = await informed();
   await using _ = server;
   const budget = { max_tool_calls: 1, max_total_tokens: 6_000 };

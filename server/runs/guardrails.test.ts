@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Guardrail, GuardrailAction, GuardrailPoint, ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import { traceOf } from "../core/trace.ts";
+import type { Guardrail, GuardrailAction, GuardrailPoint, ToolSnapshot } from "../domain/agent-snapshot.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import { traceOf } from "../domain/trace.ts";
 import { agentTool, httpTool, runFixture, textOfFrames, tool } from "../testing/run-fixture.ts";
 
-// What no reader, no journal and no model may see.
+// A secret that must not reach any reader, journal or model.
 const word = "swordfish";
 const terms = (action: GuardrailAction, ...on: GuardrailPoint[]): Guardrail => ({
   type: "blocked_terms",
@@ -38,7 +38,7 @@ interface Told {
 const start = (fixture: Fixture, { script, guardrails, input = "Hello", tools = [] }: Told) =>
   fixture.start(script, { tools, agent: { guardrails }, run: { input } });
 
-/** All that the run left behind, but for what its agent says: the script has the word. */
+/** Everything stored for the run except the agent, whose script contains the secret. */
 function written({ db }: Fixture): string {
   const tables = ["runs", "run_events", "pending_calls", "usage_days", "usage_durations"];
   return JSON.stringify(tables.flatMap((table) => db.sqlite.query(`SELECT * FROM ${table}`).all()));
@@ -59,7 +59,7 @@ const blockedBy = (type: string, on: string, index = 0) => ({
 });
 
 describe("a guardrail on the input", () => {
-  test("that blocks ends the run before any model is asked, and masks what it found", async () => {
+  test("that blocks ends the run before any model call, and masks the match", async () => {
     using fixture = runFixture();
     const { run, types, trace } = await live(fixture, {
       script: [{ text: "Never." }],
@@ -73,7 +73,7 @@ describe("a guardrail on the input", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("that redacts leaves the rest, which is what the model reads", async () => {
+  test("that redacts leaves the rest for the model to read", async () => {
     using fixture = runFixture();
     const { run, decided } = await live(fixture, {
       script: [{ text: "Yes." }],
@@ -85,7 +85,7 @@ describe("a guardrail on the input", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("that flags changes nothing and is told", async () => {
+  test("that flags changes nothing and is reported", async () => {
     using fixture = runFixture();
     const { run, frames } = await live(fixture, {
       script: [{ text: "Yes." }],
@@ -96,7 +96,7 @@ describe("a guardrail on the input", () => {
     expect(frames[1]).toMatchObject({ event: "guardrail.triggered", data: { verdict: "flagged" } });
   });
 
-  test("holds for a run that waits for its turn, and one that is blocked does not wait", async () => {
+  test("applies to a queued run, and a blocked one does not queue", async () => {
     using fixture = runFixture({ slots: 1 });
     const endless = await fixture.start([{ delay_ms: 3_600_000 }]);
     const agent = {
@@ -124,7 +124,7 @@ describe("a guardrail on the input", () => {
     expect(child).toMatchObject({ ...blockedBy("blocked_terms", "input"), input: "Tell me of [removed]" });
   });
 
-  test("that is a judge is asked first, counted, and not asked again", async () => {
+  test("that is a judge runs first, is counted, and does not run again", async () => {
     using fixture = runFixture();
     const guardrails = [judge("block", "input")];
     const good = await live(fixture, { script: [{ text: "Yes." }], guardrails });
@@ -141,7 +141,7 @@ describe("a guardrail on the input", () => {
 describe("a guardrail on the output", () => {
   const text = `One two ${word} three ${word}s four.`;
 
-  test("that redacts holds for the stream, the record and the resumed stream alike", async () => {
+  test("that redacts applies to the stream, the record and the resumed stream alike", async () => {
     using fixture = runFixture();
     const script = [{ reasoning: `Hm, ${word}? No.`, text, delta_ms: 1 }];
     const { id, run, frames, decided } = await live(fixture, { script, guardrails: [terms("redact", "output")] });
@@ -152,7 +152,7 @@ describe("a guardrail on the output", () => {
     expect(JSON.stringify(frames) + written(fixture)).not.toContain(word);
   });
 
-  test("that blocks stops the model where it is, and nothing that it asked for is done", async () => {
+  test("that blocks stops the model at once, and none of its calls is executed", async () => {
     using fixture = runFixture();
     const script = [{ text, tool_calls: [{ name: "look", arguments: {} }], delta_ms: 1 }];
     const told = { script, guardrails: [terms("block", "output")], tools: [tool("look")] };
@@ -167,7 +167,7 @@ describe("a guardrail on the output", () => {
     expect(JSON.stringify(frames) + written(fixture)).not.toContain(word);
   });
 
-  test("that blocks by shape or by a judge lets nothing out before the end", async () => {
+  test("that blocks by shape or by a judge releases nothing before the end", async () => {
     using fixture = runFixture();
     const schema: Guardrail = {
       type: "json_schema",
@@ -192,7 +192,7 @@ describe("a guardrail on the output", () => {
     expect(textOfFrames(judged.frames)).toBe("Fine.");
   });
 
-  test("whose judge is not there blocks, or flags", async () => {
+  test("whose judge is unavailable blocks, or flags", async () => {
     using fixture = runFixture();
     const away = (action: GuardrailAction): Guardrail => ({
       ...judge(action, "output"),
@@ -204,7 +204,7 @@ describe("a guardrail on the output", () => {
     expect(flagged).toMatchObject({ run: { status: "completed" }, decided: [{ verdict: "flagged" }] });
   });
 
-  test("keeps back what a cancelled run had not let out", async () => {
+  test("withholds the unreleased text of a cancelled run", async () => {
     using fixture = runFixture();
     const guardrails = [terms("redact", "output")];
     const { id } = await start(fixture, {
@@ -220,7 +220,7 @@ describe("a guardrail on the output", () => {
   });
 });
 
-describe("a guardrail on what the model asks of a tool", () => {
+describe("a guardrail on tool calls", () => {
   const calls = (args: Record<string, unknown>): ScriptEntry[] => [
     { tool_calls: [{ name: "look", arguments: args }] },
     { text: "So." },
@@ -228,7 +228,7 @@ describe("a guardrail on what the model asks of a tool", () => {
   const look = tool("look");
   const tools = [look];
 
-  test("redacts arguments before they are written down", async () => {
+  test("redacts arguments before they are stored", async () => {
     using fixture = runFixture();
     const told = { script: calls({ q: `a ${word}`, [word]: 1 }), guardrails: [terms("redact", "tool_call")], tools };
     const { run, decided } = await live(fixture, told);
@@ -268,7 +268,7 @@ describe("a guardrail on what the model asks of a tool", () => {
     expect(judged.run).toMatchObject(blockedBy("llm_judge", "tool_call"));
   });
 
-  test("reads the name of a tool that there is not", async () => {
+  test("checks the name of an unknown tool", async () => {
     using fixture = runFixture();
     const script = [{ tool_calls: [{ name: `say_${word}`, arguments: {} }] }, { text: "So." }];
     const redacted = await live(fixture, { script, guardrails: [terms("redact", "tool_call")], tools });
@@ -282,7 +282,7 @@ describe("a guardrail on what the model asks of a tool", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("asks a person, whose edits it reads too", async () => {
+  test("requires approval, and checks the person's edits too", async () => {
     using fixture = runFixture();
     const guardrails = [
       terms("require_approval", "tool_call"),
@@ -305,10 +305,10 @@ describe("a guardrail on what the model asks of a tool", () => {
   });
 });
 
-describe("a guardrail on what a tool answers", () => {
+describe("a guardrail on tool outputs", () => {
   const script: ScriptEntry[] = [{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "So." }];
 
-  test("redacts or blocks what a server's tool said", async () => {
+  test("redacts or blocks the output of a server tool", async () => {
     using fixture = runFixture();
     const redacted = await live(fixture, { script, guardrails: [terms("redact", "tool_output")], tools: [ask] });
     expect(redacted.run).toMatchObject({
@@ -324,7 +324,7 @@ describe("a guardrail on what a tool answers", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("numbers the steps of calls that end at the same time apart", async () => {
+  test("gives different step numbers to calls that end at the same time", async () => {
     using fixture = runFixture();
     const twice = [{ tool_calls: [script[0]!.tool_calls![0]!, script[0]!.tool_calls![0]!] }, { text: "So." }];
     const { decided, run } = await live(fixture, {
@@ -336,7 +336,7 @@ describe("a guardrail on what a tool answers", () => {
     expect(new Set(decided.map(({ step_index }) => step_index)).size).toBe(2);
   });
 
-  test("reads what a client submits, and takes the same answer twice", async () => {
+  test("checks submitted outputs, and accepts a repeated output", async () => {
     using fixture = runFixture();
     const own = tool("ask");
     for (const action of ["redact", "block"] as const) {
@@ -357,7 +357,7 @@ describe("a guardrail on what a tool answers", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("reads why a person said no", async () => {
+  test("checks the reason of a rejection", async () => {
     using fixture = runFixture();
     const own = tool("ask", { approval: "always" });
     for (const action of ["redact", "block"] as const) {
@@ -375,7 +375,7 @@ describe("a guardrail on what a tool answers", () => {
     expect(written(fixture)).not.toContain(word);
   });
 
-  test("judges what a client submits before the model reads it", async () => {
+  test("judges a submitted output before the model reads it", async () => {
     using fixture = runFixture();
     const { id, run } = await live(fixture, {
       script,
@@ -390,7 +390,7 @@ describe("a guardrail on what a tool answers", () => {
   });
 });
 
-test("a model call that fails for good keeps no more than what was let through", async () => {
+test("a model call that fails for good keeps only the released text", async () => {
   using fixture = runFixture();
   const script = [{ text: `One ${word} sword`, error: "It broke." }];
   const { run, frames } = await live(fixture, { script, guardrails: [terms("redact", "output")] });

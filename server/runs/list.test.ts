@@ -10,14 +10,14 @@ import {
   text,
   toolCompleted,
   toolStarted,
-} from "../core/__fixtures__/events.ts";
-import { byteLength } from "../core/byte-length.ts";
-import { newId } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import type { RunEvent } from "../core/run-event.ts";
-import { createJournal } from "../journal/journal.ts";
+} from "../domain/__fixtures__/events.ts";
+import { byteLength } from "../domain/byte-length.ts";
+import { newId } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
+import type { RunEvent } from "../domain/run-event.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createRunProjector } from "./project.ts";
+import { createRunProjection } from "./run-projection.ts";
 
 interface Asked {
   input?: string;
@@ -26,10 +26,10 @@ interface Asked {
   callBytes?: number;
 }
 
-/** Writes a run that is over, as its loop would have written it. */
+/** Writes a finished run, as its loop would have written it. */
 async function past({ db }: TestApp, client: Client, { input, output = "Done.", calls = 0, callBytes = 1 }: Asked) {
   const run_id = newId("run");
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
   const ids = Array.from({ length: calls }, () => newId("tool_call"));
   const ofCalls = ids.flatMap((id, i): RunEvent[] => [
     requested(id, i + 1),
@@ -50,13 +50,13 @@ async function past({ db }: TestApp, client: Client, { input, output = "Done.", 
 
 const sizeOf = (body: unknown) => byteLength(JSON.stringify(body));
 
-test("items of a list are summaries: what was said and called is left out, and not read", async () => {
+test("list items are summaries: messages and calls are omitted, and not read", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await past(server, client, { calls: 3, callBytes: 200_000 });
   const { messages, tool_calls, request_id: _, ...facts } = (await client.get(`/v1/runs/${id}`)).body;
   expect([messages.length, tool_calls.length]).toEqual([5, 3]);
-  // Whoever read what the calls gave would not find it.
+  // Delete the call results: reading them would fail.
   server.db.sqlite.run("PRAGMA foreign_keys = OFF");
   server.db.sqlite.run("DELETE FROM blobs WHERE length(content) > 100000");
   const last_calls = ["model_call", "tool_call", "tool_call", "tool_call"];
@@ -66,7 +66,7 @@ test("items of a list are summaries: what was said and called is left out, and n
   ]);
 });
 
-test("long input and output are shortened, and named as such", async () => {
+test("long input and output are truncated, and listed as such", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await past(server, client, { input: "i".repeat(200_000), output: "o".repeat(5_000) });
@@ -77,7 +77,7 @@ test("long input and output are shortened, and named as such", async () => {
   expect([whole.input.length, whole.output.length, whole.truncated]).toEqual([200_000, 5_000, undefined]);
 });
 
-test("with their messages, runs come as whole as a page of a megabyte has room for them, and none is left out", async () => {
+test("with messages, runs are as complete as a page of a megabyte allows, and none is omitted", async () => {
   await using server = testApp();
   const client = await server.client();
   const small = [
@@ -108,14 +108,14 @@ test("with their messages, runs come as whole as a page of a megabyte has room f
   }
 });
 
-test("nothing else can be included", async () => {
+test("other values of include are rejected", async () => {
   await using server = testApp();
   const client = await server.client();
   const { status, body } = await client.get("/v1/runs?include=steps");
   expect([status, body.error.errors[0].param]).toEqual([400, "include"]);
 });
 
-test("a list of agents has the beginning of long instructions, and no script; so has that of their versions", async () => {
+test("lists of agents and of their versions have the beginning of long instructions, and no script", async () => {
   await using server = testApp();
   const client = await server.client();
   const order = {
@@ -141,7 +141,7 @@ test("a list of agents has the beginning of long instructions, and no script; so
   expect((await client.get(`/v1/agents/${id}`)).body).toMatchObject(order);
 });
 
-test("a page of whatever is at most a megabyte, and the rest comes with the next", async () => {
+test("a page of any list is at most a megabyte, and the rest follows on the next", async () => {
   await using server = testApp();
   const client = await server.client();
   const store = (await client.post("/v1/memory", { name: "notes", kind: "kv", scope: "project" })).body.id;

@@ -10,20 +10,22 @@ import {
   text,
   toolCompleted,
   toolStarted,
-} from "../core/__fixtures__/events.ts";
-import { newId } from "../core/ids.ts";
-import type { RunEvent } from "../core/run-event.ts";
-import { runObject } from "../core/run-object.ts";
-import { fold } from "../core/run-state.ts";
-import { longFrom } from "../journal/folds.ts";
-import { createJournal } from "../journal/journal.ts";
+} from "../domain/__fixtures__/events.ts";
+import { newId } from "../domain/ids.ts";
+import type { RunEvent } from "../domain/run-event.ts";
+import { runObject } from "../domain/run-object.ts";
+import { fold } from "../domain/run-state.ts";
+import { createJournal } from "../storage/journal/journal.ts";
+import { longRunThreshold } from "../storage/journal/state-cache.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createRunProjector } from "./project.ts";
+import { createRunProjection } from "./run-projection.ts";
 
 const journalOf = ({ db }: TestApp) =>
-  createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+  createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
-/** Writes a run with so many calls, as its loop would have written it; one that is not over waits for the last of them. */
+/**
+ * Writes a run with this number of calls, as its loop would have written it; an unfinished run waits for the last call.
+ */
 async function write(server: TestApp, client: Client, calls: number, isOver: boolean): Promise<string> {
   const run_id = newId("run");
   const ids = Array.from({ length: calls }, () => newId("tool_call"));
@@ -59,33 +61,30 @@ async function write(server: TestApp, client: Client, calls: number, isOver: boo
   return run_id;
 }
 
-const [short, long] = [3, longFrom];
+const [short, long] = [3, longRunThreshold];
 
 test.each([
   [short, true],
   [long, true],
   [short, false],
   [long, false],
-])(
-  "a run of %d calls (over: %s) is read whole, or without what is left out, and never otherwise",
-  async (calls, isOver) => {
-    await using server = testApp();
-    const client = await server.client();
-    const id = await write(server, client, calls, isOver);
-    const { request_id, expires_at, ...whole } = (await client.get(`/v1/runs/${id}`)).body;
-    expect(request_id).toStartWith("req_");
-    const { expires_at: _, ...folded } = runObject(fold(journalOf(server).read(id)), null);
-    expect(whole).toEqual(JSON.parse(JSON.stringify(folded)));
-    expect(expires_at === null).toBe(isOver);
-    for (const left of [["messages"], ["tool_calls"], ["messages", "tool_calls"], ["tool_calls", "messages"]]) {
-      const { body } = await client.get(`/v1/runs/${id}?exclude=${left}`);
-      const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => !left.includes(name)));
-      expect(body).toEqual({ ...rest, expires_at, request_id: expect.any(String) });
-    }
-  },
-);
+])("a run of %d calls (over: %s) is read whole, or without the excluded lists", async (calls, isOver) => {
+  await using server = testApp();
+  const client = await server.client();
+  const id = await write(server, client, calls, isOver);
+  const { request_id, expires_at, ...whole } = (await client.get(`/v1/runs/${id}`)).body;
+  expect(request_id).toStartWith("req_");
+  const { expires_at: _, ...folded } = runObject(fold(journalOf(server).read(id)), null);
+  expect(whole).toEqual(JSON.parse(JSON.stringify(folded)));
+  expect(expires_at === null).toBe(isOver);
+  for (const left of [["messages"], ["tool_calls"], ["messages", "tool_calls"], ["tool_calls", "messages"]]) {
+    const { body } = await client.get(`/v1/runs/${id}?exclude=${left}`);
+    const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => !left.includes(name)));
+    expect(body).toEqual({ ...rest, expires_at, request_id: expect.any(String) });
+  }
+});
 
-test("nothing else can be left out of a run", async () => {
+test("other exclusions are rejected", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await write(server, client, short, true);
@@ -96,20 +95,20 @@ test("nothing else can be left out of a run", async () => {
   expect((await client.get(`/v1/runs/${newId("run")}?exclude=messages`)).status).toBe(404);
 });
 
-test("a long run that is over is read without its lists from two of its entries", async () => {
+test("a long finished run is read without its lists from two of its entries", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await write(server, client, long, true);
   const { messages, tool_calls, request_id: _, ...whole } = (await client.get(`/v1/runs/${id}`)).body;
   expect([messages.length, tool_calls.length]).toEqual([long + 2, long]);
-  // Whoever read what lies between would fail of it.
+  // Corrupt the entries in between: reading them would fail.
   server.db.sqlite.run("UPDATE run_events SET data = '{' WHERE run_id = ? AND seq BETWEEN 2 AND 900", [id]);
   const { request_id: __, ...bare } = (await client.get(`/v1/runs/${id}?exclude=messages,tool_calls`)).body;
   expect(bare).toEqual(whole);
 });
 
 test.each([true, false])(
-  "a run of few and large entries (over: %s) is read whole, and again without its lists, of which nothing is read then",
+  "a run of few large entries (over: %s) is read whole, and without its lists, which are then not read",
   async (isOver) => {
     await using server = testApp();
     const client = await server.client();
@@ -141,7 +140,7 @@ test.each([true, false])(
   },
 );
 
-test("a large input is not shortened where a run is read without its lists", async () => {
+test("a large input is not truncated when a run is read without its lists", async () => {
   await using server = testApp();
   const client = await server.client();
   const run_id = newId("run");
@@ -150,7 +149,7 @@ test("a large input is not shortened where a run is read without its lists", asy
   expect((await client.get(`/v1/runs/${run_id}?exclude=messages,tool_calls`)).body.input).toBe(input);
 });
 
-test("a long run is cancelled, and the same request is answered again as it was", async () => {
+test("a long run is cancelled, and a repeated request gets the same response", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await write(server, client, long, false);
@@ -165,7 +164,7 @@ test("a long run is cancelled, and the same request is answered again as it was"
   expect({ ...now, request_id: "" }).toEqual({ ...first.body, request_id: "" });
 });
 
-test("of a long run without its trace its summary is left, whatever is asked for", async () => {
+test("a long run without its trace has its summary only, whatever is requested", async () => {
   await using server = testApp();
   const client = await server.client();
   const id = await write(server, client, long, true);

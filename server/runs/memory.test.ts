@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { ScriptEntry } from "../core/model-call.ts";
-import { modelRequest } from "../core/prompt.ts";
-import type { JournalEntry } from "../core/run-event.ts";
-import { fold } from "../core/run-state.ts";
-import { createJournal } from "../journal/journal.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import { modelRequest } from "../domain/prompt.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import { fold } from "../domain/run-state.ts";
 import { hashJson } from "../lib/hash.ts";
-import { EmbeddingError } from "../models/embedding-error.ts";
+import { EmbeddingError } from "../runtime/models/embedding-error.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createRunProjector } from "./project.ts";
+import { createRunProjection } from "./run-projection.ts";
 
 async function start(options: Parameters<typeof testApp>[0] = {}): Promise<TestApp> {
   const server = testApp(options);
@@ -39,10 +39,10 @@ const calls = (name: string, args: Record<string, unknown>): ScriptEntry[] => [
   { text: "Done." },
 ];
 const entriesOf = ({ db }: TestApp, id: string): JournalEntry[] =>
-  createJournal({ db, project: createRunProjector(db.sqlite), wake() {}, now: Date.now }).read(id);
+  createJournal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now }).read(id);
 const reset = "To reset the coffee machine hold the red button for ten seconds.";
 
-test("an agent shows its memory with what was left out, keeps it in its versions, and gives it up for null", async () => {
+test("an agent shows its memory with defaults, keeps it in its versions, and removes it for null", async () => {
   await using server = await start();
   const client = await server.client();
   const [{ id: vector }, { id: kv }] = [await store(client), await store(client, { name: "Notes", kind: "kv" })];
@@ -66,7 +66,7 @@ test("an agent shows its memory with what was left out, keeps it in its versions
   expect((await client.post("/v1/agents", { ...body, memory: null })).body.memory).toBeNull();
 });
 
-test("a policy is refused that names what is not there, twice the same, or what cannot be", async () => {
+test("an invalid memory policy is rejected: missing, duplicate or impossible references", async () => {
   await using server = await start();
   const client = await server.client();
   const other = await server.client({ project: "other" });
@@ -92,7 +92,7 @@ test("a policy is refused that names what is not there, twice the same, or what 
   expect([overridden.status, overridden.body.error.param]).toEqual([400, "overrides.tools[0]"]);
 });
 
-test("a tool that was renamed into the way keeps its name, and that of the memory gets another", async () => {
+test("a tool renamed to a memory tool's name keeps it, and the memory tool gets another", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
@@ -108,7 +108,7 @@ test("a tool that was renamed into the way keeps its name, and that of the memor
   expect(ended.tool_calls[0]).toMatchObject({ tool: "memory_search_2", type: "memory", status: "completed" });
 });
 
-test("what memory knows of the input stands before it in the prompt and in the trace, with its source, also when the run is read again", async () => {
+test("passages for the input precede it in the prompt and in the trace, with their source, also when the run is read again", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
@@ -138,7 +138,7 @@ test("what memory knows of the input stands before it in the prompt and in the t
   expect(call.input_hash).toBe(hashJson(request));
 });
 
-test("a reranker puts what a search and a run find in its order; one that is away costs neither, and both say so", async () => {
+test("a reranker orders the results of a search and a run; an unavailable one fails neither, and both report it", async () => {
   let isAway = false;
   await using reranker = Object.assign(
     Bun.serve({
@@ -201,7 +201,7 @@ test("a reranker puts what a search and a run find in its order; one that is awa
   });
 });
 
-test("each user finds what is their own, and a run that does not say for whom it is is refused", async () => {
+test("each user finds only their own entries, and a run without a user is rejected", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client, { scope: "user" });
@@ -221,7 +221,7 @@ test("each user finds what is their own, and a run that does not say for whom it
   expect(await of("bob")).toEqual([]);
 });
 
-test("a note that one run keeps is read by the next", async () => {
+test("a note stored by one run is read by the next", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client, { name: "Notes", kind: "kv", scope: "session" });
@@ -240,7 +240,7 @@ test("a note that one run keeps is read by the next", async () => {
   expect((await run(client, reads, "x", { session_id: "t" })).tool_calls[0].output.version).toBe(0);
 });
 
-test("a text that nobody could find is not said to be remembered", async () => {
+test("a text that cannot be indexed is not reported as remembered", async () => {
   const words = wordEmbedders();
   const of: typeof words.of = (model, dimensions) => ({
     async embed(texts, signal) {
@@ -266,7 +266,7 @@ test("a text that nobody could find is not said to be remembered", async () => {
   expect((await client.get(`/v1/memory/${memory_id}/entries?status=ready`)).body.data).toHaveLength(1);
 });
 
-test("an input without a word is searched for nothing, and its model reads nothing of that", async () => {
+test("an input without words is not searched, and its model reads no passages", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
@@ -285,7 +285,7 @@ test("an input without a word is searched for nothing, and its model reads nothi
   }
 });
 
-test("a model may only do with a store what its agent may, and says which where there are several", async () => {
+test("a model has only its agent's permissions on a store, and names the store if there are several", async () => {
   await using server = await start();
   const client = await server.client();
   const stores = [await store(client), await store(client, { name: "Tales" })];
@@ -307,7 +307,7 @@ test("a model may only do with a store what its agent may, and says which where 
   expect((await searches({ filter: { a: { $near: 1 } } })).error.code).toBe("validation_failed");
 });
 
-test("a run goes on without a store that is gone, and says so to its model and in its trace", async () => {
+test("a run continues without a deleted store, and reports it to its model and in its trace", async () => {
   await using server = await start();
   const client = await server.client();
   const [gone, here] = [await store(client), await store(client, { name: "Tales" })];
@@ -321,7 +321,7 @@ test("a run goes on without a store that is gone, and says so to its model and i
   expect(output.matches).toMatchObject([{ memory_id: here.id, text: reset }]);
 });
 
-test("passages pass the guardrails of tool outputs: what is taken out is written down nowhere, and a block ends the run", async () => {
+test("passages are checked by the guardrails of tool outputs: removed text is stored nowhere, and a block ends the run", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
@@ -342,7 +342,7 @@ test("passages pass the guardrails of tool outputs: what is taken out is written
   for (const { id } of [redacted, blocked]) expect(JSON.stringify(entriesOf(server, id))).not.toContain("tuna");
 });
 
-test("an agent that another calls remembers for the same user", async () => {
+test("an agent called by another uses the same user's memory", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client, { scope: "user" });
@@ -359,7 +359,7 @@ test("an agent that another calls remembers for the same user", async () => {
   expect(nobody.tool_calls[0].error.code).toBe("validation_failed");
 });
 
-test("a judge of tool outputs reads passages before the model does, once, and ends the run of what breaks its rule", async () => {
+test("a judge of tool outputs reads passages before the model does, once, and ends the run on a violation", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
@@ -375,7 +375,7 @@ test("a judge of tool outputs reads passages before the model does, once, and en
     const types = entriesOf(server, ended.id).map(({ event }) => event.type);
     return { ended, judged: types.filter((type) => type === "guardrail.decided").length, types };
   };
-  expect(await ask()).toMatchObject({ ended: { status: "completed" }, judged: 0 }); // Nothing was found.
+  expect(await ask()).toMatchObject({ ended: { status: "completed" }, judged: 0 }); // The search found no passages.
   await remember(client, memory_id, "The cellar has wine.");
   expect(await ask()).toMatchObject({ ended: { status: "completed", usage: { model_calls: 2 } }, judged: 1 });
   await remember(client, memory_id, "The cellar has a forbidden door.");
@@ -385,7 +385,7 @@ test("a judge of tool outputs reads passages before the model does, once, and en
   expect(JSON.stringify(entriesOf(server, ended.id))).not.toContain("forbidden door");
 });
 
-test("a schedule of an agent that remembers each user is for one of them, or is refused", async () => {
+test("a schedule of an agent with memory per user names a user, or is rejected", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client, { scope: "user" });
@@ -398,16 +398,16 @@ test("a schedule of an agent that remembers each user is for one of them, or is 
   await remember(client, memory_id, "Hello is what Ann says.", { scope_id: "ann" });
   const fired = made(await client.post(`/v1/schedules/${id}/trigger`, {}));
   const headers = { accept: "text/event-stream", authorization: `Bearer ${client.key.secret}` };
-  await server.send("GET", `/v1/runs/${fired.id}/events`, undefined, headers); // Ends with the run.
+  await server.send("GET", `/v1/runs/${fired.id}/events`, undefined, headers); // The stream ends with the run.
   expect((await steps(client, fired))[0].output.matches).toMatchObject([{ text: "Hello is what Ann says." }]);
 });
 
-test("what a search pays a model for ranking counts in its run, in the trace and once in the usage of the day", async () => {
+test("the cost of reranking a search counts in its run, in the trace and once in the usage of the day", async () => {
   await using server = await start();
   const client = await server.client();
   const { id: memory_id } = await store(client);
   await remember(client, memory_id, reset);
-  // The built-in model says the question back, which is no list of scores: it was asked all the same.
+  // The built-in model echoes the question, which is no list of scores; but it was called.
   const rerank = { model: "test/echo", type: "chat" };
   const searches = { stores: [{ memory_id, rerank }] };
   const made = await agent(client, searches, scripted(calls("memory_search", { query: "red button" })));
@@ -433,7 +433,7 @@ test("what a search pays a model for ranking counts in its run, in the trace and
   const [short] = await steps(client, bounded);
   expect(short.output.reranks[0].error).toMatchObject({ code: "budget_exceeded" });
   expect([short.usage, (await ofModel()).model_calls]).toEqual([null, 2]);
-  // Outside of a run it is counted under no agent.
+  // Outside of a run, usage counts under no agent.
   const { body: found } = await client.post(`/v1/memory/${memory_id}/search`, { query: "red button", rerank });
   expect([found.reranked, found.rerank_error.code, (await ofModel()).model_calls]).toEqual([false, "rerank_failed", 3]);
 });

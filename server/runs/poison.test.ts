@@ -1,31 +1,31 @@
 import { expect, test } from "bun:test";
-import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
-import { stallsMax } from "../core/decide.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import { fold, isOver } from "../core/run-state.ts";
-import { type Db, openDatabase } from "../db/open.ts";
-import { createWriter } from "../db/writer.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../domain/agent-snapshot.ts";
+import { stallsMax } from "../domain/decide.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import { fold, isOver } from "../domain/run-state.ts";
+import type { ToWorker } from "../runtime/agent-loop/messages.ts";
+import { type Db, openDatabase } from "../storage/db/open.ts";
+import { createWriter } from "../storage/db/writer.ts";
 import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
-import type { Order } from "../worker/messages.ts";
-import { sameThread, type Thread, type ThreadFactory } from "./threads.ts";
+import { thisThread, type WorkerFactory, type WorkerThread } from "./dispatch/worker-threads.ts";
 
 type Fixture = ReturnType<typeof runFixture>;
 
 const tools = [tool("look")];
 const look = { name: "look", arguments: {} };
 
-/** What a process does with a run that it is told to drive: it works on it, never comes to an end, or dies of it. */
+/** Behaviour of a run in a process: it works, never ends, or crashes the process. */
 type Fate = "works" | "hangs" | "kills" | "kills soon" | "kills late";
 
 const quarantine_ms = 50;
 const delays: Partial<Record<Fate, number>> = { "kills soon": quarantine_ms * 0.5, "kills late": quarantine_ms * 1.5 };
 
-/** Threads of a process that dies as soon as it goes on with a run that kills; or in a quarantine's time, or after it. */
-function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactory {
-  return (hear, died): Thread => {
-    const thread = sameThread(hear, died);
-    const send = (order: Order) => {
-      // A run that is given up is not worked on: its end is all that is recorded.
+/** Threads of a process that crashes as soon as a killer run continues, or during its quarantine, or after it. */
+function doomed(fateOf: (runId: string) => Fate, kill: () => void): WorkerFactory {
+  return (hear, died): WorkerThread => {
+    const thread = thisThread(hear, died);
+    const send = (order: ToWorker) => {
+      // A run that is given up is not driven: only its end is recorded.
       const ends = order.do === "start" && fold(order.start.history).stalls >= stallsMax;
       const fate = order.do === "start" && !ends ? fateOf(order.start.run_id) : "works";
       if (fate === "works") thread.send(order);
@@ -36,19 +36,19 @@ function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactor
   };
 }
 
-/** A machine on which processes die and are started again on the same database. */
+/** A machine on which processes crash and are restarted on the same database. */
 function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partial<AgentSnapshot>>) {
   const db: Db = openDatabase(":memory:");
   let end = () => {};
   let died = Promise.withResolvers<"died">();
   let crashes = 0;
 
-  /** Starts a process; the one before it is gone, if it still was there. */
+  /** Starts a process; discards the previous one. */
   function boot(): Fixture {
     end();
     died = Promise.withResolvers();
     const { resolve } = died;
-    // What a process had in mind when it died never reaches the database, and nobody hears of it.
+    // Pending writes of a crashed process never reach the database.
     let alive = true;
     const write = createWriter(db.sqlite, { endRead: db.snapshot.end });
     const never = new Promise<never>(() => {});
@@ -74,7 +74,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
     boot,
     crashes: () => crashes,
     died: () => died.promise,
-    /** Starts the process again after each crash, until `done` holds in one that lives. */
+    /** Restarts the process after each crash, until `done` is true in a living one. */
     async survive(done: (fixture: Fixture) => boolean): Promise<Fixture> {
       while (crashes < 20) {
         const fixture = boot();
@@ -87,7 +87,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
   };
 }
 
-/** Returns when something has changed and the condition is true. */
+/** Resolves when the condition is true after a change. */
 function holds({ watches }: Fixture, condition: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const unlisten = watches.listen(() => look());
@@ -147,11 +147,11 @@ test("a run whose child brings the process down again and again reads so, and is
   });
 });
 
-test("three poison runs at once end, each for itself, and what was under way beside them is unharmed", async () => {
+test("three concurrent poison runs each end, and concurrent work is unharmed", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const first = server.boot();
-  // Two are in the middle of a long call at every crash: they look as guilty as the others.
+  // Two are in a long call at every crash, so they look as guilty as the others.
   const beside = [await start(first, [{ text: "Slow." }])];
   const poison = [await start(first, [{ text: "Boom." }]), await start(first, [{ text: "Boom." }])];
   poison.push(await start(first, [{ text: "Boom." }]));
@@ -167,7 +167,7 @@ test("three poison runs at once end, each for itself, and what was under way bes
   for (const id of beside) expect(runOf(calm, id).output).toBe("Slow.");
 });
 
-test("a run that makes progress beside a poison run is recovered as often as it takes, and completes", async () => {
+test("a run that progresses beside a poison run is recovered as often as needed, and completes", async () => {
   let poison = "";
   let fate: Fate = "hangs";
   using server = machine((id) => (id === poison ? fate : "works"));
@@ -180,7 +180,7 @@ test("a run that makes progress beside a poison run is recovered as often as it 
   await start(fixture, [{ text: "Boom." }]);
   for (let life = 1; life <= 2; life++) {
     await fixture.settled(healthy);
-    await answer(fixture, healthy); // It is in the middle of its next step when the process dies.
+    await answer(fixture, healthy); // It is in its next step when the process dies.
     fixture = server.boot();
     await fixture.service.recover();
     await fixture.settled(healthy);
@@ -215,7 +215,7 @@ test("a run that only looks guilty is not failed for a new one that kills the pr
   expect(runOf(await server.survive((next) => areOver(next, [innocent])), innocent).output).toBe("Slow.");
 });
 
-test("a run that is created while others are in quarantine is driven when that is over, and is blamed for nothing", async () => {
+test("a run created during a quarantine is driven after it, and is not blamed", async () => {
   const driven: string[] = [];
   const fates = new Map<string, Fate>();
   using server = machine((id) => {
@@ -236,7 +236,7 @@ test("a run that is created while others are in quarantine is driven when that i
   expect(tried.map((id) => stallsOf(fixture, id))).toEqual([2, 2]);
 });
 
-test("one poison among many long calls is found within few crashes, and every quarantine is short", async () => {
+test("one poison run among many long calls is found within few crashes, and every quarantine is short", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const first = server.boot();
@@ -247,11 +247,11 @@ test("one poison among many long calls is found within few crashes, and every qu
   const last = await server.survive((fixture) => areOver(fixture, [poison]));
   expect(runOf(last, poison).error!.code).toBe("crash_loop");
   for (const id of ids) if (id !== poison) expect(statusOf(last, id)).toBe("in_progress");
-  // Not one after the other: each crash leaves a quarter of them, or one that has to do it once more, alone.
+  // Not one after the other: each crash leaves a quarter of them, or one that has to repeat alone.
   expect(server.crashes()).toBeLessThanOrEqual(7);
 });
 
-test("a run that kills its process later than a quarantine lasts is found all the same: one that finds nobody is followed by a longer one", async () => {
+test("a run that crashes its process later than a quarantine lasts is found: a quarantine without a result is followed by a longer one", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const first = server.boot();
@@ -264,7 +264,7 @@ test("a run that kills its process later than a quarantine lasts is found all th
   expect(beside.map((id) => statusOf(last, id))).toEqual(["in_progress", "in_progress"]);
 });
 
-test("a completed step in between begins the count anew", async () => {
+test("a completed step resets the count", async () => {
   let fate: Fate = "hangs";
   using server = machine(() => fate);
   const id = await start(server.boot(), [{ tool_calls: [look] }, { text: "Seen." }], { tools });
@@ -274,7 +274,7 @@ test("a completed step in between begins the count anew", async () => {
     return stallsOf(fixture, id);
   };
   expect([await crash(), await crash()]).toEqual([1, 2]);
-  fate = "works"; // Driven by this process it completes a step, and asks for an output.
+  fate = "works"; // In this process the run completes a step and requires an output.
   const fixture = server.boot();
   fixture.pool.start(id);
   await fixture.settled(id);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { AppError } from "../core/errors.ts";
-import { isOver } from "../core/run-state.ts";
-import type { ToolAnswer } from "../core/submit.ts";
+import { AppError } from "../domain/errors.ts";
+import { isOver } from "../domain/run-state.ts";
+import type { ToolAnswer } from "../domain/submit.ts";
 import { runFixture, tool } from "../testing/run-fixture.ts";
-import { sameThread, type ThreadFactory } from "./threads.ts";
+import { thisThread, type WorkerFactory } from "./dispatch/worker-threads.ts";
 
 const look = { name: "look", arguments: {} };
 const waits = [{ tool_calls: [look] }, { text: "Seen." }];
@@ -15,7 +15,7 @@ type Fixture = ReturnType<typeof runFixture>;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** What an act came to: "yes", or the code of the refusal. */
+/** Outcome of an act: "yes", or the error code. */
 async function outcomeOf(act: Promise<unknown>): Promise<string> {
   try {
     await act;
@@ -43,7 +43,7 @@ function expectOneEnd(fixture: Fixture, id: string): void {
   expect(ends).toEqual(types.slice(-1));
 }
 
-/** Returns when no run is driven any more. */
+/** Resolves when no run is driven. */
 async function idle({ pool }: Fixture): Promise<void> {
   while (pool.driving() > 0) await turn();
 }
@@ -55,7 +55,7 @@ test("of 50 cancels among 50 different answers to one run, each is told what the
     const seen: [act: string, outcome: string, status: string][] = [];
     await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {
-        // Some in one tick, some in the next ones: commits and loops come in between.
+        // Some in one tick, some in the next: commits and loops interleave.
         for (let ticks = (index * round) % 7; ticks > 0; ticks--) await turn();
         const act = (index + round) % 2 ? "cancel" : "submit";
         const doing =
@@ -79,7 +79,7 @@ test("of 50 cancels among 50 different answers to one run, each is told what the
   await idle(fixture);
 });
 
-test("a cancel that meets the end of its run either cancels it or is told that it is over", async () => {
+test("a cancellation that races the end of its run either cancels it or is refused", async () => {
   using fixture = runFixture();
   const outcomes = new Set<string>();
   for (let ticks = 0; ticks < 40; ticks++) {
@@ -93,7 +93,7 @@ test("a cancel that meets the end of its run either cancels it or is told that i
     expectOneEnd(fixture, id);
     expect(await outcomeOf(cancel(fixture, id))).toBe(outcome);
   }
-  expect([...outcomes].sort()).toEqual(["run_already_terminal", "yes"]); // Both ends of the race were seen.
+  expect([...outcomes].sort()).toEqual(["run_already_terminal", "yes"]); // Both outcomes of the race occurred.
   await idle(fixture);
 });
 
@@ -129,19 +129,19 @@ test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 mor
   }
 });
 
-/** Threads that die when they are told to; what their loops still say is heard all the same. */
+/** Threads that die on command; late messages of their loops still arrive. */
 function mortal() {
   const deaths: (() => void)[] = [];
-  const threads: ThreadFactory = (hear, died) => {
+  const threads: WorkerFactory = (hear, died) => {
     deaths.push(() => died("killed by the test"));
-    return sameThread(hear, died);
+    return thisThread(hear, died);
   };
   return { threads, die: () => deaths.pop()?.() };
 }
 
 const acts = ["start", "start waiting", "answer", "cancel", "die", "turn", "turns"] as const;
 
-test("whatever happens, as many slots are taken as runs are driven, as many as are in progress, and none in the end", async () => {
+test("the number of slots always equals that of driven runs and of runs in progress, and is 0 in the end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(9)), { maxLength: 40 }), async (list) => {
       const { threads, die } = mortal();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { newId } from "../core/ids.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
+import { newId } from "../domain/ids.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
 import { parseFrames, textOfFrames } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
@@ -37,7 +37,7 @@ async function asking(client: Client, more: object = {}) {
   return { tool: tool.id as string, agent };
 }
 
-/** Starts a run and waits until it is over or asks for something. */
+/** Starts a run and waits until it is over or requires action. */
 async function ran(client: Client, agent_id: string, more: object = {}) {
   const { status, body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Hello", ...more });
   expect(status).toBe(201);
@@ -51,7 +51,7 @@ const answerOf = (run: Parameters<typeof callOf>[0], answer: object = { output: 
   tool_outputs: [{ tool_call_id: callOf(run), ...answer }],
 });
 
-/** The run once `found` is true of it. */
+/** Returns the run once `found` is true for it. */
 async function until(server: TestApp, client: Client, id: string, found: (run: { status: string }) => boolean) {
   const watch = server.watches.join(id);
   try {
@@ -70,7 +70,7 @@ const over = ({ status }: { status: string }) => status !== "in_progress";
 
 // Creation
 
-test("a run is created at once, with its address, and its end can be waited for", async () => {
+test("a run is created at once, with its location, and a client can wait for its end", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
@@ -105,7 +105,7 @@ test("a run is created at once, with its address, and its end can be waited for"
   });
 });
 
-test("an answer waits no longer than it was told to", async () => {
+test("a response waits no longer than requested", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
@@ -120,7 +120,7 @@ test("an answer waits no longer than it was told to", async () => {
   expect((await client.get("/v1/runs")).body.data).toHaveLength(2);
 });
 
-test("a field that does not exist is refused rather than ignored", async () => {
+test("an unknown field is rejected rather than ignored", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client);
@@ -128,7 +128,7 @@ test("a field that does not exist is refused rather than ignored", async () => {
   expect(refusal(answer)).toEqual([400, "unknown_parameter", "overrides.budget"]);
 });
 
-test("an input has at most 256 KB, counted as bytes", async () => {
+test("an input has at most 256 KB, counted in bytes", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client);
@@ -141,7 +141,7 @@ test("an input has at most 256 KB, counted as bytes", async () => {
   ]);
 });
 
-test("a run of an agent of nobody, or of another environment, is refused as for every id in a body", async () => {
+test("a run of a missing agent, or of another environment's, is rejected like every id in a body", async () => {
   await using server = testApp();
   const [client, live] = [await server.client(), await server.client({ environment: "live" })];
   const agent_id = await newAgent(client);
@@ -157,7 +157,7 @@ test("a run of an agent of nobody, or of another environment, is refused as for 
     ]);
 });
 
-test("a run that is asked nothing is refused", async () => {
+test("a run with empty input is rejected", async () => {
   await using server = testApp();
   const client = await server.client();
   const answer = await client.post("/v1/runs", { agent_id: await newAgent(client), input: "" });
@@ -166,7 +166,7 @@ test("a run that is asked nothing is refused", async () => {
 
 // Overrides and what is pinned
 
-test("overrides count for their run alone", async () => {
+test("overrides apply to their run alone", async () => {
   await using server = testApp();
   const client = await server.client();
   const { body: tool } = await client.post("/v1/tools", { name: "look" });
@@ -191,7 +191,7 @@ test.each<[object, string, string]>([
   [{ output_schema: { type: "foo" } }, "validation_failed", "overrides.output_schema"],
   [{ instructions: "ü".repeat(200_000) }, "validation_failed", "overrides.instructions"],
   [{ max_turns: 0 }, "validation_failed", "overrides.max_turns"],
-])("overrides that no agent could have are refused: %.60j", async (overrides, ...expected) => {
+])("overrides that no agent could have are rejected: %.60j", async (overrides, ...expected) => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client);
@@ -218,9 +218,9 @@ test("an agent and a tool that are changed and deleted during a run do not chang
   });
 });
 
-// Who may
+// Access
 
-test("a key for some agents neither starts, reads, answers nor ends runs of others, and is told of none", async () => {
+test("a key for some agents can neither start, read, answer nor end runs of others, and lists none", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await asking(client);
@@ -249,7 +249,7 @@ test("a key for some agents neither starts, reads, answers nor ends runs of othe
   expect((await client.get("/v1/approvals")).body.data).toMatchObject([{ run_id: run.id }]);
 });
 
-test("a run of another project or environment is not there", async () => {
+test("a run of another project or environment is not found", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await asking(client);
@@ -273,7 +273,7 @@ test("a run of another project or environment is not there", async () => {
 
 // Streams
 
-test("a reader that has had the last event is told by 204 that nothing more comes, and one before it gets the rest", async () => {
+test("a reader that has the last event gets 204, and an earlier one gets the rest", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "One two." }]);
@@ -298,7 +298,7 @@ test("a reader that has had the last event is told by 204 that nothing more come
 });
 
 test.each(["revoked", "expired", "archived"])(
-  "the stream of a key that is %s by now says so at its end",
+  "the stream of a key that has been %s ends with that error",
   async (how) => {
     let at = 1_800_000_000_000;
     await using server = testApp({ now: () => at });
@@ -325,7 +325,7 @@ test.each(["revoked", "expired", "archived"])(
   },
 );
 
-test("a slim stream has the events and the text of a full one; other frames are refused before there is a run", async () => {
+test("a slim stream has the events and text of a full one; other frames are rejected before the run is created", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "One two three.", delta_ms: 1 }]);
@@ -353,7 +353,7 @@ test("a slim stream has the events and the text of a full one; other frames are 
   expect((await client.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
 });
 
-test("a stream tells of the run from its creation to its one end", async () => {
+test("a stream has the run's events from its creation to its one end", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ reasoning: "Hm. ", text: "One two three." }]);
@@ -385,7 +385,7 @@ test("a stream tells of the run from its creation to its one end", async () => {
   for (const { data } of frames) expect(data).toMatchObject({ run_id: id, seq: expect.any(Number) });
 });
 
-test("a stream of a run that fails ends with run.failed, and with nothing else", async () => {
+test("the stream of a failing run ends with run.failed, and nothing after it", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "Half ", error: "broken" }]);
@@ -395,7 +395,7 @@ test("a stream of a run that fails ends with run.failed, and with nothing else",
   expect(parseFrames(body).at(-1)).toEqual(ends[0]!);
 });
 
-test("the events are a list by seq, in pages, without the deltas", async () => {
+test("events are listed by seq, in pages, without deltas", async () => {
   await using server = testApp();
   const client = await server.client();
   const run = await ran(client, await newAgent(client));
@@ -418,7 +418,7 @@ test("the events are a list by seq, in pages, without the deltas", async () => {
   expect(refusal(await client.get(`${path}?limit=0`))).toEqual([400, "validation_failed", "limit"]);
 });
 
-test("a stream goes on after Last-Event-ID, which goes before starting_after", async () => {
+test("a stream resumes after Last-Event-ID, which takes precedence over starting_after", async () => {
   await using server = testApp();
   const client = await server.client();
   const run = await ran(client, await newAgent(client));
@@ -435,7 +435,7 @@ test("a stream goes on after Last-Event-ID, which goes before starting_after", a
 });
 
 test.each([["a list", "application/json"] as const, ["a stream", "text/event-stream"] as const])(
-  "a cursor that the run has no event for is invalid for %s",
+  "a cursor without an event of the run is invalid for %s",
   async (_, accept) => {
     await using server = testApp();
     const client = await server.client();
@@ -448,7 +448,7 @@ test.each([["a list", "application/json"] as const, ["a stream", "text/event-str
   },
 );
 
-test("answers can be followed by a stream that goes on where the run had stopped", async () => {
+test("submitted outputs can be followed by a stream from where the run had stopped", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await asking(client);
@@ -491,7 +491,7 @@ test("a run has at most 20 readers, and a place is free again when one leaves", 
   for (const reader of readers) await reader.cancel();
 });
 
-/** Follows a run over a real connection, until its first text has come, and hangs up. */
+/** Streams a run over a real connection until its first text, then disconnects. */
 async function hangUp(
   server: TestApp,
   client: Client,
@@ -524,7 +524,7 @@ async function hangUp(
   }
 }
 
-test("a run is cancelled when its reader hangs up, if it was told so, and only then", async () => {
+test("a run is cancelled when its reader disconnects only if it was created so", async () => {
   await using server = testApp();
   const client = await server.client();
   const endless = await scripted(client, [{ text: "word ".repeat(50_000), delta_ms: 5 }]);
@@ -541,7 +541,7 @@ test("a run is cancelled when its reader hangs up, if it was told so, and only t
   expect((await until(server, client, kept, over)).output).toBe("Done.");
 });
 
-test("a run that somebody else reads is not cancelled because its first reader hung up", async () => {
+test("a run with another reader is not cancelled when its first reader disconnects", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "word ".repeat(50_000), delta_ms: 5 }]);
@@ -559,7 +559,7 @@ test("a run that somebody else reads is not cancelled because its first reader h
 
 // Ends
 
-test("a run is cancelled at once and once; what is over otherwise cannot be", async () => {
+test("a run is cancelled at once and once; a run that ended otherwise cannot be cancelled", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
@@ -579,7 +579,7 @@ test("a run is cancelled at once and once; what is over otherwise cannot be", as
   expect((await client.get(`/v1/runs/${done.id}`)).body.status).toBe("completed");
 });
 
-test("a run is deleted when it is over, with all that is known of it, and once", async () => {
+test("a finished run is deleted once, with all its data", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await asking(client);
@@ -633,7 +633,7 @@ test("runs are listed by status, agent, user, metadata and time", async () => {
 
 // Concurrency
 
-test("of a hundred creations at once exactly as many are taken as may be in progress", async () => {
+test("of a hundred creations at once exactly as many succeed as may be in progress", async () => {
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
@@ -654,7 +654,7 @@ test("of a hundred creations at once exactly as many are taken as may be in prog
   expect((await live.post("/v1/runs", { agent_id: await newAgent(live), input: "Hi" })).status).toBe(201);
 });
 
-test("a run that waits takes no slot, and goes on without a refusal as soon as there is one", async () => {
+test("a waiting run takes no slot, and resumes without a refusal as soon as there is one", async () => {
   await using server = testApp();
   const client = await server.client();
   await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
@@ -675,7 +675,7 @@ test("a run that waits takes no slot, and goes on without a refusal as soon as t
 
 // Tools and outputs
 
-test("an HTTP tool is called from a run, signed, and the model reads what it answers", async () => {
+test("a run calls an HTTP tool, signed, and the model reads its output", async () => {
   await using server = testApp();
   const client = await server.client();
   const seen: { body: string; headers: Record<string, string> }[] = [];
@@ -717,14 +717,14 @@ test("an HTTP tool is called from a run, signed, and the model reads what it ans
   expect(new Webhook(tool.signing_secret).verify(body, headers)).toEqual({ seats: 2 });
 });
 
-test("an HTTP tool on this machine is refused in live, when it is made", async () => {
+test("an HTTP tool on this machine is rejected in live, when it is created", async () => {
   await using server = testApp();
   const live = await server.client({ environment: "live" });
   const made = await live.post("/v1/tools", { name: "book", url: "http://127.0.0.1:9/" });
   expect(refusal(made)).toEqual([403, "url_not_allowed", "url"]);
 });
 
-test("an answer that fits the output_schema is given as JSON; one that does not fails the run and is kept", async () => {
+test("an answer that matches the output_schema is returned as JSON; one that does not fails the run and is kept", async () => {
   await using server = testApp();
   const client = await server.client();
   const output_schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
@@ -747,7 +747,7 @@ test("an answer that fits the output_schema is given as JSON; one that does not 
   }
 });
 
-/** An agent whose HTTP tool needs a person's word, and a record of what the tool was asked. */
+/** An agent whose HTTP tool needs approval, and a record of the tool's requests. */
 async function approving(client: Client) {
   const asked: unknown[] = [];
   const receiver = Bun.serve({
@@ -766,7 +766,7 @@ async function approving(client: Client) {
   return { agent, asked, [Symbol.dispose]: () => void receiver.stop(true) };
 }
 
-test("a call that needs approval is listed, and runs with the arguments that a person gave it", async () => {
+test("a call that needs approval is listed, and runs with the arguments edited by a person", async () => {
   await using server = testApp();
   const client = await server.client();
   using tool = await approving(client);
@@ -796,7 +796,7 @@ test("a call that needs approval is listed, and runs with the arguments that a p
   });
 });
 
-test("a client's call that was approved with other arguments is listed with those, until its output comes", async () => {
+test("a client call approved with other arguments is listed with those, until its output comes", async () => {
   await using server = testApp();
   const client = await server.client();
   const { agent } = await asking(client, {
@@ -809,7 +809,7 @@ test("a client's call that was approved with other arguments is listed with thos
   expect((await client.get("/v1/approvals")).body.data).toMatchObject([{ needs: "output", arguments: { at: "sea" } }]);
 });
 
-test("a rejected call never happens, and the model is told why", async () => {
+test("a rejected call never runs, and the model is told why", async () => {
   await using server = testApp();
   const client = await server.client();
   using tool = await approving(client);

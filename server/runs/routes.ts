@@ -1,21 +1,21 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { Event } from "../domain/api-types/events.ts";
+import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../domain/api-types/run.ts";
+import { Deleted, listOf } from "../domain/api-types/schema.ts";
 import type { Auth } from "../http/auth.ts";
-import { forwardQuery, listQuery, readPage, withoutPages } from "../http/page.ts";
+import { filterQuery, forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
-import { Wait } from "../http/read-wait.ts";
 import { pathOf } from "../http/schemas.ts";
+import { Wait } from "../http/wait-param.ts";
 import { oneOf } from "../lib/schema.ts";
-import { Event } from "../wire/events.ts";
-import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../wire/run.ts";
-import { Deleted, listOf } from "../wire/schema.ts";
-import { answerEvents, Frames, Token } from "./events.ts";
+import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts";
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
-import { ForkRun } from "./fork-schema.ts";
-import { createRunRequests, type RunRequestDeps } from "./run-requests.ts";
+import { ForkRun } from "./fork/fork-schema.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunStore } from "./store.ts";
+import { answerEvents, Frames, Token } from "./stream/events.ts";
 
 interface RunRoutes extends RunRequestDeps {
   auth: Auth;
@@ -202,7 +202,7 @@ const listRoutes = ({ auth, runs }: RunRoutes) =>
         id: "runs.count",
         summary: "Count runs",
         needs: "read_or_run",
-        query: { ...withoutPages, ...runFilters },
+        query: { ...filterQuery, ...runFilters },
         returns: RunCount,
       },
     })
@@ -211,7 +211,7 @@ const listRoutes = ({ auth, runs }: RunRoutes) =>
         id: "runs.export",
         summary: "Download all runs of a list, as JSON lines or CSV",
         needs: "read",
-        query: { ...withoutPages, ...runFilters, ...exportFormat },
+        query: { ...filterQuery, ...runFilters, ...exportFormat },
         responseHeaders: ["Content-Disposition"],
         media: Object.values(exportTypes),
         returns: Type.Unknown(),
@@ -224,7 +224,7 @@ function listRuns(runs: RunStore, principal: Principal, { url, signal }: Request
   return runs.list(principal, { ...page, filters }, { ...more, messages: include === "messages", signal });
 }
 
-// Nobody reads a larger number, and to count further takes longer.
+// Larger counts are useless to readers and slow.
 const countedMost = 10_000;
 
 async function countRuns(runs: RunStore, principal: Principal, { url, signal }: Request) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ScriptEntry } from "../core/model-call.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
 import { capsuleOf, exportOf, importCapsule } from "../testing/capsules.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
@@ -19,7 +19,7 @@ const talk = [
 ];
 
 const call = { id: "call_1", name: "look", arguments: { at: "Oslo" } };
-/** A conversation with a call and its result, which no run of this server made. */
+/** A conversation with a call and its result, not made by a run of this server. */
 const looked = [
   { role: "user", content: "How is Oslo?" },
   { role: "assistant", content: "", tool_calls: [call] },
@@ -52,7 +52,7 @@ const faultOf = ({ status, body }: Answer) => [status, body.error?.code, body.er
 const asSaid = talk.map(({ role, content }) => [role, content]);
 
 describe("a run whose input is a list of messages", () => {
-  test("gives its model all of them in their order, and shows what was sent", async () => {
+  test("gives its model all of them in order, and shows the input as sent", async () => {
     const run = await ran({ agent_id: await newAgent([{ text: "Ada." }]), input: talk });
     expect(run).toMatchObject({ status: "completed", input: talk, output: "Ada." });
     expect(saidIn(run.messages)).toEqual([...asSaid, ["assistant", "Ada."]]);
@@ -63,7 +63,7 @@ describe("a run whose input is a list of messages", () => {
     expect(saidIn(steps[0].input.messages)).toEqual(asSaid);
   });
 
-  test("of one message is asked the same as by its text, and shows the list", async () => {
+  test("with one message has the same prompt as its text, and shows the list", async () => {
     const agent_id = await newAgent([{ text: "Hi." }]);
     const [one, other] = [
       await ran({ agent_id, input: talk.slice(2) }),
@@ -73,7 +73,7 @@ describe("a run whose input is a list of messages", () => {
     expect(await promptsOf(one.id)).toEqual(await promptsOf(other.id));
   });
 
-  test("plays its agent's script from the beginning: what was answered earlier is none of it", async () => {
+  test("plays its agent's script from the beginning: earlier answers do not count", async () => {
     const tool = (await client.post("/v1/tools", { name: "look" })).body;
     const script = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
     const run = await ran({ agent_id: await newAgent(script, { tools: [tool.id] }), input: talk });
@@ -88,12 +88,12 @@ describe("a run whose input is a list of messages", () => {
     }
   });
 
-  test("that fails before its model has answered has no output: what was said earlier is none", async () => {
+  test("that fails before its model's first answer has no output: earlier answers do not count", async () => {
     const run = await ran({ agent_id: await newAgent([{ error: "context_length" }]), input: talk });
     expect([run.status, run.output]).toEqual(["failed", null]);
   });
 
-  test("is looked at by guardrails, each message by itself, and redacted before it is written", async () => {
+  test("is checked by guardrails, message by message, and redacted before it is stored", async () => {
     const redact = { type: "regex", on: ["input"], action: "redact", config: { pattern: "Ada" } };
     const shape = { type: "json_schema", on: ["input"], action: "flag", config: { schema: { type: "object" } } };
     const agent_id = await newAgent([{ text: "No." }], { guardrails: [redact, shape] });
@@ -117,7 +117,7 @@ describe("a run whose input is a list of messages", () => {
     expect((await ran({ agent_id, input: hidden })).error.code).toBe("guardrail_blocked");
   });
 
-  test("leaves all of it in its thread, and the next run of the thread reads it", async () => {
+  test("stores all of it in its thread, and the next run of the thread reads it", async () => {
     const { body: thread } = await client.post("/v1/threads", {});
     const memory = { stores: [], history: { mode: "thread", max_messages: 50 }, context: {} };
     const agent_id = await newAgent([{ text: "Ada." }], { memory });
@@ -129,7 +129,7 @@ describe("a run whose input is a list of messages", () => {
     expect(saidIn(prompt.messages).slice(1)).toEqual([...said, ...asSaid]);
   });
 
-  test("is replayed the same, forked with the same or another, exported and imported whole", async () => {
+  test("is replayed the same, forked with the same or another input, exported and imported whole", async () => {
     const run = await ran({ agent_id: await newAgent([{ text: "Ada." }]), input: talk });
     for (const mode of ["strict", "verify"]) {
       const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode });
@@ -169,7 +169,7 @@ describe("a run whose input is a list of messages", () => {
 });
 
 describe("messages with calls of tools, and with images", () => {
-  test("reach the model as they were said, and no call of them is the run's", async () => {
+  test("reach the model as sent, and none of their calls belongs to the run", async () => {
     const run = await ran({ agent_id: await newAgent([{ text: "Sun." }]), input: looked });
     expect(run).toMatchObject({ status: "completed", input: looked, output: "Sun.", tool_calls: [] });
     expect(run.usage.tool_calls).toBe(0);
@@ -185,7 +185,7 @@ describe("messages with calls of tools, and with images", () => {
     for (const text of ["Oslo", "Rain.", "tool_call_response"]) expect(otlp).toContain(text);
   });
 
-  test("leave a call of the run alone that has the same id", async () => {
+  test("do not affect a call of the run with the same id", async () => {
     const tool = (await client.post("/v1/tools", { name: "see" })).body;
     const asking = { tool_calls: [{ name: "see", arguments: {} }] };
     const first = await ran({ agent_id: await newAgent([asking], { tools: [tool.id] }), input: "Go." });
@@ -218,7 +218,7 @@ describe("messages with calls of tools, and with images", () => {
     expect((await promptsOf(next.id))[0].messages[3]).toMatchObject({ role: "tool", tool: "look", output: "Rain." });
   });
 
-  test("are looked at by guardrails, also in the arguments and the results", async () => {
+  test("are checked by guardrails, including arguments and results", async () => {
     const redact = { type: "regex", on: ["input"], action: "redact", config: { pattern: "Oslo|Rain" } };
     const agent_id = await newAgent([{ text: "Sun." }], { guardrails: [redact] });
     const run = await ran({ agent_id, input: looked });
@@ -234,7 +234,7 @@ describe("messages with calls of tools, and with images", () => {
     expect(judged.error.code).toBe("guardrail_blocked");
   });
 
-  test("an image that is sent again is kept once, and goes with the last run or thread that shows it", async () => {
+  test("an image sent again is stored once, and deleted with the last run or thread that uses it", async () => {
     const echo = { model: "test/echo", model_settings: {} };
     const agent_id = await newAgent([], echo);
     const shown = (message: object) => [{ role: "user", content: [{ type: "image", ...message }] }];
@@ -250,7 +250,7 @@ describe("messages with calls of tools, and with images", () => {
     expect(fork.body.status).toBe("completed");
     const thread = (await client.post("/v1/threads", {})).body.id;
     await client.post(`/v1/threads/${thread}/messages`, shown({ file_id })[0]);
-    // Another agent's key may not see it: its run has one of its own.
+    // Another agent's key may not see it: its run has its own copy.
     const other = await ran({ agent_id: await newAgent([], echo), input: shown({ data: pixel }) });
     expect(fileOf(other)).not.toBe(file_id);
     const status = async (id: string) => (await client.get(`/v1/files/${id}`)).status;
@@ -260,12 +260,12 @@ describe("messages with calls of tools, and with images", () => {
       expect((await client.delete(owner)).status).toBe(200);
     }
     expect([await status(file_id), await status(fileOf(other))]).toEqual([404, 200]);
-    // Who shows it after that shows one that is there.
+    // A later message with the same image reuses the existing file.
     const again = await ran({ agent_id, input: shown({ data: pixel }) });
     expect(await status(fileOf(again))).toBe(200);
   });
 
-  test("show images: of files that are there, and of bytes that come along and become files of the run", async () => {
+  test("use images from existing files, and inline images that become files of the run", async () => {
     const content_base64 = pixel.split(",")[1];
     const file = (await client.post("/v1/files", { filename: "a.png", purpose: "attachment", content_base64 })).body;
     const input = [
@@ -295,7 +295,7 @@ describe("messages with calls of tools, and with images", () => {
     expect(other.error).toMatchObject({ code: "validation_failed", param: "input[0].content[1].file_id" });
   });
 
-  test("name no file that only another agent's runs have made", async () => {
+  test("cannot use a file made only by another agent's runs", async () => {
     const agent_id = await newAgent([{ text: "Hi." }]);
     const run = await ran({ agent_id, input: [{ role: "user", content: [{ type: "image", data: pixel }] }] });
     const bound = await server.client({ agent_ids: [await newAgent([{ text: "Hi." }])] });
@@ -368,7 +368,7 @@ test.each<[string, unknown, string]>([
   ["201 messages", Array(201).fill(talk[2]), "input"],
   ["more bytes than an input may have, in all", Array(3).fill({ role: "user", content: "ü".repeat(50_000) }), "input"],
   ["a number", 1, "input"],
-])("an input with %s is refused, and it is said where", async (_, input, param) => {
+])("an input with %s is rejected, with the path of the fault", async (_, input, param) => {
   const agent_id = await newAgent([{ text: "Hi." }]);
   const answer = await client.post("/v1/runs", { agent_id, input });
   expect([answer.status, answer.body.error.param]).toEqual([400, param]);

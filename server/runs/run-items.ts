@@ -1,6 +1,6 @@
-import { byteLength } from "../core/byte-length.ts";
-import { foldInSlices } from "../core/fold-in-slices.ts";
-import type { JournalEntry } from "../core/run-event.ts";
+import { byteLength } from "../domain/byte-length.ts";
+import { foldInSlices } from "../domain/fold-in-slices.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
 import {
   callsById,
   messageObject,
@@ -8,29 +8,29 @@ import {
   runObject,
   runOfSummary,
   toolCallObject,
-} from "../core/run-object.ts";
-import { type RunSummary, runSummary } from "../core/run-summary.ts";
-import type { Scope } from "../core/scope.ts";
-import { pageRoom, read } from "../http/page.ts";
-import type { BriefRow, Briefs } from "../journal/briefs.ts";
-import type { Journal } from "../journal/journal.ts";
+} from "../domain/run-object.ts";
+import { type RunSummary, runSummary } from "../domain/run-summary.ts";
+import type { Scope } from "../domain/scope.ts";
+import { pageRoom, readRows } from "../http/page.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import type { TerminalEventCache, TerminalEventRow } from "../storage/journal/terminal-event-cache.ts";
 
 /** A run in a list. */
 export type RunItem = RunSummary & Partial<Pick<RunObject, "messages" | "tool_calls">>;
 
-/** What a list reads of a run's row. */
-type Row = BriefRow & Scope & { expires_at_ms: number | null; summary: string | null };
+/** Columns that a list needs. */
+type Row = TerminalEventRow & Scope & { expires_at_ms: number | null; summary: string | null };
 
 type Rest = () => Promise<void>;
 
 interface RunItemOptions {
   journal: Pick<Journal, "read" | "has" | "lastCalls">;
-  briefOf: Briefs;
-  /** Of a queued run. */
+  briefOf: TerminalEventCache;
+  /** Queue position; null if the run is not queued. */
   placeOf: (row: Row) => number | null;
 }
 
-/** Runs as they stand in lists; null for one that is gone. */
+/** Builds list items of runs; null for a deleted run. */
 export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   async function summary(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return runSummary(runOfSummary(row.summary), []);
@@ -40,11 +40,11 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
     return runSummary(run, journal.lastCalls(row.id), brief.shortened);
   }
 
-  /** The whole run where a page has room for it; else its first messages and calls, and `truncated` says so. */
+  /** Returns the whole run if it fits on a page; else its first messages and calls, with `truncated`. */
   async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return { ...runSummary(runOfSummary(row.summary), []), messages: [], tool_calls: [] };
     const state = await foldInSlices(entriesOf(row.id), rest);
-    if (!state.run || !journal.has(row.id, state.seq)) return null; // Deleted, perhaps meanwhile.
+    if (!state.run || !journal.has(row.id, state.seq)) return null; // It may have been deleted meanwhile.
     const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));
     const last_calls = journal.lastCalls(row.id);
     const isLong = byteLength(JSON.stringify(bare)) > pageRoom / 2;
@@ -74,7 +74,7 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   }
 
   const entriesOf = (id: string): Iterable<JournalEntry> =>
-    read(
+    readRows(
       (after: number, most) => journal.read(id, after, most),
       0,
       ({ seq }) => seq,

@@ -1,12 +1,12 @@
-import type { runs } from "../db/schema.ts";
+import type { runs } from "../storage/db/schema.ts";
 
 export const rowColumns = [
   ...(["id", "project_id", "environment", "agent_id", "status", "seq", "attempt"] as const),
   ...(["created_at_ms", "worked_ms", "status_since_ms", "expires_at_ms", "summary"] as const),
 ];
 
-/** As a statement names them. */
+/** Column list for SQL statements. */
 export const runColumns = rowColumns.join(", ");
 
-/** What runs are listed and timed by. `summary` is the run as JSON, once its trace was deleted. */
+/** Columns for lists and timing. `summary` is the run as JSON once its trace was deleted. */
 export type RunRow = Pick<typeof runs.$inferSelect, (typeof rowColumns)[number]>;

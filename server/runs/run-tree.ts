@@ -1,21 +1,21 @@
 import type { Database } from "bun:sqlite";
-import { isOver, type RunStatus } from "../core/run-state.ts";
-import type { Journal } from "../journal/journal.ts";
-import { isShown } from "../journal/journal.ts";
+import { isOver, type RunStatus } from "../domain/run-state.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import { isShown } from "../storage/journal/journal.ts";
 
-/** Which runs started which others, by calls of agent tools. */
+/** Queries for parent and child runs. */
 export function createRunTree(sqlite: Database, journal: Pick<Journal, "head">) {
   const selectChild = sqlite.query<{ id: string }, [string, string]>(
     "SELECT id FROM runs WHERE parent_run_id = ? AND parent_call_id = ?",
   );
-  // Deepest first: what a run has cost is known when those below it have ended.
+  // Deepest first, because a run's cost is known only once its descendants have ended.
   const selectBelow = sqlite.query<{ id: string; status: RunStatus }, [string]>(
     `WITH RECURSIVE below (id) AS (
        SELECT id FROM runs WHERE parent_run_id = ? AND ${isShown}
        UNION ALL SELECT r.id FROM below CROSS JOIN runs r ON r.parent_run_id = below.id)
      SELECT runs.id, status FROM below CROSS JOIN runs ON runs.id = below.id ORDER BY depth DESC, runs.id`,
   );
-  // Both begin with the few that are not over, by runs_expiry, and not with all that ever had a parent.
+  // Both start from the few unfinished runs, by runs_expiry, not from all runs with a parent.
   const selectWithOrphans = sqlite.query<{ id: string }, []>(
     `SELECT DISTINCT c.parent_run_id AS id FROM runs c
      WHERE c.expires_at_ms IS NOT NULL AND c.parent_run_id IS NOT NULL
@@ -26,22 +26,22 @@ export function createRunTree(sqlite: Database, journal: Pick<Journal, "head">) 
        AND EXISTS (SELECT 1 FROM runs c WHERE c.parent_run_id = p.id)`,
   );
 
-  /** All runs below a run, deepest first; most have none, and those at the top of a tree know. */
+  /** Returns all descendants of a run, deepest first. A root run without descendants needs no query. */
   const below = (id: string) => {
     const head = journal.head(id);
     return head?.parent_run_id === null && head.runs_below === 0 ? [] : selectBelow.all(id);
   };
 
   return {
-    /** The run that a call started. */
+    /** Returns the run that a call started; null if none. */
     childOf: (runId: string, callId: string): string | null => selectChild.get(runId, callId)?.id ?? null,
-    /** How many runs came of one at the top of a tree, also those that were deleted since. */
+    /** Number of descendants of a root run, including deleted ones. */
     countBelow: (rootId: string): number => journal.head(rootId)?.runs_below ?? 0,
     below: (id: string): string[] => below(id).map((run) => run.id),
     unfinishedBelow: (id: string): string[] => below(id).flatMap((run) => (isOver(run.status) ? [] : [run.id])),
-    /** Runs that are over while one of theirs is not. */
+    /** Returns finished runs that have an unfinished child. */
     withOrphans: (): string[] => selectWithOrphans.all().map(({ id }) => id),
-    /** Runs that wait for somebody and have started others. */
+    /** Returns runs that require action and have child runs. */
     waitingParents: (): string[] => selectWaitingParents.all().map(({ id }) => id),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { runFixture, textOfFrames, tool } from "../testing/run-fixture.ts";
 
-test("a run says what its model said, and its journal counts without gaps", async () => {
+test("a run has its model's output, and its journal counts without gaps", async () => {
   using fixture = runFixture();
   const started = await fixture.start([{ text: "Hello, world." }]);
   expect(started.status).toBe("in_progress");
@@ -18,7 +18,7 @@ test("a run says what its model said, and its journal counts without gaps", asyn
   ]);
 });
 
-test("a run waits for its client's tools, takes answers one by one, and goes on", async () => {
+test("a run waits for its client tools, accepts outputs one by one, and continues", async () => {
   using fixture = runFixture();
   const call = (name: string) => ({ name, arguments: { city: name } });
   const script = [{ tool_calls: [call("a"), call("b")] }, { text: "Both." }];
@@ -39,7 +39,7 @@ test("a run waits for its client's tools, takes answers one by one, and goes on"
   ]);
 });
 
-test("the stream of a run is its record: live, afterwards, and from every place in between", async () => {
+test("the stream of a run equals its record: live, afterwards, and from every position", async () => {
   using fixture = runFixture();
   const script = [
     {
@@ -76,7 +76,7 @@ test("the stream of a run is its record: live, afterwards, and from every place 
   }
 });
 
-test("what a cancelled run is estimated to have said is no more than it was allowed to say", async () => {
+test("the estimated output of a cancelled run is at most the allowed output", async () => {
   using fixture = runFixture();
   const script = [{ text: `${"x".repeat(60)} `.repeat(100), delta_ms: 2 }];
   const { id } = await fixture.start(script, { agent: { settings: { script, max_output_tokens: 90 } } });
@@ -87,7 +87,7 @@ test("what a cancelled run is estimated to have said is no more than it was allo
   expect(usage).toMatchObject({ estimated: true, output_tokens: 90 });
 });
 
-test("a cancelled run is over at once, and what was streamed until then is in its record", async () => {
+test("a cancelled run is over at once, and its record has the text streamed until then", async () => {
   using fixture = runFixture();
   const { id } = await fixture.start([{ text: "word ".repeat(500), delta_ms: 2 }]);
   const frames = fixture.stream(id);

@@ -1,16 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idPattern } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import { replayAgents, replayModes } from "../core/run-event.ts";
+import { idPattern } from "../domain/ids.ts";
+import { limits } from "../domain/limits.ts";
+import { replayAgents, replayModes } from "../domain/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput, Subject } from "../http/schemas.ts";
-import { exact, named, oneOf } from "../lib/schema.ts";
-import { RequestTool } from "./request-tools.ts";
+import { closedObject, named, oneOf } from "../lib/schema.ts";
+import { RequestTool } from "./create/request-tools.ts";
 
-/** In place of a thread's id: a thread that begins with the run. */
+/** In place of a thread id: creates a thread together with the run. */
 export const newThread = "new";
 
 /** Body of `POST /v1/runs` (contract, section 6). */
-export const CreateRun = exact({
+export const CreateRun = closedObject({
   agent_id: idOf("agent"),
   input: RunInput,
   stream: Type.Optional(Type.Boolean()),
@@ -31,11 +31,11 @@ export const CreateRun = exact({
 export type CreateRun = Static<typeof CreateRun>;
 
 /** Body of `POST /v1/runs/:id/submit_tool_outputs` (contract, section 7). */
-export const SubmitToolOutputs = exact({
+export const SubmitToolOutputs = closedObject({
   tool_outputs: Type.Array(
     named(
       "ToolOutput",
-      exact({
+      closedObject({
         tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
         output: Type.Optional(Type.Unknown()),
         is_error: Type.Optional(Type.Boolean()),
@@ -52,7 +52,10 @@ export const SubmitToolOutputs = exact({
 export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
 
 /** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
-export const ReplayRun = exact({ mode: Type.Optional(oneOf(replayModes)), agent: Type.Optional(oneOf(replayAgents)) });
+export const ReplayRun = closedObject({
+  mode: Type.Optional(oneOf(replayModes)),
+  agent: Type.Optional(oneOf(replayAgents)),
+});
 export type ReplayRun = Static<typeof ReplayRun>;
 
-export const CancelRun = exact({ reason: Type.Optional(Type.String({ maxLength: 500 })) });
+export const CancelRun = closedObject({ reason: Type.Optional(Type.String({ maxLength: 500 })) });

@@ -1,8 +1,11 @@
-import type { AgentSnapshot, PinnedStore } from "../core/agent-snapshot.ts";
-import type { RunCreated } from "../core/run-event.ts";
-import { fault, refuse } from "../http/errors.ts";
+import type { AgentSnapshot, PinnedStore } from "../domain/agent-snapshot.ts";
+import type { RunCreated } from "../domain/run-event.ts";
+import { fault, throwIfInvalid } from "../http/errors.ts";
 
-/** Whose part of a store a run works with; null where the run does not say for whom it is. */
+/**
+ * Returns the user or session id that selects a run's part of a store; null for a project store or if the run has no
+ * such id.
+ */
 export function scopeIdFor(
   { scope }: Pick<PinnedStore, "scope">,
   { user_id, session_id }: Pick<RunCreated, "user_id" | "session_id">,
@@ -11,7 +14,7 @@ export function scopeIdFor(
   return scope === "user" ? user_id : session_id;
 }
 
-/** Throws for a run that does not say whose memory is meant, where its agent has a store of each user or session. */
+/** Throws if a store of the agent is per user or session and the run has no such id. */
 export function requireScopeIds(
   { memory }: Pick<AgentSnapshot, "memory">,
   run: Pick<RunCreated, "user_id" | "session_id">,
@@ -22,5 +25,5 @@ export function requireScopeIds(
     const why = `The agent's memory store "${store?.name}" has a part for each ${scope}: say for which one the run is.`;
     return store ? [fault(`${scope}_id`, why, "required")] : [];
   });
-  refuse(faults);
+  throwIfInvalid(faults);
 }

@@ -1,75 +1,80 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { ShownImages } from "../core/run-input.ts";
-import { openStep } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
-import type { Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import type { ShownImages } from "../domain/run-input.ts";
+import { openStep } from "../domain/run-state.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { Viewer } from "../http/auth.ts";
 import { invalid } from "../http/errors.ts";
-import type { Journal } from "../journal/journal.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
-import type { ChildStandings } from "./child-standings.ts";
-import { createChildStarts } from "./child-starts.ts";
-import { createChildren } from "./children.ts";
-import { createDeadlines } from "./deadlines.ts";
-import { createDueWrites, type DueWrites } from "./due-writes.ts";
-import { createEndings } from "./endings.ts";
-import type { Ends } from "./ends.ts";
-import { createForks, type EditAgent } from "./fork.ts";
-import type { Gate } from "./gate.ts";
-import type { LostRuns } from "./lost-runs.ts";
-import { createNewRuns, type NewRunOptions } from "./new-runs.ts";
-import type { Pool } from "./pool.ts";
-import { createQuarantine, noSuspects } from "./quarantine.ts";
-import { createRunQueue } from "./queue.ts";
+import { onAbort } from "../lib/on-abort.ts";
+import type { Audit } from "../storage/db/audit.ts";
+import type { Db } from "../storage/db/open.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+import { createChildStarts } from "./create/child-starts.ts";
+import { createNewRuns, type NewRunOptions } from "./create/new-runs.ts";
+import { createSubmissions } from "./create/submissions.ts";
+import type { ChildStatuses } from "./dispatch/child-status.ts";
+import { createChildren } from "./dispatch/children.ts";
+import type { DispatchGate } from "./dispatch/dispatch-gate.ts";
+import type { Pool } from "./dispatch/pool.ts";
+import { createCancelAndExpire } from "./end/cancel-and-expire.ts";
+import { createDeadlines } from "./end/deadlines.ts";
+import type { RunTerminator } from "./end/terminate-run.ts";
+import { createForks, type EditAgent } from "./fork/fork.ts";
+import { createRunQueue } from "./queue/queue.ts";
+import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./queue/thread-queue.ts";
+import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
+import { createPendingWrites, type PendingWrites } from "./recovery/pending-writes.ts";
+import { createQuarantine, noSuspects } from "./recovery/quarantine.ts";
 import type { RunRow } from "./run-row.ts";
 import type { RunStore } from "./store.ts";
-import { createSubmissions } from "./submissions.ts";
-import { type BeginThread, createThreadQueue, type ThreadOwnerOf } from "./thread-queue.ts";
-import type { Watches } from "./watch.ts";
+import type { RunSubscriptions } from "./stream/run-subscriptions.ts";
 
-type Asked = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
-  Partial<Pick<NewRunOptions, "refreshTools" | "requireThere" | "requireFiles" | "imagesOf" | "windowOf" | "begun">>;
+type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
+  Partial<
+    Pick<
+      NewRunOptions,
+      "refreshTools" | "requireModelAvailable" | "requireFiles" | "imagesOf" | "windowOf" | "onCreated"
+    >
+  >;
 
-interface RunServiceOptions extends Asked {
+interface RunServiceOptions extends CreationOptions {
   db: Db;
   audit: Audit;
   journal: Journal;
-  watches: Watches;
+  watches: RunSubscriptions;
   runs: RunStore;
-  standings: ChildStandings;
-  ends: Ends;
-  lost: LostRuns;
-  gate: Gate;
+  standings: ChildStatuses;
+  ends: RunTerminator;
+  lost: OrphanedRuns;
+  gate: DispatchGate;
   pool: Pool;
   editAgent?: EditAgent;
-  /** Whom the runs of a thread are for; throws for a thread that is not there. */
+  /** Returns the user and session of a thread; throws if the thread does not exist. */
   threadOwner?: ThreadOwnerOf;
   beginThread?: BeginThread;
-  /** How many runs of a scope may be in progress at once. */
+  /** Maximum number of runs of a scope in progress. */
   slots(scope: Scope): number;
-  /** How many runs may come of one run of a scope, by calls of agents. */
+  /** Maximum number of descendants of one root run. */
   childrenMax?(scope: Scope): number;
-  /** Writes what runs have to note of one another; a fixture of tests looks on. */
-  due?: DueWrites;
-  /** How long a run that may be what brings the process down goes on alone. */
+  /** Retried writes between parents and children; replaced in tests. */
+  due?: PendingWrites;
+  /** Milliseconds for which a group of suspects runs alone. */
   quarantine_ms?: number;
-  /** How often a queue, and the wall clock, is looked at when nothing happens. */
+  /** Milliseconds between polls of queues and the wall clock. */
   look_ms?: number;
 }
 
 export type RunService = ReturnType<typeof createRunService>;
 
-/** Starts runs, answers what they ask, and ends them. */
+/** Creates, forks, recovers and ends runs, and handles submitted tool outputs. */
 export function createRunService({ quarantine_ms, look_ms, ...options }: RunServiceOptions) {
   const { db, audit, journal, watches, runs, ends, lost, gate, pool, slots, snapshot, now } = options;
   const {
     refreshTools = () => undefined,
-    requireThere = async () => {},
+    requireModelAvailable = async () => {},
     windowOf = () => null,
     imagesOf = () => noImages,
     childrenMax = () => Number.POSITIVE_INFINITY,
-    due = createDueWrites(pool),
+    due = createPendingWrites(pool),
     editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
       ...agent,
       instructions,
@@ -99,24 +104,24 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     queue,
     threadQueue,
     refreshTools,
-    requireThere,
+    requireModelAvailable,
     imagesOf,
     windowOf,
     requireFiles: options.requireFiles ?? (() => {}),
   });
   const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, audit, now });
-  const { cancel, expire } = createEndings({ journal, runs, pool, ends });
+  const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
     ...options,
     queue,
     editAgent,
-    requireThere,
+    requireModelAvailable,
     imagesOf,
     windowOf,
     snapshot: freshSnapshot,
   });
-  // A run that begins to wait may have to end sooner than it would have had to before.
+  // A run that begins to wait may get an earlier deadline.
   const unlisten = watches.listen(deadlines.look);
 
   async function freshSnapshot(scope: Viewer, agentId: string): Promise<AgentSnapshot> {
@@ -124,10 +129,10 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     return snapshot(scope, agentId, undefined);
   }
 
-  /** Returns when the run is over or needs action, after `ms`, or when one of the signals is aborted. */
+  /** Resolves when the run is over or requires action, after `ms`, or when a signal is aborted. */
   async function settled(runId: string, ms: number, signals: readonly AbortSignal[] = []): Promise<void> {
     const watch = watches.join(runId);
-    const forget = untilAborted(signals, watch.leave);
+    const forget = onAbort(signals, watch.leave);
     try {
       const end = performance.now() + ms;
       for (let seen = -1; ; ) {
@@ -142,11 +147,11 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     }
   }
 
-  /** At boot: every run that was in progress goes on from its last completed step. */
+  /** At boot: recovers every run in progress from its last completed step. */
   async function recover(): Promise<number> {
     children.endOrphans();
     const unfinished = runs.unfinished();
-    const clean = await runs.takeCleanStop().catch(() => false); // A full disk may not keep the server from reading.
+    const clean = await runs.takeCleanStop().catch(() => false); // A full disk must not prevent the start.
     const diagnosis = clean ? noSuspects : quarantine.diagnose(unfinished);
     quarantine.prepare(diagnosis);
     await Promise.all(unfinished.map((id) => pool.recover(id, !diagnosis.blamed.has(id))));
@@ -162,11 +167,11 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     try {
       return openStep(journal.state(runId), "model_call");
     } catch {
-      return undefined; // It cannot be read: what drives it will say so.
+      return undefined; // Its recovery will report that it cannot be read.
     }
   }
 
-  /** Runs have come from elsewhere, at rest: they go on where they were. */
+  /** Resumes runs that arrived from another node, where they were drained. */
   function takeUp(): void {
     for (const id of runs.unfinished()) {
       if (pool.drives(id)) continue;
@@ -198,14 +203,14 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     recover,
     takeUp,
     stop,
-    /** The runs of a project have left. */
+    /** Call after a project's runs have left this node. */
     forgetGone(): void {
       deadlines.forgetGone();
       watches.keepOnly((id) => journal.head(id) !== null);
     },
-    /** Starts the child run of a call, or finds the one that was started. */
+    /** Starts the child run of a call, or returns the existing one. */
     startChild: childStarts.start,
-    /** Returns when a child run is over or waits for somebody. */
+    /** Resolves when a child run is over or requires action. */
     awaitChild: children.standing,
   };
 }
@@ -213,7 +218,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
 const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
   head?.status === "in_progress" || head?.status === "queued";
 
-/** Where there are no files, no message shows one. */
+/** Default without a file store: no message may reference a file. */
 const noImages: ShownImages = {
   of(_, path) {
     throw invalid(path, "There are no files here.");

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type StepPair, stepPairs } from "../core/diff.ts";
-import { CannotFork } from "../core/fork.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import { isOver } from "../core/run-state.ts";
-import { type StepUsage, traceOf } from "../core/trace.ts";
-import { openDatabase } from "../db/open.ts";
+import { type StepPair, stepPairs } from "../domain/diff.ts";
+import { CannotFork } from "../domain/fork.ts";
+import type { JournalEntry, RunEvent } from "../domain/run-event.ts";
+import { isOver } from "../domain/run-state.ts";
+import { type StepUsage, traceOf } from "../domain/trace.ts";
 import { hashJson } from "../lib/hash.ts";
+import { openDatabase } from "../storage/db/open.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
 import { type Compared, compareFork, forkOf, stepsOf } from "../testing/fork-of.ts";
 import { runFixture } from "../testing/run-fixture.ts";
 import { live, recordedLives } from "../testing/simulation/life.ts";
-import { createReplays } from "./replay.ts";
+import { createReplays } from "./replay/replay.ts";
 
-// What came of lives of the simulation, in which processes, threads, storage, models, tools and clients fail at random,
-// and the records of earlier versions. A promise that such a life finds broken fails these tests.
+// Checks records of simulated lives, in which processes, threads, storage, models, tools and clients fail at random,
+// and records of earlier versions. These tests fail if such a life breaks a promise.
 type Run = Omit<Recorded, "name">;
 const lived: Run[] = [];
 const records: JournalEntry[][] = corpus.filter(({ name }) => name.startsWith("v1/")).map(({ entries }) => entries);
@@ -25,7 +25,7 @@ beforeAll(() => {
   records.push(...lived.map(({ entries }) => entries));
 }, 60_000);
 
-test("a strict replay of any run is its record again, entry by entry, and a comparison finds no difference", async () => {
+test("a strict replay of any run equals its record, entry by entry, and a comparison finds no difference", async () => {
   using fixture = runFixture();
   const { journal, scope, runs: store } = fixture;
   const runs: Run[] = [...lived, ...corpus.map((old) => ownOf(fixture, old))];
@@ -49,7 +49,7 @@ test("a strict replay of any run is its record again, entry by entry, and a comp
   }
 }, 60_000);
 
-/** An old record as one of a run of the fixture. */
+/** Returns an old record as that of a run of the fixture. */
 function ownOf({ scope, journal }: ReturnType<typeof runFixture>, { entries: [first, ...rest], agent }: Recorded): Run {
   const own = { ...scope, agent_hash: journal.hashOf(agent) };
   return { entries: [{ ...first!, event: { ...first!.event, ...own } as RunEvent }, ...rest], agent };
@@ -66,20 +66,20 @@ describe("a fork without edits", () => {
     for (const run of lived) all.push(...stepsOf(run.entries).flatMap((step) => compared(run, step) ?? []));
   });
 
-  test("has of its record what that had when it went on, whatever befell it", () => {
+  test("has the state that its record had at that step, whatever happened to the run", () => {
     expect(lived.length).toBeGreaterThan(1000);
     expect(all.length).toBeGreaterThan(1000);
     for (const { fork, record } of all) expect(fork).toEqual(record);
   });
 
-  test("asks its model what was asked in the record", () => {
+  test("has the prompt of the record", () => {
     const asked = all.filter(({ input_hash }) => input_hash !== null);
     expect(asked.length).toBeGreaterThan(500);
     for (const { requests, input_hash } of asked) expect(hashJson(requests[0])).toBe(input_hash!);
   });
 });
 
-/** Null where there is nothing to fork at the step. */
+/** Returns null if the step cannot be forked. */
 function compared({ entries, agent }: Run, step: number): Compared | null {
   try {
     return compareFork(entries, step, agent);
@@ -89,7 +89,7 @@ function compared({ entries, agent }: Run, step: number): Compared | null {
   }
 }
 
-/** The record as a replay has it: under another id, at another time. */
+/** Returns the record with a replay's id and time. */
 const replayOf = (entries: readonly JournalEntry[]): JournalEntry[] =>
   entries.map(({ seq, at, event }) => ({
     seq,
@@ -104,14 +104,14 @@ const differing = (a: readonly JournalEntry[], b: readonly JournalEntry[]): Step
   ...stepPairs(traceOf(a).steps, traceOf(b).steps),
 ];
 
-test("nothing differs between a run, whatever befell it, and its replay", () => {
+test("a run and its replay do not differ, whatever happened to the run", () => {
   expect(records.length).toBeGreaterThan(1000);
   for (const entries of records)
     for (const { change, a_step_index, b_step_index, differences } of differing(entries, replayOf(entries)))
       expect([change, b_step_index, differences]).toEqual(["equal", a_step_index, []]);
 });
 
-test("a fork without edits does not differ from its record up to the step that it was made at", () => {
+test("a fork without edits does not differ from its record up to its step", () => {
   let count = 0;
   for (const entries of records.filter((_, index) => index % 4 === 0))
     for (const step of stepsOf(entries)) {
@@ -130,12 +130,12 @@ function forkOrNull(entries: readonly JournalEntry[], step: number): JournalEntr
   try {
     return forkOf(entries, step);
   } catch (error) {
-    if (error instanceof CannotFork) return null; // Nothing could go on there.
+    if (error instanceof CannotFork) return null; // The run could not continue from there.
     throw error;
   }
 }
 
-test("what one run says otherwise is found, and nothing else", () => {
+test("exactly the one changed output of a run is found", () => {
   for (const entries of records.slice(0, 200)) {
     const last = entries.findLastIndex(({ event }) => event.type === "step.completed" && event.answer !== null);
     const { event } = entries[last] ?? {};
@@ -150,7 +150,7 @@ test("what one run says otherwise is found, and nothing else", () => {
   }
 });
 
-test("every step stands in the trace once, under its number, and none of a run that is over goes on", () => {
+test("every step is in the trace once, under its number, and none of a finished run is open", () => {
   for (const entries of records) {
     const begun = entries.flatMap(({ event }) =>
       event.type === "step.started" || event.type === "guardrail.decided" ? [event.step_index] : [],
@@ -165,7 +165,7 @@ test("every step stands in the trace once, under its number, and none of a run t
   }
 });
 
-test("steps and the attempts that were given up took together what the run took", () => {
+test("the durations of steps and abandoned attempts add up to that of the run", () => {
   const tokens = ({ input_tokens, output_tokens }: StepUsage): number => (input_tokens ?? 0) + (output_tokens ?? 0);
   for (const entries of records) {
     const { steps, state } = traceOf(entries);
@@ -175,7 +175,7 @@ test("steps and the attempts that were given up took together what the run took"
   }
 });
 
-test("read with raw, a trace has all entries of its journal but those that belong to no step", () => {
+test("a raw trace has all entries of its journal except those without a step", () => {
   for (const entries of records) {
     const raw = traceOf(entries, { raw: true }).steps.flatMap((step) => step.raw ?? []);
     const others = entries.filter(({ event }) =>

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 
-// A thread takes long to start on a busy machine: one that misses three is replaced.
+// A thread takes long to start on a busy machine; after three missed pings it is replaced.
 const beat_ms = 1500;
 const beats = 4;
 
-// A process of its own, with worker threads: it is stopped as a laptop's lid or a debugger stops one.
+// A separate process with worker threads, suspended as a closed laptop or a debugger would.
 const working = `
   const { runFixture } = await import(${JSON.stringify(`${import.meta.dir}/../testing/run-fixture.ts`)});
-  const { workerThread } = await import(${JSON.stringify(`${import.meta.dir}/threads.ts`)});
+  const { workerThread } = await import(${JSON.stringify(`${import.meta.dir}/dispatch/worker-threads.ts`)});
   let made = 0;
   let answers = 0;
   const answered = Promise.withResolvers();
@@ -30,7 +30,7 @@ const working = `
   process.exit();
 `;
 
-test("a process that was stopped for many beats replaces no thread, and repeats nothing", async () => {
+test("a process that was suspended for many pings replaces no thread, and repeats nothing", async () => {
   const child = Bun.spawn([process.execPath, "-e", working], { stdout: "pipe", stderr: "inherit" });
   const decoder = new TextDecoder();
   let said = "";
@@ -40,7 +40,7 @@ test("a process that was stopped for many beats replaces no thread, and repeats 
     if (stopped || !said.includes("\n")) continue;
     stopped = true;
     child.kill("SIGSTOP");
-    await Bun.sleep(beats * beat_ms); // The time is the test: it is what the process does not notice.
+    await Bun.sleep(beats * beat_ms); // The suspension itself: the process does not notice this time.
     child.kill("SIGCONT");
   }
   const [, result = ""] = said.split("\n");

@@ -1,37 +1,37 @@
-import { missing, notFound } from "../core/not-found.ts";
-import type { RunCreated } from "../core/run-event.ts";
-import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../core/run-object.ts";
-import { fold, isOver, type RunState } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
-import { textOf } from "../core/text-of.ts";
-import { timestamp } from "../core/time.ts";
-import type { Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
-import { approvals, runs } from "../db/schema.ts";
-import { maySee, mayUse, ofAgents, requireAgent, type Viewer, withinBounds } from "../http/auth.ts";
-import type { Condition } from "../http/condition.ts";
+import { notFound, throwNotFound } from "../domain/not-found.ts";
+import type { RunCreated } from "../domain/run-event.ts";
+import { type RunList, type RunObject, runLists, runListsOf, runObject, runOfSummary } from "../domain/run-object.ts";
+import { fold, isOver, type RunState } from "../domain/run-state.ts";
+import type { Scope } from "../domain/scope.ts";
+import { textOf } from "../domain/text-of.ts";
+import { timestamp } from "../domain/time.ts";
+import { agentConditions, maySee, mayUse, requireAgent, tokenConditions, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
-import type { LongObject } from "../http/long-json.ts";
+import type { LongObject } from "../http/json-stream.ts";
 import { countRows, listPage, type Page } from "../http/page.ts";
-import { lasting } from "../http/response.ts";
-import { createBriefs } from "../journal/briefs.ts";
-import { endedState } from "../journal/ended-state.ts";
-import { longFrom } from "../journal/folds.ts";
-import { isShown, type Journal } from "../journal/journal.ts";
-import { inSlices } from "../lib/slices.ts";
-import { weightOf } from "../lib/weight.ts";
-import { createNarrow } from "../search/narrow.ts";
-import { createRunDeletion } from "./deletion.ts";
+import { cachedJson } from "../http/response.ts";
+import type { Condition } from "../http/row-filter.ts";
+import { createYielder } from "../lib/cooperative-yield.ts";
+import { estimateJsonSize } from "../lib/estimate-json-size.ts";
+import { createFacetFilter } from "../resources/full-text-search/facet-filter.ts";
+import type { Audit } from "../storage/db/audit.ts";
+import type { Db } from "../storage/db/open.ts";
+import { approvals, runs } from "../storage/db/schema.ts";
+import { endedState } from "../storage/journal/ended-state.ts";
+import { isShown, type Journal } from "../storage/journal/journal.ts";
+import { longRunThreshold } from "../storage/journal/state-cache.ts";
+import { createTerminalEventCache } from "../storage/journal/terminal-event-cache.ts";
+import { createRunDeletion } from "./end/deletion.ts";
 import type { RunQuery } from "./filters.ts";
-import { createQueueRows } from "./queue-rows.ts";
+import { createQueueStore } from "./queue/queue-store.ts";
 import { createRunItems, type RunItem } from "./run-items.ts";
 import { type RunRow, rowColumns, runColumns } from "./run-row.ts";
 import { createRunTree } from "./run-tree.ts";
 
-/** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
+/** Called inside the write with the run's row and the `seq` before it; shares the write's transaction. */
 export type Note = (row: RunRow, before: number) => void;
 
-/** A run as an answer shows it: whole, or in parts where it is long. */
+/** A run in a response: an object, or in parts if it is long. */
 export type ShownRun = RunObject | LongRun;
 type LongRun = LongObject & { id: string };
 
@@ -41,19 +41,19 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 const shown = { sql: isShown, values: [] };
 
-// Each with the id behind it.
+// Columns with an index that continues with the id.
 const indexed = ["status", "agent_id", "thread_id", "user_id", "parent_run_id", "source_run_id"];
 
-// Fields of entries that stand in the lists of a run alone.
+// Fields of entries that appear only in a run's lists.
 const ofLists = new Set(["answer", "call"]);
 
-// How many runs that are over are kept as they are answered, unless they are long.
+// Maximum number of cached finished runs; long ones are not cached.
 const overMost = 200;
 
-// Rows are counted on the thread that serves everybody.
+// Limits counts, because rows are counted on the main thread.
 const countMost = 10_000;
 
-/** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
+/** Runs as clients see them. Content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
   const { sqlite } = db;
   const select = sqlite.query<RunRow, [string, string, string]>(
@@ -68,18 +68,18 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const selectUnfinished = sqlite.query<{ id: string }, []>(
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
-  const narrow = createNarrow(sqlite);
-  const queueRows = createQueueRows(sqlite, journal);
+  const narrow = createFacetFilter(sqlite);
+  const queueRows = createQueueStore(sqlite, journal);
   const tree = createRunTree(sqlite, journal);
   const { placeOf } = queueRows;
-  const briefOf = createBriefs(journal);
+  const briefOf = createTerminalEventCache(journal);
   const items = createRunItems({ journal, briefOf, placeOf });
 
   function asked(
     scope: Viewer,
     { page, where = [], isSparse = false, asked = null, signal }: Pick<RunQuery, "page"> & Partial<RunQuery>,
   ) {
-    const bounds = [...ofAgents(scope, "agent_id"), ...withinBounds(scope)];
+    const bounds = [...agentConditions(scope, "agent_id"), ...tokenConditions(scope)];
     return {
       table: runs,
       scope,
@@ -88,11 +88,11 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       signal,
       isSparse: isSparse || bounds.length > 0,
       where: [shown, ...bounds, ...where],
-      ...(asked && { narrow: narrow(scope, { ...asked, signal }) }),
+      ...(asked && { rowFilter: narrow(scope, { ...asked, signal }) }),
     };
   }
 
-  /** The row of a run that has its journal, from memory: it has no summary yet. */
+  /** Returns the row of a run with a journal, from memory; null if it is not there. */
   function recorded({ project_id, environment }: Scope, id: string): RunRow | null {
     const head = journal.head(id);
     if (!head || head.at === 0 || head.project_id !== project_id || head.environment !== environment) return null;
@@ -101,15 +101,15 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return { id, project_id, environment, agent_id, ...stands, summary: null };
   }
 
-  // Nothing is added to a run that is over: it is the same for everybody who may read it.
-  const over = db.kept.rows((id: string) => lasting(runObject(journal.state(id), null)), {
+  // A finished run never changes and looks the same to every reader.
+  const over = db.kept.rows((id: string) => cachedJson(runObject(journal.state(id), null)), {
     most: overMost,
-    bytesOf: weightOf,
+    bytesOf: estimateJsonSize,
   });
 
-  /** The row of a run of this scope; another scope's run, or one that is not the viewer's, is not there. */
+  /** Returns the row. Throws 404 for a run of another scope, or one the viewer may not see. */
   function standing(viewer: Viewer, id: string): RunRow {
-    const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment) ?? missing();
+    const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment) ?? throwNotFound();
     requireAgent(viewer, row.agent_id);
     if (viewer.token && !maySee(viewer, id, journal.head(id)!)) throw notFound();
     return row;
@@ -120,7 +120,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       ? runObject(journal.state(row.id), row.expires_at_ms, placeOf(row))
       : runOfSummary(row.summary);
 
-  /** The run without these lists; as soon as it is folded, where that takes long. */
+  /** Returns the run without these lists; a promise if folding takes long. */
   function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
     if (row.summary === null) {
       const isWhole = isOver(row.status) && without.length === 0;
@@ -135,15 +135,15 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return run;
   }
 
-  /** The run without its lists: what they hold, which may be most of it, is not read. */
+  /** Returns the run without its lists, which are not read because they may be large. */
   async function showBare(row: RunRow): Promise<LongRun> {
     const state = isOver(row.status) ? ended(row) : await underWay(row);
     return state ? inParts(state, row.expires_at_ms, placeOf(row), runLists) : showLong(row, runLists);
   }
 
-  /** Null where a field that is shown is so long that it was not read. */
+  /** Returns null if a field outside the lists was too long to be read. */
   async function underWay(row: RunRow): Promise<RunState | null> {
-    const brief = await briefOf(row, inSlices());
+    const brief = await briefOf(row, createYielder());
     if (!brief) throw notFound();
     return brief.shortened.every((field) => ofLists.has(field)) ? brief.state : null;
   }
@@ -160,7 +160,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return endedState(journal, row, first, last);
   }
 
-  /** The run as an answer showed it; as it is now where no answer did yet, or where its trace was deleted meanwhile. */
+  /** Returns the run as of a stored response; as it is now if there was none, or if its trace was deleted meanwhile. */
   function asOf(viewer: Viewer, { id, seq, expires_at_ms }: RunAnswer): RunObject {
     const row = standing(viewer, id);
     if (!seq || row.summary !== null) return read(row);
@@ -169,7 +169,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   async function longAsOf(viewer: Viewer, row: RunRow, seq: number, expiresAt: number | null): Promise<ShownRun> {
     const state = row.summary === null ? await journal.stateAt(row.id, seq) : null;
-    return state ? inParts(state, expiresAt) : read(standing(viewer, row.id)); // Its record may be gone by now.
+    return state ? inParts(state, expiresAt) : read(standing(viewer, row.id)); // Its record may be deleted by now.
   }
 
   const deletion = createRunDeletion({
@@ -189,9 +189,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     standing,
     read,
     get: (viewer: Viewer, id: string): RunObject => read(standing(viewer, id)),
-    /** The run as clients read it, without these lists. */
+    /** Returns the run without these lists. */
     show: (viewer: Viewer, id: string, without?: readonly RunList[]) => show(standing(viewer, id), without),
-    /** What the user and the agent of a run have said: so many of the last texts, the oldest first. */
+    /** Returns the last `most` texts of user and agent, oldest first. */
     async said(viewer: Viewer, id: string, most: number) {
       const { summary } = standing(viewer, id);
       const state = summary === null ? await journal.stateInSlices(id) : null;
@@ -204,7 +204,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       return texts.slice(-most);
     },
     asOf,
-    /** The same, in parts where it is long. */
+    /** The same, in parts if the run is long. */
     showAsOf(viewer: Viewer, answer: RunAnswer): ShownRun | Promise<ShownRun> {
       const { id, seq, expires_at_ms } = answer;
       if (!seq) return show(standing(viewer, id));
@@ -212,64 +212,66 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         ? longAsOf(viewer, standing(viewer, id), seq, expires_at_ms)
         : asOf(viewer, answer);
     },
-    /** Summaries, or with their messages and calls as far as a page has room for them. */
+    /** Returns summaries, or with `messages` as many messages and calls as fit on a page. */
     list(scope: Viewer, page: Page, { messages = false, ...more }: Partial<RunQuery> & { messages?: boolean } = {}) {
-      const rest = inSlices();
+      const rest = createYielder();
       return listPage(
         db,
-        { ...asked(scope, { ...more, page }), kind: "run", columns: rowColumns, whole: true, sort: more.sort },
+        { ...asked(scope, { ...more, page }), kind: "run", columns: rowColumns, isComplete: true, sort: more.sort },
         (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );
     },
-    /** How many runs a list like this one would show; no more than `countMost` are counted. */
+    /** Number of runs a filter matches, counted up to `countMost`. */
     count(scope: Viewer, of: Partial<Record<"agent_id" | "thread_id" | "status", string>>): number {
       const asked = Object.entries(of).map(([name, value]): Condition => ({ sql: `${name} = ?`, values: [value] }));
-      const where = [shown, ...ofAgents(scope, "agent_id"), ...withinBounds(scope), ...asked];
+      const where = [shown, ...agentConditions(scope, "agent_id"), ...tokenConditions(scope), ...asked];
       const text = `SELECT count(*) AS n FROM (SELECT 1 FROM runs WHERE project_id = ? AND environment = ?
         AND ${where.map(({ sql }) => sql).join(" AND ")} LIMIT ${countMost})`;
       const values = [scope.project_id, scope.environment, ...where.flatMap((one) => one.values)] as string[];
       return sqlite.query<{ n: number }, string[]>(text).get(...values)!.n;
     },
-    /** How many of these there are, as far as somebody counts. */
+    /** Number of runs a query matches, counted up to `most`. */
     counted: (scope: Viewer, query: RunQuery, most: number): Promise<number> =>
       countRows(
         db,
         asked(scope, { ...query, asked: query.asked && { ...query.asked, window: Math.ceil(most / 2) } }),
         most,
       ),
-    /** The run whose client was asked to make this call, at the top of its tree; null where there is none for whoever asks. */
+    /** Returns the root run whose client was asked for this call; null if none or not visible to the viewer. */
     askedBy(viewer: Viewer, callId: string): string | null {
       const found = selectAsking.get(viewer.project_id, viewer.environment, callId);
       if (!found || !mayUse(viewer, found.agent_id)) return null;
       return !viewer.token || maySee(viewer, found.id, journal.head(found.id)!) ? found.id : null;
     },
-    /** For whom a run is. */
+    /** Returns the user and session of a run. */
     ownerOf: (id: string): Owner => journal.head(id) ?? { user_id: null, session_id: null },
     threadOf: (id: string): string | null => journal.head(id)?.thread_id ?? null,
     expiry: (id: string): number | null => journal.head(id)?.expires_at_ms ?? null,
-    /** Notes that the process ends in order: what it leaves unfinished did not bring it down. */
+    /** Records a clean stop, so that the next start blames no unfinished run. */
     async markCleanStop(): Promise<void> {
       await db.write(() => sqlite.run("INSERT OR REPLACE INTO facts (name, value) VALUES ('clean_stop', '1')"));
     },
-    /** Whether the last process ended in order; asked once, so that a crash of this one is not taken for that. */
+    /**
+     * True if the last process stopped cleanly. Clears the mark, so that a crash of this process is not taken for that.
+     */
     takeCleanStop: (): Promise<boolean> =>
       db.write(() => sqlite.run("DELETE FROM facts WHERE name = 'clean_stop'").changes > 0),
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
-    /** Calls of every run of this scope that wait for somebody. */
+    /** Returns a page of the scope's pending calls. */
     pending: (scope: Viewer, page: Page) => {
-      const where = ofAgents(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
-      return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, whole: true }, toApproval);
+      const where = agentConditions(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
+      return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, isComplete: true }, toApproval);
     },
   };
 }
 
 const isBare = (without: readonly RunList[]): boolean => runLists.every((list) => without.includes(list));
 
-/** A run in this state. */
+/** Builds a response from this state. */
 export const shownAs = (state: RunState, expiresAt: number | null): ShownRun =>
-  state.seq < longFrom ? runObject(state, expiresAt) : inParts(state, expiresAt);
+  state.seq < longRunThreshold ? runObject(state, expiresAt) : inParts(state, expiresAt);
 
-/** A long run as it is written: its lists one item after the other. */
+/** Returns a long run as fields and lazy lists, to be serialized item by item. */
 function inParts(
   state: RunState,
   expiresAt: number | null,

@@ -10,7 +10,7 @@ const judge = { type: "llm_judge", on: ["output"], action: "block", config: { pr
 test.each([
   ["arguments of a tool", [wire.call("look"), wire.args(`{"city":"${"x".repeat(4000)}`)], []],
   ["text that a guardrail holds back", [wire.text("x ".repeat(2000))], [judge]],
-])("a run that is cancelled pays for the %s that the model had written", async (_, texts, guardrails) => {
+])("a cancelled run pays for the %s that the model had written", async (_, texts, guardrails) => {
   async function* say() {
     yield wire.begin();
     yield* texts;
@@ -25,13 +25,14 @@ test.each([
   const agent = { name: "a", instructions: "Be kind. ".repeat(400), model, guardrails };
   const agent_id = (await client.post("/v1/agents", agent)).body.id;
   const { id } = (await client.post("/v1/runs", { agent_id, input: "Go." })).body;
-  // Nobody is woken by what nobody hears.
-  while (!((server.watches.live(id)?.said ?? 0) > 3500)) await new Promise((resolve) => setImmediate(resolve));
+  // Withheld text wakes no waiter, so poll.
+  while (!((server.watches.live(id)?.generatedLength ?? 0) > 3500))
+    await new Promise((resolve) => setImmediate(resolve));
   const { status, usage } = (await client.post(`/v1/runs/${id}/cancel`)).body;
   expect(status).toBe("cancelled");
   expect(usage).toMatchObject({ model_calls: 1, estimated: true });
   expect(usage.output_tokens).toBeGreaterThan(900);
-  // Of the prompt the instructions are a part too.
+  // The instructions are part of the prompt too.
   expect(usage.input_tokens).toBeGreaterThan(800);
   expect(usage.cost_usd).toBeGreaterThan(0.013);
 });

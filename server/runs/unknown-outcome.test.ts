@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { unknownPolicies } from "../core/agent-snapshot.ts";
-import type { ToolAnswer } from "../core/submit.ts";
+import { unknownPolicies } from "../domain/agent-snapshot.ts";
+import type { ToolAnswer } from "../domain/submit.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
 import { httpTool, runFixture } from "../testing/run-fixture.ts";
 
 type Way = "timeout" | "lost connection" | "crash";
 const ways: Way[] = ["timeout", "lost connection", "crash"];
 
-// Takes a call and says nothing: what it does then is known to nobody but itself.
+// Accepts a call without responding: its outcome is unknown to the caller.
 let keys: (string | null)[] = [];
 let fate: Way = "timeout";
 let arrived = Promise.withResolvers<void>();
@@ -33,11 +33,13 @@ beforeEach(() => {
 
 const script = [{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }];
 
-/** Makes the call, ends its request in one of these ways, and tells what became of it: for the run, and for the server. */
+/**
+ * Makes the call, interrupts its request in one of these ways, and returns the outcome for the run and for the server.
+ */
 async function become(way: Way, policy: Parameters<typeof httpTool>[2], answer?: Omit<ToolAnswer, "tool_call_id">) {
   fate = way;
   const http = httpTool("pay", `http://127.0.0.1:${server.port}/`, policy);
-  const timeout_ms = way === "timeout" ? 500 : 60_000; // The second request is answered within it, on a busy machine too.
+  const timeout_ms = way === "timeout" ? 500 : 60_000; // Longer than the second request.
   const pay = { ...http, http: { ...http.http!, timeout_ms, retries: 1 } };
   using first = runFixture();
   const { id } = await first.start(script, { tools: [pay] });
@@ -70,7 +72,7 @@ const twice = {
 test.each(
   ways.flatMap((way) => [true, false].flatMap((safe) => unknownPolicies.map((policy) => [way, safe, policy] as const))),
 )(
-  "after a %s, a call that may be repeated (%p, on_unknown %s) is, under its key, and of another nothing is guessed",
+  "after a %s, a repeatable call (%p, on_unknown %s) is repeated under its key, and no outcome of others is assumed",
   async (way, idempotent, on_unknown) => {
     const became = await become(way, { idempotent, on_unknown }, { output: "It was paid." });
     if (idempotent || on_unknown === "retry") expect(became).toEqual(twice);
@@ -87,21 +89,18 @@ test.each(
   },
 );
 
-test.each(ways)(
-  "after a %s, whoever is asked may say that it is to be called again, or that it did not happen",
-  async (way) => {
-    expect(await become(way, {}, { decision: "approve" })).toEqual({ ...twice, asked: ["reconcile"] });
-    keys = [];
-    arrived = Promise.withResolvers();
-    expect(await become(way, {}, { decision: "reject" })).toMatchObject({
-      ...once,
-      status: "rejected",
-      code: "not_executed",
-    });
-  },
-);
+test.each(ways)("after a %s, a person may decide that the call is repeated, or that it did not happen", async (way) => {
+  expect(await become(way, {}, { decision: "approve" })).toEqual({ ...twice, asked: ["reconcile"] });
+  keys = [];
+  arrived = Promise.withResolvers();
+  expect(await become(way, {}, { decision: "reject" })).toMatchObject({
+    ...once,
+    status: "rejected",
+    code: "not_executed",
+  });
+});
 
-test("a call that never left its machine has failed, whatever its tool: there is nothing to ask", async () => {
+test("a call that never left its machine has failed, whatever its tool: there is no decision to make", async () => {
   const gone = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = gone;
   gone.stop(true);

@@ -1,19 +1,19 @@
 import { createHash, createPublicKey, verify, X509Certificate } from "node:crypto";
 import { type CertificateAuthority, createCertificateAuthority } from "./certificate-authority.ts";
 
-/** How the server behaves; a test changes it at any time. */
+/** Behavior of the server; a test may change it at any time. */
 interface AcmeMood {
-  /** So many requests are refused for their nonce. */
+  /** Number of requests that are refused with `badNonce`. */
   badNonces: number;
-  /** Answers to new orders: the limit is reached, come back after so many seconds. */
+  /** Retry-After in seconds for new orders, which are refused as rate limited; null accepts them. */
   rateLimited: number | null;
-  /** How often an order or a check is still at work when it is asked for. */
+  /** Number of polls that an order or a check answers with a pending status. */
   pendingAnswers: number;
-  /** Orders fail once their names were checked. */
+  /** Orders fail after their names were checked. */
   failOrders: boolean;
-  /** The certificate that is handed out, in place of the one that was made. */
+  /** Certificate to hand out in place of the issued one. */
   instead: string | null;
-  /** Life of the certificates. */
+  /** Lifetime of the certificates. */
   life_ms: number;
 }
 
@@ -59,7 +59,7 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
   const accounts = new Map<string, Jwk>();
   const orders: Order[] = [];
   const authorizations = new Map<string, Authorization>();
-  /** Names whose check succeeded: they are not checked again. */
+  /** Names whose check succeeded; they are not checked again. */
   const proven = new Set<string>();
   const seen: string[] = [];
   const tokens: string[] = [];
@@ -106,7 +106,9 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
     throw new Problem("malformed", "There is no such address.", 404);
   }
 
-  /** Whose request this is; everything that RFC 8555, section 6, asks of it is checked. */
+  /**
+   * Returns the key and the payload of a signed request. Checks everything that RFC 8555, section 6, requires of it.
+   */
   async function open(request: Request, path: string): Promise<{ jwk: Jwk; payload: Record<string, unknown> | null }> {
     if (request.headers.get("content-type") !== "application/jose+json")
       throw new Problem("malformed", "Not a signed request.", 415);
@@ -209,21 +211,21 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
 
   return {
     directory: at("/dir"),
-    /** Verifies the directory, and the certificates that it gives out. */
+    /** Verifies the directory and the issued certificates. */
     ca: authority.ca,
     mood: now,
     /** Method and path of each request. */
     seen,
-    /** Every token that was given out. */
+    /** All issued tokens. */
     tokens,
     accounts,
     orders,
-    /** Where names lead to, whatever they are. */
+    /** Sets the port at which all names are validated. */
     leadTo(port: number): void {
       httpPort = port;
     },
     forgetProofs: () => proven.clear(),
-    /** The certificate of the last order, as the authority made it. */
+    /** Certificate of the last order, as the authority issued it. */
     last: () => new X509Certificate(orders.at(-1)!.chain),
     [Symbol.asyncDispose]: () => server.stop(true),
   };
@@ -252,12 +254,12 @@ const thumbprintOf = ({ crv, kty, x, y }: Jwk): string =>
 
 const p256Start = Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107", "hex");
 
-/** The key of a signing request, which must have signed it, for these names. */
+/** Returns the key of a signing request. Checks its signature and its names. */
 function requestedKey(csr: Buffer, names: readonly string[]) {
   const [content, , signature] = valuesIn(csr);
   const start = content!.indexOf(p256Start);
   const publicKey = createPublicKey({ key: content!.subarray(start, start + 91), type: "spki", format: "der" });
-  const bits = signature!.subarray(headOf(signature!).head + 1); // The first byte counts bits that are left over.
+  const bits = signature!.subarray(headOf(signature!).head + 1); // The first byte counts the unused bits.
   if (!verify("sha256", content!, publicKey, bits)) throw new Problem("badCSR", "Not signed by the key in it.");
   if (!names.every((name) => content!.includes(name))) throw new Problem("badCSR", "It asks for other names.");
   return publicKey;

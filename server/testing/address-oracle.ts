@@ -1,8 +1,9 @@
 import { BlockList } from "node:net";
 
-// Says what the guard should say of an address, by another way: the platform's reader, and first and last addresses.
+// Independent oracle for the address guard: it uses the platform's reader and ranges given by their first and last
+// addresses.
 
-/** Ranges of IPv4 that the public internet does not route, by their ends. */
+/** IPv4 ranges that the public internet does not route, by first and last address. */
 export const closed4 = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -24,7 +25,7 @@ export const closed4 = [
   ["224.0.0.0", "255.255.255.255"],
 ] as const;
 
-/** What of 2000::/3 is closed all the same. */
+/** Ranges within 2000::/3 that are closed. */
 export const closed6 = [
   ["2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"],
@@ -37,10 +38,10 @@ const shut4 = listOf(closed4, "ipv4");
 const shut6 = listOf(closed6, "ipv6");
 const routed6 = listOf([["2000::", "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"]], "ipv6");
 
-/** Four octets. */
+/** True if an address of four octets is public. */
 export const opens4 = (octets: readonly number[]): boolean => !shut4.check(octets.join("."), "ipv4");
 
-/** Eight groups. */
+/** True if an address of eight groups is public. */
 export function opens6(groups: readonly number[]): boolean {
   const lead = groups.slice(0, 6).join();
   if (lead === "0,0,0,0,0,65535" || lead === "100,65435,0,0,0,0") return opens4(tailOctets(groups));
@@ -48,7 +49,7 @@ export function opens6(groups: readonly number[]): boolean {
   return routed6.check(text, "ipv6") && !shut6.check(text, "ipv6");
 }
 
-/** The last 32 bits as octets. */
+/** Returns the last 32 bits as octets. */
 const tailOctets = (groups: readonly number[]): number[] =>
   groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
 

@@ -1,10 +1,10 @@
 import { closed4, closed6, opens4, opens6 } from "./address-oracle.ts";
 import type { Random } from "./random.ts";
 
-/** A host as it may stand in a URL, and whether it is a public address. */
+/** Host as it may be written in a URL, and whether it is a public address. */
 type Spelled = { host: string; open: boolean };
 
-/** Any address, near the borders of what is closed more often than elsewhere, in any spelling that URLs take. */
+/** Returns a random address in a random URL spelling, more often close to the borders of closed ranges. */
 export function anyAddress(random: Random): Spelled {
   if (random.chance(0.6)) {
     const octets = someOctets(random);
@@ -64,7 +64,7 @@ const carriers: ((pair: [number, number], random: Random) => number[])[] = [
   (pair) => [0xfe80, 0, 0, 0, 0, 0x5efe, ...pair],
 ];
 
-/** IPv4 as one to four numbers in any base; or its digits disguised, which only the dotted form survives. */
+/** Writes IPv4 as one to four numbers in any base, or with disguised digits, which only the dotted form survives. */
 function spelled4(random: Random, octets: number[]): string {
   const dotted = octets.join(".");
   switch (random.below(6)) {
@@ -88,7 +88,10 @@ function inSomeBase(random: Random, number: number): string {
   return random.chance(0.4) ? `0${zeros}${number.toString(8)}` : String(number);
 }
 
-/** The same to whoever reads host names: other forms of the signs, and percent encoding of them. */
+/**
+ * Disguises a host without changing its meaning to URL parsers: Unicode variants of its characters, and percent
+ * encoding.
+ */
 export function disguised(random: Random, text: string): string {
   const share = random.pick([0.1, 0.5, 1]);
   return [...text].map((sign) => (random.chance(share) ? inOtherForm(random, sign) : sign)).join("");

@@ -1,18 +1,18 @@
 const flags = { present: 1, verified: 4, attested: 64 };
 
-/** What a device is made to do wrong. */
+/** Faults that the device can be told to make. */
 export interface Wrong {
   origin?: string;
   rpId?: string;
   challenge?: string;
   verified?: false;
   type?: string;
-  /** Another key signs. */
+  /** Signs with another key. */
   foreign?: true;
   counter?: number;
 }
 
-/** A device that makes one passkey (ES256) and signs with it, as WebAuthn says, for the page at `origin`. */
+/** Device that creates one passkey (ES256) and signs with it, as WebAuthn specifies, for the page at `origin`. */
 export async function createAuthenticator(origin: string) {
   const [own, foreign] = await Promise.all([newKey(), newKey()]);
   const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16)));

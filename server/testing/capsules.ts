@@ -1,14 +1,14 @@
 import { expect } from "bun:test";
-import { capsuleType } from "../core/capsule-format.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import type { TraceStep } from "../core/trace.ts";
+import { capsuleType } from "../domain/capsule-format.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import type { TraceStep } from "../domain/trace.ts";
 import { parseExact } from "../lib/exact-numbers.ts";
 import type { Answer } from "./expect-declared.ts";
 import type { Client, TestApp } from "./test-app.ts";
 
 type Server = Pick<TestApp, "app">;
 
-/** The bytes of a run's capsule. */
+/** Returns the bytes of a run's capsule. */
 export async function capsuleOf(
   server: Server,
   client: Client,
@@ -21,7 +21,7 @@ export async function capsuleOf(
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Sends a capsule as it is, whatever it is. */
+/** Sends a capsule unchanged, valid or not. */
 export async function importCapsule(server: Server, client: Client, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
   const headers = { authorization: `Bearer ${client.key.secret}`, "content-type": capsuleType };
   const request = new Request("http://localhost/v1/traces", { method: "POST", headers, body });
@@ -29,7 +29,7 @@ export async function importCapsule(server: Server, client: Client, body: Uint8A
   return { status: response.status, body: parseExact(await response.text()), headers: response.headers };
 }
 
-/** The whole export of a run as JSON: the first page, and the steps of the others behind its own. */
+/** Returns the whole export of a run as JSON: the first page, with the steps of the other pages appended. */
 // biome-ignore lint/suspicious/noExplicitAny: tests take it apart and put nonsense in its place.
 export async function exportOf(client: Client, id: string, limit = 100): Promise<any> {
   const path = `/v1/traces/${id}?include=raw&limit=${limit}`;
@@ -42,7 +42,7 @@ export async function exportOf(client: Client, id: string, limit = 100): Promise
   return whole;
 }
 
-/** The steps of a run and of all below it. */
+/** Returns the steps of a run and of all its descendants. */
 export async function stepsOf(client: Client, id: string): Promise<TraceStep[]> {
   const { body } = await client.get(`/v1/traces/${id}?include=subagents&limit=100`);
   return body.steps;
@@ -64,7 +64,7 @@ const agent = (name: string, script: ScriptEntry[], more: object) => ({
 
 export const canary = "canary-header-value";
 
-/** A run with everything that a run can have without a network of its own: tools, an agent below it, guardrails. */
+/** Creates a run with everything that a run can have without a network: tools, a subagent, guardrails. */
 export async function richRun(client: Client, address: string, said = "Go.") {
   const deep = await make(client, "/v1/agents", agent("Deep", [{ text: "Deep down." }], {}));
   const tools = [

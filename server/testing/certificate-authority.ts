@@ -11,7 +11,7 @@ interface IssueOptions {
   to?: number;
 }
 
-/** An authority whose certificates nobody trusts but who is given its own. */
+/** Authority that only clients trust that are given its certificate. */
 export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>;
 
 export function createCertificateAuthority() {
@@ -27,7 +27,7 @@ export function createCertificateAuthority() {
     extensions: [extensions.authority],
   });
 
-  /** Certifies a key that somebody else has. */
+  /** Certifies a public key. */
   function certify(
     publicKey: KeyObject,
     { names, from = Date.now() - day_ms, to = Date.now() + 90 * day_ms }: IssueOptions,
@@ -37,10 +37,10 @@ export function createCertificateAuthority() {
   }
 
   return {
-    /** Its own certificate, PEM. */
+    /** The authority's own certificate, PEM. */
     ca,
     certify,
-    /** A fresh key and its certificate, PEM. */
+    /** Returns a new key and its certificate, PEM. */
     issue(options: IssueOptions): { cert: string; key: string } {
       const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
       return { cert: certify(publicKey, options), key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };

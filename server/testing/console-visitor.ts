@@ -1,24 +1,24 @@
-import { createAccounts } from "../console/accounts.ts";
-import { createLoginThrottle } from "../console/login-throttle.ts";
-import { createPasswords } from "../console/password.ts";
-import { createAudit } from "../db/audit.ts";
-import type { Role } from "../wire/names.ts";
+import { createAccounts } from "../dashboard-api/accounts.ts";
+import { createLoginThrottle } from "../dashboard-api/login-throttle.ts";
+import { createPasswords } from "../dashboard-api/password.ts";
+import type { Role } from "../domain/api-types/enums.ts";
+import { createAudit } from "../storage/db/audit.ts";
 import type { Answer } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
 import type { TestApp } from "./test-app.ts";
 
 export const visitorPassword = "correct horse battery";
 
-/** Somebody at the dashboard of a `testApp({dashboard: true})`. */
+/** Person at the dashboard of a `testApp({dashboard: true})`. */
 export interface ConsoleVisitor {
   id: string;
   email: string;
   cookie: string;
-  /** Sends as the dashboard's own page does; `path` begins after `/console/api`. */
+  /** Sends a request as the dashboard's own page does; `path` begins after `/console/api`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** Sends with this cookie, as a page of the dashboard does. */
+/** Sends a request with this cookie, as a page of the dashboard does. */
 export const asPage =
   (server: TestApp, cookie = ""): ConsoleVisitor["send"] =>
   (method, path, body, headers = {}) =>
@@ -33,14 +33,14 @@ export const asPage =
 
 export const cookieOf = ({ headers }: Answer): string => headers.get("set-cookie")?.split(";")[0] ?? "";
 
-/** Signs in once more with an account that is there. */
+/** Signs in to an existing account. */
 export async function signIn(server: TestApp, email: string, password = visitorPassword): Promise<ConsoleVisitor> {
   const answer = await asPage(server)("POST", "/login", { email, password }, { "user-agent": "test browser" });
   const cookie = cookieOf(answer);
   return { id: answer.body.user.id, email, cookie, send: asPage(server, cookie) };
 }
 
-/** Makes an account with this role and signs it in. */
+/** Creates an account with this role and signs in. */
 export async function visitorOf(server: TestApp, role: Role, email = `${role}@example.com`): Promise<ConsoleVisitor> {
   const audit = createAudit({ db: server.db });
   const throttle = createLoginThrottle();

@@ -1,6 +1,6 @@
-import { type Db, openDatabase } from "../db/open.ts";
+import { type Db, openDatabase } from "../storage/db/open.ts";
 
-/** A copy of the runs of a database as they stand: what a process that died at this moment leaves behind. */
+/** Copies the runs of a database as they are now, as a process that crashes at this moment would leave them. */
 export function copyDatabase({ sqlite }: Db): Db {
   const copy = openDatabase(":memory:");
   for (const table of ["projects", "runs", "run_events", "blobs", "run_blobs", "pending_calls"])

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { JournalEntry } from "../core/run-event.ts";
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
 
-/** A journal as an earlier version wrote it, and the agent that it was made with. */
+/** Journal written by an earlier version, and the agent that it was made with. */
 export interface Recorded {
-  /** Behind that of its version, as `v1/approvals`. */
+  /** Version and name, such as `v1/approvals`. */
   name: string;
   entries: JournalEntry[];
   agent: AgentSnapshot;
 }
 
-const corpusFolder = `${import.meta.dir}/../core/__fixtures__/journals`;
+const corpusFolder = `${import.meta.dir}/../domain/__fixtures__/journals`;
 
 const agentsOf = "-agents.json";
 const extension = ".jsonl";
 
 const read = (file: string): string => readFileSync(`${corpusFolder}/${file}`, "utf8");
 
-/** All journals that have to be readable for ever. */
+/** All journals that must stay readable. */
 export const corpus: Recorded[] = versions().flatMap((version) => {
   const agents: Record<string, AgentSnapshot> = JSON.parse(read(`${version}${agentsOf}`));
   const files = readdirSync(`${corpusFolder}/${version}`).filter((file) => file.endsWith(extension));
@@ -28,7 +28,7 @@ export const corpus: Recorded[] = versions().flatMap((version) => {
   });
 });
 
-/** The folders beside which there is a file with the agents of their journals. */
+/** Returns the folders that have a file with the agents of their journals beside them. */
 function versions(): string[] {
   const files = readdirSync(corpusFolder).filter((file) => file.endsWith(agentsOf));
   return files.map((file) => file.slice(0, -agentsOf.length));

@@ -1,8 +1,8 @@
 import { strToU8, zipSync } from "fflate";
 
-/** Small valid documents for tests. Their bytes are the same each time. */
+/** Small valid documents for tests. Their bytes are deterministic. */
 
-/** Files by their names in an archive, as the Office formats are. */
+/** Returns a ZIP archive of these files, such as an Office document. */
 export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(files).map(([name, content]) => [
     name,
@@ -22,7 +22,7 @@ const slidesOfMain = "http://schemas.openxmlformats.org/presentationml/2006/main
 const drawing = "http://schemas.openxmlformats.org/drawingml/2006/main";
 const kindsOfParts = "application/vnd.openxmlformats-officedocument";
 
-/** The two parts that every Office file has: what its parts are, and which one is the first. */
+/** Returns the two parts that every Office file has: the content types and the relationships. */
 export function officeParts(main: string, kinds: Record<string, string>): Record<string, string> {
   const overrides = Object.entries(kinds).map(
     ([part, kind]) => `<Override PartName="/${part}" ContentType="${kindsOfParts}.${kind}+xml"/>`,
@@ -40,7 +40,7 @@ export function relationships(list: readonly (readonly [id: string, type: string
   return `${declaration}<Relationships xmlns="${packaging}/relationships">${all.join("")}</Relationships>`;
 }
 
-/** A part of a text document: a paragraph under a heading of a level of its own (1 unless told), or a table. */
+/** Part of a text document: a paragraph, a heading of this level (default 1), or a table. */
 interface DocxPart {
   heading?: string;
   level?: number;
@@ -67,7 +67,7 @@ export function docxOf(parts: readonly DocxPart[]): Uint8Array<ArrayBuffer> {
   });
 }
 
-/** The main part of a text document around what is given. */
+/** Returns the main part of a text document around this body. */
 export const docxBody = (body: string, before = ""): string =>
   `${declaration}${before}<w:document xmlns:w="${wordsOfMain}"><w:body>${body}<w:sectPr/></w:body></w:document>`;
 
@@ -104,7 +104,7 @@ export function xlsxOf(sheets: readonly Sheet[]): Uint8Array<ArrayBuffer> {
       ...sheets.map((_, at) => [`rId${at + 1}`, "worksheet", `worksheets/sheet${at + 1}.xml`] as const),
       ["rIdStyles", "styles", "styles.xml"],
     ]),
-    // The second format of cells is a date.
+    // The second cell format is a date.
     "xl/styles.xml": `${declaration}<styleSheet xmlns="${cellsOfMain}"><fonts count="1"><font/></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>`,
     ...Object.fromEntries(sheets.map(({ rows }, at) => [part(at), sheetXml(rows.map(row).join(""))])),
   });
@@ -179,7 +179,7 @@ function shape(kind: string, text: string): string {
   return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${kind}"/></p:nvPr></p:nvSpPr><p:txBody>${lines.join("")}</p:txBody></p:sp>`;
 }
 
-/** A document of OpenDocument around its body. */
+/** Returns an OpenDocument file with this body. */
 export const odfOf = (body: string, parts: Record<string, string> = {}): Uint8Array<ArrayBuffer> =>
   zipOf({
     mimetype: "application/vnd.oasis.opendocument.text",
@@ -187,7 +187,7 @@ export const odfOf = (body: string, parts: Record<string, string> = {}): Uint8Ar
     ...parts,
   });
 
-/** A book of chapters of HTML, read so many times. */
+/** Returns an EPUB of HTML chapters, the whole list repeated `times`. */
 export const epubOf = (chapters: readonly string[], times = 1, parts: Record<string, string> = {}) =>
   zipOf({
     mimetype: "application/epub+zip",
@@ -201,13 +201,13 @@ export const epubOf = (chapters: readonly string[], times = 1, parts: Record<str
   });
 
 /**
- * A PDF of a page for each text. A line that begins with `# ` is set as a heading, larger than the rest, and what a tab
- * parts stands in columns.
+ * Returns a PDF with a page for each text. A line that begins with `# ` is set as a larger heading; tabs separate
+ * columns.
  */
 export const pdfOf = (pages: readonly string[]): Uint8Array<ArrayBuffer> =>
   pdfDrawn(pages.join(""), (codes) => pages.map((page) => pageContent(page, codes)));
 
-/** A text and where it stands on a page of A4, in points from its lower left corner. Each letter is half as wide as high. */
+/** Text and its position on a page of A4, in points from the lower left corner. Each letter is half as wide as high. */
 export interface PlacedText {
   text: string;
   x: number;
@@ -216,7 +216,7 @@ export interface PlacedText {
   isBold?: boolean;
 }
 
-/** A PDF of pages on which each text has a place of its own; they are drawn in their order. */
+/** Returns a PDF whose texts have given positions; they are drawn in their order. */
 export const pdfOfPlaced = (pages: readonly (readonly PlacedText[])[]): Uint8Array<ArrayBuffer> =>
   pdfDrawn(pages.flatMap((page) => page.map(({ text }) => text)).join(""), (codes) =>
     pages.map((page) =>
@@ -229,7 +229,7 @@ export const pdfOfPlaced = (pages: readonly (readonly PlacedText[])[]): Uint8Arr
     ),
   );
 
-/** Rows one below the other from a height on, their parts in columns. The first may be bold. */
+/** Places rows below each other from this height down, their parts in columns. The first row may be bold. */
 export const rowsAt = (
   rows: readonly (readonly string[])[],
   y: number,
@@ -240,7 +240,7 @@ export const rowsAt = (
     cells.map((text, at) => ({ text, x: columns[at]!, y: y - 16 * row, isBold: isBold && row === 0 })),
   );
 
-/** Lines one below the other from a height on. */
+/** Places lines below each other from this height down. */
 export const linesAt = (texts: readonly string[], y: number, size = 10): PlacedText[] =>
   texts.map((text, at) => ({ text, x: 60, y: y - 1.4 * size * at, size }));
 
@@ -248,7 +248,7 @@ function pdfDrawn(
   characters: string,
   draw: (codes: ReadonlyMap<string, string>) => readonly string[],
 ): Uint8Array<ArrayBuffer> {
-  // Each character used has a number, and a map back: any script can be written without a font in the file.
+  // Map each used character to a number and back: this writes any script without a font in the file.
   const codes = new Map([...new Set(characters)].map((character, at) => [character, hex(at + 1)]));
   const pages = draw(codes);
   const first = 8;
@@ -269,11 +269,11 @@ function pdfDrawn(
   ]);
 }
 
-/** A stream, whose bytes are the characters of `content`; `more`: entries of its dictionary. */
+/** Returns a stream with the characters of `content` as its bytes; `more` are further entries of its dictionary. */
 export const streamOf = (content: string, more = ""): string =>
   `<< /Length ${content.length} ${more}>>\nstream\n${content}\nendstream`;
 
-/** The file around its objects, which are numbered from 1; the first is the catalogue. */
+/** Returns the file around its objects, which are numbered from 1; the first is the catalogue. */
 export function pdfFrom(objects: readonly string[], trailer = ""): Uint8Array<ArrayBuffer> {
   const pieces = ["%PDF-1.7\n"];
   const offsets = [];
@@ -306,7 +306,7 @@ function pageContent(page: string, codes: ReadonlyMap<string, string>): string {
   return `BT 60 780 Td\n${lines.join("\n")}\nET`;
 }
 
-/** A page holds what is written from right to left as it is seen: from left to right. */
+/** A page stores right-to-left text in visual order, from left to right. */
 const asSeen = (line: string): string =>
   line.replace(/[\u0590-\u08ff]+(?: [\u0590-\u08ff]+)*/g, (run) => [...run].reverse().join(""));
 
@@ -323,7 +323,7 @@ const hex = (number: number): string => number.toString(16).padStart(4, "0");
 const utf16 = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join("");
 
-/** What is read of each page. */
+/** Returns the text of each page. */
 export const textsOfPages = (sections: readonly { page: number | null; text: string }[], count: number): string[] =>
   Array.from({ length: count }, (_, at) =>
     sections

@@ -5,12 +5,12 @@ import { networkInterfaces } from "node:os";
 
 export type Canaries = Awaited<ReturnType<typeof openCanaries>>;
 
-/** Whoever came: over what, and from which port. */
+/** Connection that arrived: its protocol, its source port and the address that it reached. */
 type Visit = { protocol: "tcp" | "udp"; port: number; to: string };
 
 /**
- * Listeners where a request that a guard let through would arrive: one port, TCP and UDP, at every address of this
- * machine at once.
+ * Listeners at which a request arrives if a guard let it through: one port, TCP and UDP, at every address of this
+ * machine.
  */
 export async function openCanaries() {
   const { server, udp, port } = await bind();
@@ -28,7 +28,7 @@ export async function openCanaries() {
   });
   udp.on("message", (_, { port }) => note({ protocol: "udp", port, to: "" }));
 
-  /** Knocks at an address by both protocols, and returns when both were heard. */
+  /** Connects to an address by both protocols, and resolves once both connections arrived. */
   async function knock(host: string): Promise<Visit[]> {
     const tcp = await arrive(host, port);
     const datagrams = createSocket(host.includes(":") ? "udp6" : "udp4");
@@ -42,13 +42,13 @@ export async function openCanaries() {
 
   return {
     port,
-    /** The addresses where the canaries sit, as they stand in URLs. */
+    /** The canaries' addresses, as written in URLs. */
     hosts: localHosts().map((host) => (host.includes(":") ? `[${host}]` : host)),
-    /** How many have come since `forget`, knocks of our own not counted once `strangers` has heard them. */
+    /** Number of arrivals since `forget`, without our own knocks once `strangers` has received them. */
     count: () => visits.length,
     /**
-     * Everybody who came and was not sent by us. It knocks at each address first: that shows that the canaries hear,
-     * and that they have heard all who came before.
+     * Returns all arrivals that are not our own. Knocks at each address first, which proves that the canaries listen
+     * and have received everything that came before.
      */
     async strangers(): Promise<Visit[]> {
       for (const host of localHosts()) for (const visit of await knock(host)) visits.splice(visits.indexOf(visit), 1);
@@ -62,14 +62,17 @@ export async function openCanaries() {
   };
 }
 
-/** This machine by every address that it has, whatever its name; link-local ones need a zone and stand in no URL. */
+/**
+ * Returns this machine by every address that it has; without link-local ones, which need a zone and cannot appear in a
+ * URL.
+ */
 function localHosts(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
   const usable = own.filter((address) => !address.startsWith("fe80"));
   return [...new Set(["127.0.0.1", "127.0.0.2", "0.0.0.0", ...usable])];
 }
 
-/** A port that is free for TCP and for UDP, at all addresses; without IPv6, at those of IPv4. */
+/** Binds a port that is free for TCP and UDP at all addresses; without IPv6, at those of IPv4. */
 async function bind() {
   const six = Object.values(networkInterfaces()).some((list) => list?.some(({ family }) => family === "IPv6"));
   const host = six ? "::" : "0.0.0.0";
@@ -88,7 +91,7 @@ async function bind() {
   }
 }
 
-/** Connects, and answers the port from which it did. */
+/** Connects, and returns the source port. */
 function arrive(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ host, port }, () => {

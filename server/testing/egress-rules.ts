@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Rules of an operator, a URL, what its name is looked up as, and whether the rules open it. */
+/** Operator's rules, a URL, the lookup of its name, and whether the rules open it. */
 interface RuleCase {
   allow: string[];
   url: string;
@@ -8,14 +8,16 @@ interface RuleCase {
   open: boolean;
 }
 
-/** A rule, and a URL that it names or one close by. Without the rule each of the URLs is refused for its address. */
+/**
+ * Returns a rule, and a URL that it matches or nearly matches. Without the rule each URL is refused for its address.
+ */
 export const anyRule = (random: Random): RuleCase =>
   random.pick([hostRule, suffixRule, network4, network6, wide])(random);
 
 const inside = ["10.1.2.3", "127.0.0.1", "::1", "fd12::5", "::ffff:192.168.0.1"];
 const metadata = ["169.254.169.254", "fd00:ec2::254", "::ffff:100.100.100.200", "64:ff9b::a9fe:a9fe"];
 
-/** Host rules never open what clouds hand their credentials out at. */
+/** Host rules never open the metadata addresses at which clouds hand out credentials. */
 function named(random: Random, rule: string, url: string, names: boolean): RuleCase {
   const isMetadata = names && random.chance(0.1);
   return { allow: [rule], url, answers: [random.pick(isMetadata ? metadata : inside)], open: names && !isMetadata };
@@ -62,7 +64,7 @@ function suffixRule(random: Random): RuleCase {
   return named(random, `*.${suffix}${port}`, `https://${text}${asked}/`, isBelow && (port === "" || port === asked));
 }
 
-/** A network of IPv4, written as such or as mapped, and an address in it or one bit beside, in any of its forms. */
+/** Returns an IPv4 network, plain or mapped, and an address in it or one bit outside, in any spelling. */
 function network4(random: Random): RuleCase {
   const prefix = 9 + random.below(24);
   const base = [10, random.below(256), random.below(256), random.below(256)];
@@ -91,18 +93,18 @@ function network6(random: Random): RuleCase {
   return { allow: [`${groups(base)}/${prefix}`], ...asked(random, groups(address)), open: isIn };
 }
 
-/** IPv6 that happens to hold the mapped addresses does not open IPv4. */
+/** An IPv6 range that contains the mapped addresses does not open IPv4. */
 function wide(random: Random): RuleCase {
   const rule = random.pick(["::/1", "::/8", "::/64", "::/80", "::/95", "::fffe:0:0/95"]);
   const address = random.pick(["127.0.0.1", "10.0.0.5", "169.254.169.254"]);
   return { allow: [rule], ...asked(random, random.pick([address, `::ffff:${address}`])), open: false };
 }
 
-/** The bits with the same prefix, or with one bit of it turned, and the rest as chance has it. */
+/** Returns the bits with the same prefix, or with one bit of it flipped, and a random rest. */
 function inOrBeside(random: Random, base: string, prefix: number): readonly [bits: string, isIn: boolean] {
   const rest = [...base.slice(prefix)].map(() => random.below(2)).join("");
   if (random.chance(0.5)) return [base.slice(0, prefix) + rest, true];
-  const at = 8 + random.below(prefix - 8); // The first 8 bits keep it private.
+  const at = 8 + random.below(prefix - 8); // The first 8 bits keep the address private.
   return [`${base.slice(0, at)}${base[at] === "0" ? "1" : "0"}${base.slice(at + 1, prefix)}${rest}`, false];
 }
 

@@ -1,9 +1,9 @@
-import { EmbeddingError } from "../models/embedding-error.ts";
-import type { Embedders } from "../retrieval/embed/embedder.ts";
+import { EmbeddingError } from "../runtime/models/embedding-error.ts";
+import type { Embedders } from "../runtime/retrieval/embeddings/embedder.ts";
 
 /**
- * Vectors without a model: each word is a direction of its own, so texts are near that share words. Every name is a
- * model, of 512 numbers where nobody says otherwise, but `none/…`, which cannot be reached.
+ * Embedders without a model: each word is a direction of its own, so texts that share words are near each other. Every
+ * name is a model of 512 numbers by default, except `none/…`, which is unreachable.
  */
 export function wordEmbedders(): Embedders {
   const of: Embedders["of"] = (model, dimensions) => ({

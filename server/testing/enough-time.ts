@@ -1,8 +1,8 @@
 const most_ms = 60_000;
 
 /**
- * Tries something that must begin within a time and then has to be ended by it, with more time again and again: where a
- * busy machine did not even begin, as null says, nothing was shown.
+ * Calls `attempt` with growing times until it does not return null. Null means that a busy machine did not begin the
+ * work in time, so that the attempt proves nothing.
  */
 export async function withEnoughTime<T>(first_ms: number, attempt: (ms: number) => Promise<T | null>): Promise<T> {
   for (let ms = first_ms; ; ms *= 3) {

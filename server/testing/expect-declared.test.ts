@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { describeOperations } from "../http/describe-operations.ts";
-import { declared } from "../http/operation.ts";
+import { withDeclaration } from "../http/operation.ts";
 import { createExpectDeclared } from "./expect-declared.ts";
 
 const operation = {
@@ -12,7 +12,7 @@ const operation = {
   errors: ["name_taken"] as const,
   responseHeaders: ["Location"] as const,
 };
-const hooks = { ...declared(operation), body: Type.Object({}) };
+const hooks = { ...withDeclaration(operation), body: Type.Object({}) };
 const expectDeclared = createExpectDeclared(describeOperations([{ method: "POST", path: "/v1/things", hooks }]));
 
 const head = { "content-type": "application/json", "x-request-id": "req_1" };
@@ -26,14 +26,14 @@ const refusal = (code: string) => ({
 });
 const location = "/v1/things/1";
 
-test("what a route declares passes: its body, its headers, its own errors and those that every route has", () => {
+test("a response passes if its route declares it: its body, its headers, its own errors and those that every route has", () => {
   answer(201, { id: "1" }, { location })();
   answer(409, refusal("name_taken"))();
   answer(409, refusal("idempotency_key_reused"), { "retry-after": "1" })();
   answer(415, refusal("unsupported_media_type"))();
 });
 
-test("a status, an error, a header or a body that a route does not declare fails the test that met it", () => {
+test("a status, an error, a header or a body that the route does not declare fails the test", () => {
   expect(answer(200, { id: "1" }, { location })).toThrow("200  is no status");
   expect(answer(404, refusal("resource_not_found"))).toThrow("404 resource_not_found is no status");
   expect(answer(409, refusal("thread_busy"))).toThrow("409 thread_busy is no error");

@@ -6,7 +6,7 @@ import { type ResponseHeader, responseHeaders } from "../http/headers.ts";
 import { declarationOf, type Route } from "../http/operation.ts";
 import { lazy } from "../lib/lazy.ts";
 
-/** A response as a test looks at it: JSON is parsed, anything else is text. */
+/** Response as a test reads it: JSON is parsed, anything else is text. */
 export interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that the types of the server do not promise.
@@ -14,14 +14,17 @@ export interface Answer {
   headers: Headers;
 }
 
-// By schema: all the servers of a test file say the same of their routes.
+// Keyed by schema: all servers of a test file declare the same routes.
 const validators = new WeakMap<object, ReturnType<typeof Compile>>();
 
 const known = Object.keys(responseHeaders) as ResponseHeader[];
-/** Where they are declared, they are always there. */
+/** Headers that are always present where they are declared. */
 const sure = ["X-Request-Id", "Location", "ETag", "Accept-Ranges", "Content-Disposition", "WWW-Authenticate"] as const;
 
-/** What throws for a response of the API whose status, error code, headers or body are not as its route says. */
+/**
+ * Returns a check that throws if the status, error code, headers or body of an API response are not declared by its
+ * route.
+ */
 export function createExpectDeclared(operations: readonly DescribedOperation[]) {
   const find = createRouteFinder(operations);
   return (method: string, path: string, { status, body, headers }: Answer): void => {
@@ -46,7 +49,7 @@ export function createExpectDeclared(operations: readonly DescribedOperation[]) 
   };
 }
 
-/** The same for the dashboard's own routes, which declare the shape of what they return and no more. */
+/** Returns the same check for the dashboard's routes, which declare only the shape of their bodies. */
 export function createExpectShape(routes: () => readonly Route[]) {
   const find = lazy(() => createRouteFinder(routes().filter(({ path }) => path.startsWith("/console/api/"))));
   return (method: string, path: string, { status, body }: Answer): void => {

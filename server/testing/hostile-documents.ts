@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { constants, crc32, deflateRawSync, deflateSync } from "node:zlib";
 import { zipSync } from "fflate";
-import type { DocumentFault } from "../sandbox/document-reader.ts";
+import type { DocumentFault } from "../runtime/sandbox/document-reader.ts";
 import {
   columnName,
   docxBody,
@@ -20,13 +20,13 @@ import {
 } from "./documents.ts";
 import { type Folder, messageOf, propertiesOf } from "./outlook-message.ts";
 
-/** A document that is made to harm whoever reads it, and what may come of it: a fault, or "text". */
+/** Document made to harm its reader, and the accepted results: faults, or "text". */
 export interface HostileDocument {
   name: string;
   mime_type: string;
   content: () => Uint8Array;
   expected: readonly (DocumentFault | "text")[];
-  /** It takes so much memory or time that only a child may read it, in tests too. */
+  /** The document takes so much memory or time that only a child process may read it, in tests too. */
   heavy: boolean;
 }
 
@@ -82,17 +82,17 @@ export const validDocuments: Record<Kind, Uint8Array> = {
 const binary = ["pdf", "docx", "xlsx", "pptx", "odt", "epub"] as const;
 const kinds = Object.keys(mimeTypes) as Kind[];
 
-/** A message of which some stands in large sectors. */
+/** A message with a part in large sectors. */
 const letter = () => messageOf({ "0037": "Title", "1000": "word ".repeat(5000) }, attached(3));
 
-/** The same, with another number in its header. */
+/** Returns the message with another number in its header. */
 function withHeader(at: number, value: number): Uint8Array {
   const bytes = letter();
   new DataView(bytes.buffer).setUint32(at, value, true);
   return bytes;
 }
 
-/** With another order of its sectors. Its table is the last one of them. */
+/** Returns the message with another chain of sectors. Its table is the last sector. */
 function circling(next: (sector: number) => number): Uint8Array {
   const bytes = letter();
   const view = new DataView(bytes.buffer);
@@ -100,7 +100,7 @@ function circling(next: (sector: number) => number): Uint8Array {
   return bytes;
 }
 
-/** With another number in each entry of its directory but the first. */
+/** Returns the message with another number in each directory entry but the first. */
 function entriesWith(at: number, value: number): Uint8Array {
   const bytes = letter();
   const view = new DataView(bytes.buffer);
@@ -148,7 +148,7 @@ const workbookOf = (sheet: string, more: Record<string, string | Uint8Array> = {
 
 const singleCell = (column: number) => `<row><c r="${columnName(column)}1"><v>1</v></c></row>`;
 
-/** A part of 210 MB of spaces, which an archive holds in a thousandth of it: one piece of it is packed, and repeated. */
+/** Returns a part of 210 MB of spaces, which compresses to a thousandth: one compressed piece is repeated. */
 function largePart(name: string): Uint8Array {
   const piece = deflateRawSync(new Uint8Array(10 * megabyte).fill(32), { finishFlush: constants.Z_FULL_FLUSH });
   const packed = Buffer.concat([...Array<Buffer>(21).fill(piece), deflateRawSync("")]);
@@ -156,7 +156,7 @@ function largePart(name: string): Uint8Array {
   return lying(lying(archive, 10, 8, 2), 24, 210 * megabyte);
 }
 
-/** The same archive, with something else said of each entry in its directory. */
+/** Returns the archive with another value in this field of each directory entry. */
 function lying(zip: Uint8Array, field: number, value: number, bytes: 2 | 4 = 4): Uint8Array {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
   for (let at = 0; at < zip.length - 46; at++) {
@@ -182,7 +182,7 @@ const flate = (content: string, times = 1) => {
   const filters = times === 1 ? "/FlateDecode" : `[${"/FlateDecode ".repeat(times)}]`;
   return streamOf(Buffer.from(bytes).toString("latin1"), `/Filter ${filters} `);
 };
-/** With the two bytes before it that PDF wants; nobody looks at the sum behind it. */
+/** Adds the two-byte header that PDF requires; readers ignore the checksum at the end. */
 const deflateZlib = (bytes: Uint8Array) =>
   Buffer.concat([Buffer.of(0x78, 0x9c), deflateRawSync(bytes), Buffer.alloc(4)]);
 
@@ -205,7 +205,7 @@ const hostile = (kind: Kind, name: string, content: () => Uint8Array, ...expecte
   heavy: heavyNames.has(name),
 });
 
-/** Bytes without a pattern, the same each time. */
+/** Returns deterministic bytes without a pattern. */
 export function noise(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   let state = seed;
   return new Uint8Array(length).map(() => {
@@ -720,7 +720,10 @@ const wrong: HostileDocument[] = [
   ),
 ];
 
-/** What a server may be given to read. Each ends in time, with one of what is expected of it, and harms nobody. */
+/**
+ * Documents that an attacker may upload. Each must end in time with one of its expected results, and harm no other
+ * work.
+ */
 export const hostileDocuments: readonly HostileDocument[] = [
   ...archives,
   ...markup,
@@ -730,7 +733,7 @@ export const hostileDocuments: readonly HostileDocument[] = [
   ...wrong,
 ];
 
-/** The same of images, and of PDFs that are nothing else. Only a child that reads letters in them reads them. */
+/** The same for images, and for PDFs that consist of images. Only a child process with OCR reads them. */
 export interface HostileImage extends Omit<HostileDocument, "content"> {
   content: () => Uint8Array | Promise<Uint8Array>;
 }
@@ -748,7 +751,7 @@ const scan = () => new Uint8Array(readFileSync(new URL("./scans/scan.png", impor
 const jpeg = () => new Bun.Image(scan()).jpeg({ quality: 80 }).bytes();
 const webp = () => new Bun.Image(scan()).webp({ quality: 80 }).bytes();
 
-/** An image of PNG that says of itself how large it is, with these bytes packed as its pixels. */
+/** Returns a PNG that declares this size, with these bytes compressed as its pixels. */
 function pngOf(width: number, height: number, pixels: Uint8Array): Uint8Array {
   const part = (name: string, data: Uint8Array) => {
     const named = Buffer.concat([Buffer.from(name), data]);
@@ -760,7 +763,7 @@ function pngOf(width: number, height: number, pixels: Uint8Array): Uint8Array {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head[8] = 8; // Bits of a pixel, which is gray.
+  head[8] = 8; // Bits per pixel, in gray.
   return Buffer.concat([
     Buffer.from("89504e470d0a1a0a", "hex"),
     part("IHDR", head),
@@ -769,7 +772,7 @@ function pngOf(width: number, height: number, pixels: Uint8Array): Uint8Array {
   ]);
 }
 
-/** A page that draws these images, each by its dictionary and its bytes. */
+/** Returns a PDF page that draws these images, each given by its dictionary and its bytes. */
 const scanOf = (...images: string[]) =>
   pdfFrom([
     catalogue,
@@ -783,7 +786,7 @@ const pixelsOf = (width: number, height: number, bytes: string, more = "") =>
     bytes,
     `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /BitsPerComponent 8 /ColorSpace /DeviceGray ${more}`,
   );
-/** So many zeros, in a thousandth of it. */
+/** Returns this number of zeros, compressed to a thousandth. */
 const packedZeros = (bytes: number) => deflateSync(new Uint8Array(bytes)).toString("latin1");
 
 export const hostileImages: readonly HostileImage[] = [
@@ -871,7 +874,7 @@ export const hostileImages: readonly HostileImage[] = [
   ),
 ];
 
-/** The same JPEG, which says of itself to be 65,535 pixels wide and high. */
+/** Returns the JPEG with a declared size of 65,535 × 65,535 pixels. */
 function withSize(image: Uint8Array): Uint8Array {
   const at = image.findIndex(
     (byte, index) => byte === 0xff && (image[index + 1] === 0xc0 || image[index + 1] === 0xc2),

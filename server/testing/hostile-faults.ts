@@ -1,7 +1,7 @@
-import type { Program, ProgramOutcome } from "../sandbox/program.ts";
+import type { Program, ProgramOutcome } from "../runtime/sandbox/program.ts";
 import { type Hostile, toProgram } from "./hostile-javascript.ts";
 
-/** Runs all of them, so many at a time as `run` lets through, and gives the faults: what came of one that must not. */
+/** Runs all programs, as many at a time as `run` allows, and returns the faults: results that must not occur. */
 export async function hostileFaults(
   programs: readonly Hostile[],
   run: (program: Program) => Promise<ProgramOutcome>,
@@ -22,7 +22,7 @@ function faultOf({ name, expected }: Hostile, { timeout_ms }: Program, outcome: 
 }
 
 function isExpected(expected: Hostile["expected"], { result, error }: ProgramOutcome): boolean {
-  // Who speaks in the runtime's name is believed or not, by who is first: nothing but its own answer hangs on it.
+  // A program that writes in the runtime's name may be believed if it is first: it affects only its own answer.
   if (expected === "any") return true;
   if (expected === "harmless") return error?.code !== "sandbox_failed";
   if (expected === "ended") return error?.code === "code_timeout" || error?.code === "code_out_of_memory";
@@ -30,12 +30,12 @@ function isExpected(expected: Hostile["expected"], { result, error }: ProgramOut
   return error === null && Bun.deepEquals(result, expected.result);
 }
 
-/** No program has more than it may: room in the answer, or time. */
+/** True if the program stayed within its limits of output and time. */
 function isBounded({ stdout, stderr, files, duration_ms, error }: ProgramOutcome, timeout_ms: number): boolean {
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const printed = Math.max(Buffer.byteLength(stdout), Buffer.byteLength(stderr));
   const message = error?.message.length ?? 0;
-  // A machine may stand still for seconds; a program that nobody ends is endless.
+  // A machine may stall for seconds; a program without a limit never ends.
   const inTime = duration_ms < timeout_ms + 20_000;
   return size <= 8 * 2 ** 20 && files.length <= 16 && printed <= 65536 && message <= 4096 && inTime;
 }

@@ -1,10 +1,10 @@
-import type { Program, ProgramError, ProgramFile } from "../sandbox/program.ts";
+import type { Program, ProgramError, ProgramFile } from "../runtime/sandbox/program.ts";
 
-/** A program that means harm, and what must come of it. */
+/** Hostile program, and the result that it must have. */
 export interface Hostile {
   name: string;
   code: string;
-  /** `harmless`: any result or error of the program's own. `ended`: stopped, by whichever limit came first. */
+  /** `harmless`: any result or error of the program's own. `ended`: stopped by any of the limits. */
   expected: { result: unknown } | { error: ProgramError["code"] } | "harmless" | "ended" | "any";
   arguments?: Record<string, unknown>;
   files?: ProgramFile[];
@@ -232,16 +232,17 @@ const contained = [
   },
 ] satisfies Hostile[];
 
-/** Every one is a name for itself. */
+/** All programs, each with a unique name. */
 export const hostileJavaScript: readonly Hostile[] = [...endless, ...memory, ...tooLarge, ...failing, ...contained];
 
-/** A hostile program as the sandbox takes it. */
+/** Returns a hostile program in the form that the sandbox takes. */
 export const toProgram = ({ code, arguments: given, files = [], expected }: Hostile): Program => ({
   language: "javascript",
   code,
   arguments: given ?? null,
   files,
-  // Only what would never end, or late, has so little. The others end by themselves, on a busy machine too.
+  // Only programs that would never end, or end late, get a short timeout. The others end by themselves, on a busy
+  // machine too.
   timeout_ms:
     expected === "ended" || (typeof expected === "object" && "error" in expected && expected.error === "code_timeout")
       ? 150

@@ -1,8 +1,8 @@
 import type { Hostile } from "./hostile-javascript.ts";
 
-/** What stands outside, where nobody may come from within. */
+/** Resources outside the sandbox, which no program may reach. */
 interface Outside {
-  /** Of a listener on loopback, TCP and UDP. */
+  /** Port of a listener on loopback, TCP and UDP. */
   port: number;
   parent: number;
 }
@@ -11,8 +11,8 @@ const table = (expected: Hostile["expected"], programs: Record<string, string>):
   Object.entries(programs).map(([name, code]) => ({ name, code, expected }));
 
 /**
- * Out of an open interpreter, into the runtime around it, as a program comes that has broken out: the jail is what stands
- * there. `get` and `fs` are at hand.
+ * Code that runs outside the interpreter, in the runtime around it, as if a program had broken out: the jail must hold
+ * it. `get` and `fs` are in scope.
  */
 const escaped = (code: string) => `
 from pyodide.ffi import to_js
@@ -23,7 +23,7 @@ await value if hasattr(value, "then") else value
 const escapes = (expected: Hostile["expected"], programs: Record<string, string>): Hostile[] =>
   table(expected, Object.fromEntries(Object.entries(programs).map(([name, code]) => [name, escaped(code)])));
 
-/** Tries something with each, and fails only where none of them went through. */
+/** Tries something with each item; fails only if none succeeded. */
 const tried = (list: string, act: string) =>
   `const through = ${list}.filter((each) => { try { ${act}; return true; } catch { return false; } }); if (through.length === 0) throw new Error("none"); return String(through);`;
 
@@ -85,7 +85,7 @@ const tooLarge = table(
   },
 );
 
-/** What the interpreter itself has not, or refuses. */
+/** Calls that the interpreter lacks or refuses. */
 const failing = table(
   { error: "code_error" },
   {
@@ -164,7 +164,7 @@ const contained = (outside: Outside): Hostile[] => [
   }),
 ];
 
-/** Of one that has broken out. */
+/** Programs that have broken out. */
 const outside = ({ port }: Outside): Hostile[] => [
   ...escapes(
     { error: "code_timeout" },
@@ -174,7 +174,7 @@ const outside = ({ port }: Outside): Hostile[] => [
     },
   ),
   ...escapes("ended", {
-    // What it throws away is collected or not in time.
+    // The promises may be collected in time or not.
     "promises outside": "const again = () => Promise.resolve().then(again); return again();",
     "buffers outside": "const all = []; for (;;) all.push(new Uint8Array(1 << 24).fill(1));",
     "texts outside": "const all = []; for (let i = 0; ; i++) all.push(('x' + i).repeat(1e6).split('1'));",
@@ -183,7 +183,7 @@ const outside = ({ port }: Outside): Hostile[] => [
     "a request for the keys of a cloud": "return fetch('http://169.254.169.254/')",
   }),
   ...escapes("harmless", { "its environment": "return JSON.stringify(process.env)" }),
-  // By the threads that read files beside the program.
+  // They use the threads that read files beside the program.
   ...escapes(
     { result: "EACCES" },
     {
@@ -196,7 +196,10 @@ const outside = ({ port }: Outside): Hostile[] => [
   }),
 ];
 
-/** From the runtime around the interpreter, what the system itself says no to: by a throw, and the process goes on. */
+/**
+ * Actions in the runtime around the interpreter that the operating system denies: they throw, and the process
+ * continues.
+ */
 export const denied = ({ port, parent }: Outside): Record<string, string> => ({
   "a file of the system": "return fs.readFileSync('/etc/passwd', 'utf8')",
   "the root": "return fs.readdirSync('/').join()",
@@ -233,7 +236,10 @@ export const denied = ({ port, parent }: Outside): Record<string, string> => ({
     "return import('bun:ffi').then(({ dlopen }) => dlopen('libc.so.6', { getppid: { args: [], returns: 'int' } }).symbols.getppid())",
 });
 
-/** All of {@link denied} in one process, since each that is started takes a second: it tells which went through. */
+/**
+ * All of {@link denied} in one process, because each process takes a second to start. The result names those that
+ * succeeded.
+ */
 const deniedAtOnce = (outside: Outside): Hostile => ({
   name: "what the system denies",
   expected: { result: "" },
@@ -245,7 +251,7 @@ const deniedAtOnce = (outside: Outside): Hostile => ({
   })()`),
 });
 
-/** All but those of an open interpreter. */
+/** All programs but those that need an open interpreter. */
 export const hostilePython = (outside: Outside): Hostile[] => [
   ...endless,
   ...memory,
@@ -254,16 +260,18 @@ export const hostilePython = (outside: Outside): Hostile[] => [
   ...contained(outside),
 ];
 
-/** For an open interpreter, all but those of {@link breakingPython}: each leaves an answer. */
+/** Programs for an open interpreter, without {@link breakingPython}: each leaves an answer. */
 export const escapedPython = (beyond: Outside): Hostile[] => [
-  deniedAtOnce(beyond), // First, since who runs every eighth begins with it.
+  deniedAtOnce(beyond), // First, because a suite that runs every eighth program begins with it.
   ...outside(beyond),
 ];
 
 const realm = JSON.stringify("return typeof process");
 const of = (object: string) => `from pyodide.ffi import *\nfrom pyodide.ffi import create_once_callable\n${object}`;
 
-/** Every road from a program to JavaScript, or to what starts a process: each must fail, as an error that Python can catch. */
+/**
+ * All ways from a program to JavaScript, or to starting a process: each must fail with an error that Python can catch.
+ */
 const roads: Record<string, string> = {
   "the constructor of an array": of(`to_js([1]).constructor.constructor(${realm})()`),
   "the constructor of an object": of(`to_js({"a": 1}).constructor.constructor(${realm})()`),
@@ -327,7 +335,7 @@ importlib.util.module_from_spec(importlib.util.spec_from_loader("a", loader))`,
   "a command": "import os\nif os.system('true') != 0: raise OSError",
 };
 
-/** A program that tries all of them, whose result is the names of those that led anywhere. */
+/** Program that tries all of them; its result is the names of those that succeeded. */
 export const programOfRoads = `
 import json
 from pyodide.code import eval_code_async
@@ -339,7 +347,10 @@ for name, code in json.loads(${JSON.stringify(JSON.stringify(roads))}).items():
     except Exception: pass
 through`;
 
-/** For an open interpreter, those that end the process, or talk in its place: what is left of them is an error, which may be the sandbox's own. */
+/**
+ * Programs for an open interpreter that end the process or write in its place: their result is an error, which may be
+ * the sandbox's own.
+ */
 export const breakingPython: Hostile[] = escapes("harmless", {
   "an end of the process": "process.exit(0)",
   "an abort of the process": "process.abort()",
@@ -355,7 +366,7 @@ export const breakingPython: Hostile[] = escapes("harmless", {
     "const { dlopen } = get('bun:ffi'); const c = dlopen('libc.so.6', { fork: { args: [], returns: 'int' }, socket: { args: ['int', 'int', 'int'], returns: 'int' } }).symbols; return [c.fork(), c.socket(2, 1, 0)].join()",
 });
 
-/** The few that share the least, for a test that has no minutes. */
+/** Returns the few most different programs, for a test that must be short. */
 export const someOf = (programs: readonly Hostile[], names: readonly string[]): Hostile[] =>
   names.map((name) => {
     const found = programs.find((hostile) => hostile.name === name);

@@ -1,22 +1,22 @@
 import { anyAddress, disguised } from "./address-spellings.ts";
 import type { Random } from "./random.ts";
 
-/** A URL put together from parts whose meaning is known. */
+/** URL composed of parts whose meaning is known. */
 export interface HostileUrl {
   url: string;
-  /** Whether the guard lets it pass that allows nothing of its own. */
+  /** True if the guard with its default rules lets the URL pass. */
   open: boolean;
-  /** Whether the address is all that speaks against it. */
+  /** True if only the address is a reason to refuse the URL. */
   byAddress: boolean;
-  /** The name in it points inside from the second lookup on. */
+  /** The name resolves to an internal address from the second lookup on. */
   rebinds: boolean;
-  /** It means the same as the `Location` of a redirect. */
+  /** The URL means the same as the `Location` of a redirect. */
   redirectable: boolean;
 }
 
 type Host = { text: string; open: boolean; reason: "address" | "other"; rebinds?: boolean };
 
-/** Names and what their lookups answer, one after the other; the last answer stays. */
+/** Names and the results of their successive lookups; the last result stays. */
 type Zone = Map<string, (readonly string[] | Error)[]>;
 
 const publicAddresses = ["93.184.215.14", "1.1.1.1", "2606:4700:4700::1111", "64:ff9b::808:808"];
@@ -33,8 +33,8 @@ const inside = [
 const unreadable = ["0177.0.0.1", "127.1", "fe80::1%lo", "2130706433", "localhost", "", "[::1]", "93.184.215.14 "];
 
 /**
- * Makes URLs, and answers the lookups of the names in them; `names: false` makes some that need no lookup. `port` is
- * where the canaries sit.
+ * Creates URLs, and answers the lookups of their names; `names: false` creates URLs that need no lookup. `port` is the
+ * canaries' port.
  */
 export function createHostileUrls(random: Random, port: number, { names = true } = {}) {
   const zone: Zone = new Map([
@@ -42,7 +42,7 @@ export function createHostileUrls(random: Random, port: number, { names = true }
     ["metadata.google.internal", [["169.254.169.254"]]],
   ]);
 
-  /** Whatever was not given a name points to this machine. */
+  /** Resolves every name without an entry to this machine. */
   async function resolve(host: string): Promise<readonly string[]> {
     const answers = zone.get(host);
     const answer = answers && answers.length > 1 ? answers.shift()! : answers?.[0];
@@ -83,7 +83,7 @@ const closed = (url: string): HostileUrl => ({
   redirectable: false,
 });
 
-/** Texts, how often each is drawn, and whether it does no harm. */
+/** Texts with the weight of each, and whether each is harmless. */
 type Drawn = readonly (readonly [text: string, weight: number, open: boolean])[];
 
 const schemes: Drawn = [
@@ -101,7 +101,7 @@ const schemes: Drawn = [
   ["view-source:https", 1, false],
 ];
 
-// All of them mean `://` to a reader of web addresses, and to others not.
+// All of them mean `://` to parsers of web URLs, and to other parsers they do not.
 const separators: Drawn = [
   ["://", 20, true],
   [":/", 1, false],
@@ -188,7 +188,7 @@ const known = ["localhost", "metadata.google.internal"];
 type Lookup = { answers: (readonly string[] | Error)[]; open: boolean; reason: "address" | "other" };
 const refused = (...answers: Lookup["answers"]): Lookup => ({ answers, open: false, reason: "address" });
 
-/** What a name can answer. An alias of another name shows only in the addresses: nobody tells the guard of it. */
+/** Possible lookup results of a name. The guard sees an alias only by its addresses. */
 const kinds: ((random: Random) => Lookup)[] = [
   (random) => ({ answers: [[random.pick(publicAddresses)]], open: true, reason: "address" }),
   (random) => ({ answers: [[...publicAddresses], [random.pick(inside)]], open: true, reason: "address" }),
@@ -207,7 +207,7 @@ function spelledName(random: Random, text: string): string {
   return `${shown}${random.chance(0.15) ? ".".repeat(1 + random.below(3)) : ""}`;
 }
 
-/** Signs that readers of web addresses leave out, in the middle and around. */
+/** Inserts characters that parsers of web URLs drop, within and around the URL. */
 function disturbed(random: Random, url: string): string {
   if (random.chance(0.88)) return url;
   const at = 1 + random.below(url.length);
@@ -216,7 +216,7 @@ function disturbed(random: Random, url: string): string {
   return `${around}${url.slice(0, at)}${inner}${url.slice(at)}${around}`;
 }
 
-/** What is no address at all, or one that no two readers agree on. */
+/** Invalid addresses, and addresses on which parsers disagree. */
 const junk: ((port: number) => string)[] = [
   () => "",
   () => "https",
@@ -237,7 +237,7 @@ const junk: ((port: number) => string)[] = [
   (port) => `data:text/html,<script src=https://127.0.0.1:${port}>`,
 ];
 
-/** Names, if names are what they are. */
+/** Invalid addresses that contain names. */
 const junkNames: typeof junk = [
   (port) => `https://0x7f.1..:${port}/`,
   (port) => `https://127.0.0.1;.test:${port}/`,

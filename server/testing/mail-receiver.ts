@@ -1,13 +1,13 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
-/** A mail that came in, as it was sent. */
+/** A received mail, unparsed. */
 interface Received {
   to: string[];
   text: string;
 }
 
-/** A real SMTP server on loopback, which keeps what it is sent. It asks for a name and a password. */
+/** Starts a real SMTP server on loopback, which stores received mails. It requires a name and a password. */
 export async function startMailReceiver() {
   const received: Received[] = [];
   let refusing = false;
@@ -34,7 +34,7 @@ export async function startMailReceiver() {
     refuse: (yes: boolean) => {
       refusing = yes;
     },
-    /** Waits for the next mail, if it is not there yet. */
+    /** Returns the next mail, and waits for it if necessary. */
     async next(): Promise<Received> {
       if (received.length === 0) await told.promise;
       told = Promise.withResolvers();

@@ -5,17 +5,17 @@ import { ElicitRequestSchema, type Progress, SUPPORTED_PROTOCOL_VERSIONS } from 
 export type McpTestClient = Client;
 export type McpProgress = Progress;
 
-/** What the official kit speaks. */
+/** Protocol versions that the official SDK supports. */
 export const kitVersions: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
 
 interface Options {
   url: string;
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Answers what a person is asked; without it, the client cannot ask. */
+  /** Answers elicitations; without it, the client does not offer elicitation. */
   elicit?: (params: Record<string, unknown>) => object;
 }
 
-/** The official client, connected over HTTP as `fetch` has it. */
+/** Connects the official client over HTTP through this `fetch`. */
 export async function connectMcp({ url, fetch, elicit }: Options) {
   const client = new Client({ name: "test", version: "1" }, { capabilities: elicit ? { elicitation: {} } : {} });
   if (elicit)

@@ -22,11 +22,11 @@ const numbers = {
   additionalProperties: false,
 };
 
-/** What a test sees of the server's inside. */
+/** Internal state of the server that tests observe. */
 interface Seen {
-  /** Method and path of HTTP requests, and of messages the method. */
+  /** HTTP method and path of requests; the method of messages. */
   requests: string[];
-  /** Told when a call of `wait` begins, and when the client gave it up. */
+  /** Resolves when a call of `wait` begins, and when the client cancels it. */
   waiting: PromiseWithResolvers<void>;
   cancelled: PromiseWithResolvers<void>;
 }
@@ -37,7 +37,7 @@ const newSeen = (): Seen => ({
   cancelled: Promise.withResolvers<void>(),
 });
 
-/** A server on the protocol's own kit: two pages of tools, one for each kind of answer. */
+/** Server on the official SDK: two pages of tools, one for each kind of answer. */
 function createTools(seen: Seen): Server {
   const server = new Server({ name: "tests", version: "1" }, { capabilities: { tools: {}, logging: {} } });
   let count = 0;
@@ -102,7 +102,7 @@ interface McpServerOptions {
   json?: boolean;
 }
 
-/** That server over Streamable HTTP on loopback, with sessions or without, answering with streams or JSON. */
+/** Starts the server with Streamable HTTP on loopback, with or without sessions, answering with streams or JSON. */
 export function startMcpServer({ stateful = true, json = false }: McpServerOptions = {}) {
   const seen = newSeen();
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();

@@ -1,8 +1,13 @@
 import type { Database } from "bun:sqlite";
-import type { SearchOrder } from "../retrieval/search/searcher.ts";
-import { addVectors, addWords, createStoreTables, type StoreTables } from "../retrieval/search/tables.ts";
+import type { SearchOrder } from "../runtime/retrieval/vector-search/searcher.ts";
+import {
+  addVectors,
+  addWords,
+  createStoreTables,
+  type StoreTables,
+} from "../runtime/retrieval/vector-search/tables.ts";
 
-/** An entry of one chunk, as a test puts it into a store. */
+/** Entry of one chunk, as a test inserts it into a store. */
 interface StoredPassage {
   text?: string;
   vector: Float32Array;
@@ -13,10 +18,10 @@ interface StoredPassage {
 
 const owner = { project_id: "proj_search", environment: "live" };
 
-/** A vector store as it stands in the database, without the rest of a server around it. */
+/** Vector store in the database, without the rest of a server. */
 export function createMemoryStore(sqlite: Database, tables: StoreTables) {
   const id = `mem_${tables.number}`;
-  // A project is not what is tested here.
+  // Projects are out of scope here.
   sqlite.run("PRAGMA foreign_keys = OFF");
   sqlite.run(
     `INSERT INTO memory_stores (project_id, environment, id, number, name, kind, scope, model, dimensions, generation,
@@ -51,7 +56,7 @@ export function createMemoryStore(sqlite: Database, tables: StoreTables) {
   return {
     tables,
     add,
-    /** Marks the entry of a chunk deleted, as a server does before it takes its content away. */
+    /** Marks the entry of a chunk as deleted, as a server does before it removes the content. */
     markDeleted: (number: number) =>
       sqlite.run(
         "UPDATE memory_entries SET deleted_at_ms = 1 WHERE id = (SELECT entry_id FROM memory_chunks WHERE number = ?)",
@@ -64,7 +69,7 @@ export function createMemoryStore(sqlite: Database, tables: StoreTables) {
   };
 }
 
-/** A search for the nearest vectors, unless it says otherwise. */
+/** Returns a search for the nearest vectors, with these overrides. */
 export const searchOrder = (store: StoreTables, order: Partial<SearchOrder>): SearchOrder => ({
   owner: "p:test",
   store,

@@ -1,21 +1,24 @@
-/** What an OpenAI-compatible server is asked. */
+/** Body of a request to an OpenAI-compatible server. */
 interface ChatBody {
   model: string;
   messages: { role: string; content: string }[];
   max_tokens?: number;
 }
 
-/** An answer with its price: what it says, or asks of tools, and the counts that it reports. */
+/** Answer with its usage: its text or tool calls, and the token counts that it reports. */
 export interface ChatAnswer {
   text?: string;
   calls?: string[];
   prompt_tokens: number;
   completion_tokens: number;
-  /** Null: it ends without saying that it is finished. */
+  /** Null: the stream ends without a finish reason. */
   finish?: null;
 }
 
-/** An OpenAI-compatible model on loopback, as the connection `stub`, that answers what the test says; `gone` is aborted when nobody waits any more. */
+/**
+ * Starts an OpenAI-compatible model on loopback, as the connection `stub`, which answers with the test's function;
+ * `gone` is aborted when the client disconnects.
+ */
 export function startChatServer(
   answer: (body: ChatBody, index: number, gone: AbortSignal) => ChatAnswer | Promise<ChatAnswer>,
 ) {

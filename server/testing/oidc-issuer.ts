@@ -1,21 +1,26 @@
 import { createHmac } from "node:crypto";
 
-/** What an issuer tells of somebody, and how it goes wrong. */
-export interface Told {
+/** Claims of a person, and the faults of the issuer's answer. */
+export interface IssuerClaims {
   claims: Record<string, unknown>;
-  /** Changes the claims that the id token has. */
+  /** Changes the claims of the id token. */
   tamper?: (claims: Record<string, unknown>) => void;
-  /** Who signs: the issuer, somebody else with the same key id, nobody, or whoever knows the client's secret. */
+  /**
+   * Signature of the id token: by the issuer, by another key with the same key id, none, or an HMAC with the client's
+   * secret.
+   */
   signed?: "own" | "foreign" | "none" | "hmac";
 }
 
 export const oidcClient = { clientId: "runnel", clientSecret: "the secret of the client" };
 
-/** An OpenID Connect issuer on loopback, whose people are whoever a test says, and which does wrong when told to. */
+/**
+ * Starts an OpenID Connect issuer on loopback, which signs in the people that a test names, and misbehaves on demand.
+ */
 export async function startIssuer() {
   const [own, foreign] = await Promise.all([newKey(), newKey()]);
   const jwk = { ...(await crypto.subtle.exportKey("jwk", own.publicKey)), kid: "k1", alg: "ES256", use: "sig" };
-  const codes = new Map<string, { told: Told; nonce: string; challenge: string; redirect: string }>();
+  const codes = new Map<string, { told: IssuerClaims; nonce: string; challenge: string; redirect: string }>();
 
   async function token(request: Request): Promise<Response> {
     const form = new URLSearchParams(await request.text());
@@ -34,7 +39,7 @@ export async function startIssuer() {
     });
   }
 
-  async function idToken({ claims, tamper, signed = "own" }: Told, nonce: string): Promise<string> {
+  async function idToken({ claims, tamper, signed = "own" }: IssuerClaims, nonce: string): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const body = { iss: server.url.origin, aud: oidcClient.clientId, iat: now, exp: now + 60, nonce, ...claims };
     tamper?.(body);
@@ -71,8 +76,10 @@ export async function startIssuer() {
 
   return {
     url: server.url.origin,
-    /** As if somebody had signed in at the address that the browser was sent to: what it brings back. */
-    answer(address: string, told: Told): string {
+    /**
+     * Signs a person in at the address that the browser was sent to, and returns the address that it is redirected to.
+     */
+    answer(address: string, told: IssuerClaims): string {
       const asked = new URL(address).searchParams;
       const code = crypto.randomUUID();
       const [nonce, challenge] = [asked.get("nonce") ?? "", asked.get("code_challenge") ?? ""];

@@ -1,5 +1,5 @@
 import * as generated from "@opentelemetry/otlp-transformer/build/src/generated/root";
-import type { OtlpAttribute, OtlpSpan, OtlpValue } from "../traces/otlp-json.ts";
+import type { OtlpAttribute, OtlpSpan, OtlpValue } from "../resources/traces/otlp-json.ts";
 
 type Check = (value: unknown, path: string) => void;
 
@@ -22,7 +22,7 @@ const oneOf =
   (value, path) =>
     void (values.includes(value as number) || fail(path, `one of ${values}`, value));
 
-/** An object with these fields and no other: what a parser does not know it would drop without a word. */
+/** Returns a schema with these fields and no others: a parser would silently drop unknown fields. */
 const message =
   (fields: Record<string, Check>, required: readonly string[] = []): Check =>
   (value, path) => {
@@ -88,8 +88,8 @@ interface Codec {
 const proto = (generated as unknown as Generated).opentelemetry.proto.collector.trace.v1;
 
 /**
- * What a protobuf export says, as OTLP/JSON: read by the decoder that OpenTelemetry generates from its own definitions.
- * What that decoder does not know is not dropped without a word: written again, the message has to be the same.
+ * Returns a protobuf export as OTLP/JSON, read by the decoder that OpenTelemetry generates from its definitions.
+ * Unknown fields are not dropped silently: the message must be the same when it is encoded again.
  */
 export function requestIn(bytes: Uint8Array): unknown {
   const message = proto.ExportTraceServiceRequest.decode(bytes);
@@ -101,11 +101,11 @@ export function requestIn(bytes: Uint8Array): unknown {
   return request;
 }
 
-/** A list that is empty is none on the wire. */
+/** An empty list is omitted on the wire. */
 const emptyLists = { attributes: [], events: [], links: [] };
 const withLists = (span: OtlpSpan): OtlpSpan => ({ ...emptyLists, ...span });
 
-/** Ids are hexadecimal there. */
+/** Ids are hexadecimal in JSON. */
 function asJson(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
   if (Array.isArray(value)) return value.map(asJson);
@@ -113,7 +113,7 @@ function asJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asJson(each)]));
 }
 
-/** An answer that says how many spans the collector did not want. */
+/** Answer that reports this number of rejected spans. */
 export const rejecting = (rejectedSpans: number): Response =>
   new Response(proto.ExportTraceServiceResponse.encode({ partialSuccess: { rejectedSpans } }).finish(), {
     headers: { "content-type": "application/x-protobuf" },
@@ -129,7 +129,7 @@ interface Exported {
   resourceSpans: { resource: { attributes: OtlpAttribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
 }
 
-/** The spans of an OTLP/JSON export, which is checked by the protobuf JSON mapping down to every field. */
+/** Returns the spans of an OTLP/JSON export. Validates every field by the protobuf JSON mapping. */
 export function spansIn(body: unknown): OtlpSpan[] {
   request(body, "request");
   const spans = (body as Exported).resourceSpans.flatMap((each) => each.scopeSpans.flatMap((one) => one.spans));
@@ -138,7 +138,7 @@ export function spansIn(body: unknown): OtlpSpan[] {
   return spans;
 }
 
-/** The attributes of a span as plain values. */
+/** Returns the attributes of a span as plain values. */
 export const attributesOf = ({ attributes }: Pick<OtlpSpan, "attributes">): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
 
@@ -152,12 +152,12 @@ function plain(value: OtlpValue): unknown {
 interface Received {
   at: number;
   headers: Record<string, string>;
-  /** Attributes of who sent it. */
+  /** Attributes of the sender. */
   resource: Record<string, unknown>;
   spans: OtlpSpan[];
 }
 
-/** A collector on loopback. `answers` are given one after the other, and then success. */
+/** Starts a collector on loopback. `answers` are returned one after the other, then success. */
 export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [], takes = "application/x-protobuf") {
   const received: Received[] = [];
   const faults: unknown[] = [];
@@ -169,7 +169,7 @@ export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [
       try {
         if (new URL(asked.url).pathname !== "/v1/traces" || asked.method !== "POST") throw new Error(asked.url);
         const type = asked.headers.get("content-type");
-        if (type !== takes) return new Response(`not ${takes}`, { status: 415 }); // As Phoenix does.
+        if (type !== takes) return new Response(`not ${takes}`, { status: 415 }); // Phoenix answers so.
         const headers = Object.fromEntries(asked.headers);
         const body = type === "application/json" ? await asked.json() : requestIn(await asked.bytes());
         const spans = spansIn(body);
@@ -189,7 +189,6 @@ export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [
     url: `http://127.0.0.1:${server.port}`,
     received,
     faults,
-    /** Returns once so many requests have come; throws what was wrong with one of them. */
     async requests(count: number): Promise<Received[]> {
       while (received.length < count && faults.length === 0) await heard.promise;
       if (faults.length > 0) throw faults[0];

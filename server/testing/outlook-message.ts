@@ -1,4 +1,4 @@
-/** A file system in a file: texts and bytes by name, and folders of more of them. */
+/** File system within a file: texts and bytes by name, and folders. */
 export interface Folder {
   [name: string]: string | Uint8Array | Folder;
 }
@@ -15,7 +15,7 @@ interface Entry {
   child: number;
 }
 
-/** A compound file (MS-CFB, version 3), as Outlook keeps its messages in. */
+/** Returns a compound file (MS-CFB, version 3), the container of Outlook messages. */
 function compoundFileOf(folder: Folder): Uint8Array {
   const entries: Entry[] = [{ name: "Root Entry", type: 5, data: new Uint8Array(), right: free, child: free }];
   fill(entries, 0, folder);
@@ -129,7 +129,7 @@ function numbers(values: readonly number[], length = values.length): Uint8Array 
   return new Uint8Array(table.buffer);
 }
 
-/** Properties of a part of a message: texts in Unicode, numbers and bytes, and what it holds. */
+/** Returns the properties of a part of a message: Unicode texts, numbers and bytes, with the part's children. */
 export function propertiesOf(
   values: Record<string, string | number | Date | Uint8Array>,
   head: number,
@@ -155,6 +155,6 @@ export function propertiesOf(
   };
 }
 
-/** A message as Outlook keeps it: its properties by their numbers, and its recipients and attachments. */
+/** Returns an Outlook message: its properties by their numbers, and its recipients and attachments. */
 export const messageOf = (values: Parameters<typeof propertiesOf>[0], parts: Folder = {}): Uint8Array =>
   compoundFileOf(propertiesOf(values, 32, parts));

@@ -12,13 +12,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** A Postgres of this machine, and perhaps a standby without which it commits nothing. */
+/** Postgres on this machine, optionally with a synchronous standby. */
 export interface Postgres {
-  /** Of the first, then of the standby: a client tries one after the other. */
+  /** URL with the hosts of the primary and then the standby: a client tries one after the other. */
   url: string;
   readonly primary: PostgresServer;
   readonly standby: PostgresServer | null;
-  /** Ends the primary as a crash would, and its standby takes its place; what has ended follows it from then on. */
+  /** Crashes the primary and promotes its standby; the crashed server is the standby from then on. */
   failOver(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -27,20 +27,20 @@ interface PostgresServer {
   url: string;
   folder: string;
   process: Bun.Subprocess;
-  /** At once, as a crash would; nothing where it is dead already. */
+  /** Kills the server immediately, as a crash would. No-op if it is dead. */
   kill(): Promise<void>;
-  /** Lets it stand still, and go on: whoever is connected hears nothing meanwhile. */
+  /** Pauses or resumes the server: its clients get no answer meanwhile. */
   signal(name: "SIGSTOP" | "SIGCONT"): void;
-  /** Asks this user for a password, where it asks nobody else. */
+  /** Requires a password for this user; other users need none. */
   requirePasswordOf(user: string): Promise<void>;
-  /** After a kill. */
+  /** Restarts the server after a kill. */
   start(): Promise<void>;
 }
 
 const programs = "/usr/lib/postgresql";
 const patience_ms = 30_000;
 
-/** Where Debian's package keeps its programs; null where it is not installed. */
+/** Returns the folder of Debian's Postgres programs, or null if they are not installed. */
 function findPrograms(): string | null {
   const versions = existsSync(programs) ? readdirSync(programs).filter((name) => /^\d+$/.test(name)) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
@@ -49,7 +49,7 @@ function findPrograms(): string | null {
 
 const bin = findPrograms();
 
-/** It refuses to run as root. */
+/** Postgres refuses to run as root. */
 const asUser = (command: string[]): string[] =>
   process.getuid?.() === 0
     ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", ...command]
@@ -67,7 +67,10 @@ async function run(command: string[]): Promise<void> {
 
 const base = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", "max_connections = 60"];
 
-/** Starts a Postgres on loopback, every commit on disk; with `standby` in two places before it is answered. */
+/**
+ * Starts a Postgres on loopback that syncs every commit to disk; with `standby`, a commit is acknowledged once both
+ * have it.
+ */
 export async function startPostgres({ standby = false } = {}): Promise<Postgres> {
   if (!bin) throw new Error("Postgres is not installed.");
   const root = mkdtempSync(join(tmpdir(), "runnel-postgres-"));
@@ -87,7 +90,7 @@ export async function startPostgres({ standby = false } = {}): Promise<Postgres>
     await sqlAt(primary.url, "SELECT pg_reload_conf()");
   }
 
-  /** From here on nothing is committed without the copy. */
+  /** Makes every commit wait for the standby from now on. */
   async function keepInStep(): Promise<void> {
     await waitForCopies("SET synchronous_standby_names = '*'");
     const states = "SELECT count(*)::int AS n FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -113,7 +116,7 @@ export async function startPostgres({ standby = false } = {}): Promise<Postgres>
       await primary.kill();
       [primary, copy] = [copy, primary];
       await sqlAt(primary.url, "SELECT pg_promote(true)");
-      await waitForCopies("RESET synchronous_standby_names"); // It has those of whom it was a copy of.
+      await waitForCopies("RESET synchronous_standby_names"); // The copy inherited the setting from its primary.
       rmSync(copy.folder, { recursive: true });
       await copyTo(copy.folder);
       await copy.start();
@@ -128,7 +131,7 @@ export async function startPostgres({ standby = false } = {}): Promise<Postgres>
 
 startPostgres.available = bin !== null;
 
-/** Says so where it is not there, and what is missing then. */
+/** Returns false if Postgres is not installed, after logging which tests are skipped. */
 startPostgres.orSkipped = (what: string): boolean => {
   if (bin === null) console.warn(`SKIPPED: ${what}: Debian's postgresql is not installed`);
   return bin !== null;
@@ -137,7 +140,7 @@ startPostgres.orSkipped = (what: string): boolean => {
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
-/** To one that may have ended by itself: a child does when its client goes. */
+/** Signals a process that may have ended by itself: a backend does when its client disconnects. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -168,14 +171,14 @@ async function startServer(folder: string, port: number): Promise<PostgresServer
     process: launch(),
     async kill() {
       if (server.process.exitCode !== null || server.process.signalCode !== null) return;
-      // Its children would go on with what they were asked, until they notice.
+      // Postgres's children would continue their statements until they notice the death.
       const all = processes();
       for (const pid of all) signal(pid, "SIGKILL");
       await server.process.exited;
       await until(async () => !all.some((pid) => existsSync(`/proc/${pid}`)));
     },
     signal(name) {
-      signal(server.process.pid, name); // First: while it stands still it has no more children than these.
+      signal(server.process.pid, name); // Stop the parent first: it forks no more children while it is paused.
       for (const pid of childrenOf(server.process.pid)) signal(pid, name);
     },
     async requirePasswordOf(user) {

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 
-/** What every connection that writes must have: the promises rest on it. */
+/** Pragmas that every writing connection must have: the durability guarantees depend on them. */
 export const durablePragmas = {
-  synchronous: 2, // FULL: a commit that was acknowledged survives a power cut.
+  synchronous: 2, // FULL: an acknowledged commit survives a power cut.
   journal_mode: "wal",
   foreign_keys: 1,
   trusted_schema: 0,
@@ -14,7 +14,7 @@ export const durablePragmas = {
   ignore_check_constraints: 0,
 };
 
-/** The same of an open connection, in SQLite's words. */
+/** Returns the same pragmas of an open connection, named as in SQLite. */
 export const pragmasOf = (sqlite: Database): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(durablePragmas).map((name) => [name, Object.values(sqlite.query(`PRAGMA ${name}`).get() as object)[0]]),

@@ -1,18 +1,23 @@
-import { type OuterProvider, outerProviders } from "../core/providers.ts";
-import type { Connection } from "../models/port.ts";
+import { type OuterProvider, outerProviders } from "../domain/providers.ts";
+import type { Connection } from "../runtime/models/model.ts";
 
-/** What a provider was asked. */
-export interface Asked {
+/** Request that a provider received. */
+export interface ProviderRequest {
   provider: OuterProvider;
-  /** How often it was asked before. */
+  /** Number of earlier requests. */
   index: number;
   // biome-ignore lint/suspicious/noExplicitAny: each provider has a body of its own.
   body: any;
   request: Request;
 }
 
-/** Servers of all providers on loopback, that answer what the test says: texts of a stream, or a response. */
-export function startProviders(answer: (asked: Asked) => Iterable<string> | AsyncIterable<string> | Response) {
+/**
+ * Starts servers of all providers on loopback, which answer with the test's function: pieces of a stream, or a
+ * response.
+ */
+export function startProviders(
+  answer: (asked: ProviderRequest) => Iterable<string> | AsyncIterable<string> | Response,
+) {
   const counts = new Map<OuterProvider, number>();
   const bodies: string[] = [];
   const server = Bun.serve({
@@ -36,7 +41,7 @@ export function startProviders(answer: (asked: Asked) => Iterable<string> | Asyn
     base_url: `http://127.0.0.1:${server.port}/${provider}/v1`,
   });
   return {
-    /** What was asked, byte by byte, oldest first. */
+    /** Request bodies byte by byte, oldest first. */
     bodies,
     connectionOf,
     connections: outerProviders.map(connectionOf),
@@ -46,7 +51,7 @@ export function startProviders(answer: (asked: Asked) => Iterable<string> | Asyn
   };
 }
 
-/** Each text by itself, as soon as it comes. */
+/** Streams each text as a chunk of its own, as soon as it is available. */
 function streamOf(texts: Iterable<string> | AsyncIterable<string>): Response {
   async function* bytes() {
     for await (const text of texts) yield new TextEncoder().encode(text);

@@ -1,19 +1,19 @@
-import type { OuterProvider } from "../core/providers.ts";
+import type { OuterProvider } from "../domain/providers.ts";
 
-/** The pieces in which a provider streams an answer, as server-sent events of its own. */
+/** Pieces of a provider's streamed answer, in its own server-sent events. */
 export interface Wire {
-  /** What comes before anything is said. */
+  /** Events before any content. */
   begin(): string;
   text(text: string): string;
-  /** The beginning of a tool call, pieces of its arguments, and its end. */
+  /** Start of a tool call, pieces of its arguments, and its end. */
   call(name: string): string;
   args(piece: string): string;
   endCall(name: string, args: string): string;
-  /** The end, with the provider's own word for it, an ordinary one by default, and the tokens of the answer. */
+  /** End of the answer, with the provider's finish reason (by default the usual one) and the token count. */
   end(reason?: string, tokens?: number): string;
-  /** The word for an answer that reached its maximum length. */
+  /** Finish reason of an answer that reached its maximum length. */
   cut: string;
-  /** Words for answers that failed, or that nobody knows. */
+  /** Finish reasons of failed answers, and unknown ones. */
   failing: string[];
 }
 
@@ -91,7 +91,7 @@ const openai: Wire = {
     });
   },
   cut: "max_output_tokens",
-  // A response that says that it is incomplete, and not why, is one too.
+  // A response that is incomplete without a reason is a failure too.
   failing: ["incomplete", "weird"],
 };
 
@@ -113,5 +113,5 @@ const google: Wire = {
   failing: ["MALFORMED_FUNCTION_CALL", "OTHER", "LANGUAGE", "WEIRD"],
 };
 
-/** How each provider speaks. */
+/** Wire format of each provider. */
 export const wires: Record<OuterProvider, Wire> = { openai, anthropic, google, ollama: chat, openai_compatible: chat };

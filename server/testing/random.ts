@@ -1,9 +1,9 @@
-/** Chance that a seed decides: the same seed, the same draws. */
+/** Seeded random numbers: the same seed gives the same sequence. */
 export type Random = ReturnType<typeof createRandom>;
 
 export function createRandom(seed: number) {
   let state = seed >>> 0;
-  /** A number in [0, 1) (xorshift over a Weyl sequence). */
+  /** Returns a number in [0, 1) (xorshift over a Weyl sequence). */
   const next = (): number => {
     state = (state + 0x9e3779b9) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);

@@ -2,15 +2,15 @@ import { connect } from "node:net";
 
 interface RawAsk {
   method: string;
-  /** As it is sent: nothing is resolved or encoded. */
+  /** Request target, sent unchanged: nothing is resolved or encoded. */
   target: string;
   headers?: Record<string, string>;
-  /** Sent as it is, after all headers; several pieces with a pause before each. */
+  /** Body, sent unchanged after all headers; an array is sent in pieces, with a pause before each. */
   body?: string | string[];
   pause_ms?: number;
 }
 
-/** Sends a request over a connection of its own, byte by byte as it is written, and reads the answer to its end. */
+/** Sends a request byte for byte over a connection of its own, and reads the answer to its end. */
 export function rawAsk(port: number, { method, target, headers = {}, body = "", pause_ms = 0 }: RawAsk) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; text: string }>();
   const lines = Object.entries({ host: "localhost", connection: "close", ...headers }).map((pair) => pair.join(": "));

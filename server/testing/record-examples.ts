@@ -1,12 +1,12 @@
-import { prefixes } from "../core/ids.ts";
-import { testEvent, webhookEvents } from "../wire/names.ts";
+import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
+import { prefixes } from "../domain/ids.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { testActor } from "./test-actor.ts";
 import { testApp } from "./test-app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
-/** What a server said: its answers, by operation and status, and what it sent to webhooks, by event. */
+/** Answers of a server by operation and status, and its webhook deliveries by event. */
 export interface Recorded {
   responses: Record<string, Record<string, unknown>>;
   webhooks: Record<string, unknown>;
@@ -15,16 +15,16 @@ export interface Recorded {
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Json = Answer["body"];
 interface Ask {
-  /** Returns what it was answered, and keeps it. */
+  /** Sends a request, records the answer and returns it. */
   (method: Method, id: string, path: string, body?: unknown): Promise<Json>;
-  /** Returns when what stands at a path has come to an end. */
+  /** Resolves once the resource at this path is no longer being processed. */
   ended(path: string): Promise<void>;
 }
 
 /**
- * Asks a server for everything that its API can do. Returns the first answer to each operation with each status, and the
- * first of each event that webhooks hear of. They are whole, but what is another value each time is replaced: ids, secrets,
- * addresses and durations. The clock is the recording's own.
+ * Uses everything in a server's API. Returns the first answer to each operation with each status, and the first webhook
+ * delivery of each event. They are complete, but values that differ each time are replaced: ids, secrets, addresses and
+ * durations. The clock is the recording's own.
  */
 export async function recordExamples(): Promise<Recorded> {
   let time = Date.parse("2026-11-21T09:00:00.000Z");
@@ -48,7 +48,7 @@ export async function recordExamples(): Promise<Recorded> {
   const client = await server.client({ project: "acme" });
 
   const send = async (method: Method, id: string, path: string, body?: unknown): Promise<Json> => {
-    await server.deliverWebhooks(); // What is under way ends at the time of what caused it.
+    await server.deliverWebhooks(); // Finish the deliveries now, so that they have the time of their cause.
     time += 1000;
     const { status, body: answered } = await client[method](`/v1${path}`, body);
     if (![200, 201, 202].includes(status)) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
@@ -59,7 +59,7 @@ export async function recordExamples(): Promise<Recorded> {
   const ask: Ask = Object.assign(send, {
     async ended(path: string) {
       const unfinished = ["queued", "in_progress", "processing", "uploaded"];
-      // Ever more rarely: the clock stands still, and with it the limit of reads a minute.
+      // Poll ever less often: the clock stands still, and with it the window of the rate limit.
       for (let pause_ms = 10; unfinished.includes((await client.get(`/v1${path}`)).body.status); pause_ms *= 1.3)
         await Bun.sleep(pause_ms);
     },
@@ -77,7 +77,7 @@ export async function recordExamples(): Promise<Recorded> {
   await suites(ask, run.id);
   await traces(ask, run.id, agent.id);
   await webhooks(ask, receiver.url);
-  await users(ask, agent.id); // Behind the webhooks: a delivery that goes on meanwhile would show in their examples.
+  await users(ask, agent.id); // After the webhooks: a delivery in between would appear in their examples.
   await server.search.catchUp();
   await account(ask, agent.id);
   const chatPage = `/agents/${agent.id}/chat_page`;
@@ -94,7 +94,8 @@ export async function recordExamples(): Promise<Recorded> {
     await server.checkAlerts();
     await server.deliverWebhooks();
   }
-  // Webhooks of `live` are HTTPS, which the receiver does not speak: what stands ready for it is what it would get.
+  // Webhooks of `live` require HTTPS, which the receiver does not support: take the queued body, which is what it would
+  // receive.
   const toLive = server.db.sqlite.query<{ body: string }, []>(
     "SELECT body FROM webhook_deliveries WHERE environment = 'live'",
   );
@@ -107,7 +108,7 @@ export async function recordExamples(): Promise<Recorded> {
   });
 }
 
-/** An agent that asks a tool of its client for the weather, and then says it. */
+/** Creates an agent that asks a client tool for the weather and reports it. */
 async function agents(ask: Ask): Promise<Json> {
   const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tool = await ask("post", "tools.create", "/tools", {
@@ -135,7 +136,7 @@ async function agents(ask: Ask): Promise<Json> {
   return agent;
 }
 
-/** A run that is answered, one that is cancelled, one that is forked, and what each says. */
+/** Creates a run that is answered, one that is cancelled and one that is forked. */
 async function runs(ask: Ask, agent: Json): Promise<Json> {
   const asked = { agent_id: agent.id, input: "How is the weather in Oslo?" };
   const run = await ask("post", "runs.create", "/runs?wait=30", asked);
@@ -177,7 +178,7 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
   await ask("delete", "secrets.delete", "/secrets/WEATHER_KEY");
 }
 
-/** A run whose tool is called at an address, which answers at once. */
+/** Creates a run whose webhook tool answers immediately. */
 async function webhookTool(ask: Ask, url: string): Promise<void> {
   const tool = await ask("post", "tools.create", "/tools", { name: "book_visit", type: "webhook", url });
   const script = [{ tool_calls: [{ name: "book_visit", arguments: { day: "2026-11-23" } }] }, { text: "Booked." }];
@@ -204,7 +205,7 @@ async function threads(ask: Ask): Promise<void> {
 
 async function memories(ask: Ask): Promise<void> {
   const text = "We are open from nine to five, and closed on Sundays.";
-  const embedding = { model: "builtin/use-lite-512" }; // Which every build has.
+  const embedding = { model: "builtin/use-lite-512" }; // Every build has this model.
   const memory = await ask("post", "memory.create", "/memory", { name: "handbook", kind: "vector", embedding });
   const path = `/memory/${memory.id}`;
   const upload = { filename: "hours.txt", text, purpose: "retrieval", memory_id: memory.id };
@@ -220,9 +221,10 @@ async function memories(ask: Ask): Promise<void> {
   });
   await ask.ended(`/files/${broken.id}`);
   await ask("post", "files.retry", `/files/${broken.id}/retry`, {});
-  await ask.ended(`/files/${broken.id}`); // What goes on would be told to webhooks at the time of a later request.
+  // Wait for the end: unfinished work would be delivered to webhooks at the time of a later request.
+  await ask.ended(`/files/${broken.id}`);
   const entry = await ask("post", "memory.entries.create", `${path}/entries`, { text: "Oslo has a shop, too." });
-  await ask.ended(`${path}/entries/${entry.id}`); // What is searched is part of each score.
+  await ask.ended(`${path}/entries/${entry.id}`); // Wait for the entry: all indexed entries affect each score.
   await ask("post", "memory.search", `${path}/search`, { query: "open on Sundays" });
   await ask("get", "memory.entries.list", `${path}/entries`);
   await ask("get", "memory.entries.retrieve", `${path}/entries/${entry.id}`);
@@ -338,7 +340,7 @@ async function account(ask: Ask, agent_id: string): Promise<void> {
   await ask("get", "me.retrieve", "/me");
 }
 
-/** The first of each event, and of the calls of a webhook tool. */
+/** Returns the first delivery of each event, and of each call of a webhook tool. */
 async function heardBy({ received, heard }: WebhookReceiver, more: Json[]): Promise<Recorded["webhooks"]> {
   const wanted = [...webhookEvents, testEvent, "tool_call"];
   const first = (): Map<string, Json> => {
@@ -353,7 +355,7 @@ async function heardBy({ received, heard }: WebhookReceiver, more: Json[]): Prom
 
 const idPattern = new RegExp(`\\b(${Object.values(prefixes).join("|")})_([0-9a-z]{26})\\b`, "g");
 
-/** Fields whose values are others each time, and what stands for them. */
+/** Fields whose values differ each time, and their replacements. */
 const replaced: Record<string, unknown> = {
   average_ms: 40,
   date: "Sat, 21 Nov 2026 09:00:00 GMT",
@@ -370,7 +372,7 @@ const replaced: Record<string, unknown> = {
   "webhook-signature": "v1,s7WcKWXskhFfbfa26KLfDYHZBCqqU+i1PXlS7gVx4cs=",
 };
 
-/** What is another one each time, replaced: ids by what comes of the order in which they were said. */
+/** Replaces the values that differ each time; ids are numbered in the order of their appearance. */
 function lasting(recorded: Recorded): Recorded {
   const known = new Map<string, string>();
   const text = JSON.stringify(recorded)
@@ -383,7 +385,8 @@ function lasting(recorded: Recorded): Recorded {
     .replace(/(?<=\/chat\/agt_\w+#)[\w-]{43}/g, "q0kQ5tYvXn3mE1rB8uJ2wLZ7cHs4dFgaKpOiRyTzUeM")
     .replace(/\b(sk_test|whsec)_[\w+/]{4}(?![\w+/])/g, "$1_x7q2");
   return JSON.parse(text, function (this: object, field: string, value: unknown) {
-    if (field === "expires_at" && "arguments" in this) return "2026-11-24T09:00:00.000Z"; // By the clock of the worker.
+    // This field follows the worker's clock.
+    if (field === "expires_at" && "arguments" in this) return "2026-11-24T09:00:00.000Z";
     if (!(field in replaced) || value === null) return value;
     const stands = replaced[field];
     return typeof value === "object" ? Object.fromEntries(Object.keys(value).map((key) => [key, stands])) : stands;

@@ -1,6 +1,7 @@
 /**
- * Why a promise is rejected. In place of `await expect(promise).rejects` where a server works in this process: that runs
- * the event loop within itself (seen in Bun 1.4.5), and some callbacks of `setImmediate` are never called then.
+ * Returns the error that a promise is rejected with. Use it instead of `await expect(promise).rejects` if a server
+ * works in this process: that runs the event loop within itself (seen in Bun 1.4.5), and some `setImmediate` callbacks
+ * are then never called.
  */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const [result] = await Promise.allSettled([promise]);

@@ -1,31 +1,31 @@
 import type { Statement } from "bun:sqlite";
-import type { Scope } from "../core/scope.ts";
-import type { Db } from "../db/open.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Db } from "../storage/db/open.ts";
 
-/** When a key was last used is written every minute, whatever was asked with it. */
+/** Last use of a key: it is written every minute, by any request. */
 const ignored = ["last_used_at_ms", "last_used_ip"];
 
 interface Reader {
   all(): string;
-  /** Null where a table's rows are of no project and environment. */
+  /** Null if the table's rows have no project and environment. */
   scoped: { but(scope: Scope): string; only(scope: Scope): string } | null;
 }
 
-/** What was read of each table, as a text. */
+/** The rows of each table as a text. */
 export type Rows = ReadonlyMap<string, string>;
 
-/** The tables of which something else was read. */
+/** Returns the tables whose rows differ. */
 export const changedTables = (before: Rows, after: Rows): string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter((table) => before.get(table) !== after.get(table));
 
-/** Reads the rows of all tables, to compare them with what they are later. */
+/** Reads the rows of all tables, to compare them with their later state. */
 export function createRows({ sqlite }: Db) {
-  // What a virtual table holds stands in tables of its own.
+  // The contents of a virtual table are stored in tables of its own.
   const tables = sqlite.query<{ name: string }, []>(
     `SELECT name FROM sqlite_schema
      WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`,
   );
-  // Stores have tables of their own, so that there are hundreds: to prepare takes longer than to read.
+  // Stores have tables of their own, so that there are hundreds, and preparing a statement takes longer than reading.
   const readers = new Map<string, Reader>();
 
   function readerOf(table: string): Reader {
@@ -47,8 +47,8 @@ export function createRows({ sqlite }: Db) {
     return reader;
   }
 
-  // Rows that this connection wrote, tables that were made, and what others wrote: where all three stand still, so do
-  // the rows, and what was read of them is not read again.
+  // Counters of this connection's writes, of schema changes and of other connections' writes: if all three are
+  // unchanged, so are the rows, and they are not read again.
   const writes = ["SELECT total_changes()", "PRAGMA schema_version", "PRAGMA data_version"].map((sql) =>
     sqlite.prepare(sql),
   );
@@ -66,7 +66,7 @@ export function createRows({ sqlite }: Db) {
   const keyOf = (scope: Scope): string => `${scope.project_id} ${scope.environment}`;
 
   return {
-    /** Every row that is not this owner's; every one where nobody is named. */
+    /** Returns the rows that are not in this scope; without a scope, every row. */
     but: (scope?: Scope) =>
       texts(`but ${scope && keyOf(scope)}`, ({ all, scoped }) => (scope && scoped ? scoped.but(scope) : all())),
     only: (scope: Scope) => texts(`only ${keyOf(scope)}`, ({ scoped }) => scoped?.only(scope)),

@@ -1,53 +1,53 @@
-import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
-import { notFound } from "../core/not-found.ts";
-import type { JournalEntry } from "../core/run-event.ts";
-import type { Scope } from "../core/scope.ts";
-import { type Author, createAudit } from "../db/audit.ts";
-import { type Db, openDatabase } from "../db/open.ts";
-import { createJournal } from "../journal/journal.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../domain/agent-snapshot.ts";
+import type { ScriptEntry } from "../domain/model-call.ts";
+import { notFound } from "../domain/not-found.ts";
+import type { JournalEntry } from "../domain/run-event.ts";
+import type { Scope } from "../domain/scope.ts";
 import { silentLog } from "../lib/log.ts";
-import { pushedStream, type Texts } from "../lib/sse.ts";
-import { builtInPrice } from "../models/known-models.ts";
-import { testConnection } from "../models/registry.ts";
-import { createChildStandings } from "../runs/child-standings.ts";
-import { createDueWrites } from "../runs/due-writes.ts";
-import { createEnds } from "../runs/ends.ts";
-import { createGate } from "../runs/gate.ts";
-import { createLostRuns } from "../runs/lost-runs.ts";
-import { type AnswerQuestion, createPool } from "../runs/pool.ts";
-import { createRunProjector } from "../runs/project.ts";
+import { pushedStream, type TextSource } from "../lib/sse.ts";
+import { createChildStatuses } from "../runs/dispatch/child-status.ts";
+import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
+import { type AnswerQuestion, createPool } from "../runs/dispatch/pool.ts";
+import { thisThread, type WorkerFactory } from "../runs/dispatch/worker-threads.ts";
+import { createRunTerminator } from "../runs/end/terminate-run.ts";
+import { createSlots } from "../runs/queue/slots.ts";
+import { createOrphanedRuns } from "../runs/recovery/orphaned-runs.ts";
+import { createPendingWrites } from "../runs/recovery/pending-writes.ts";
+import { createRunProjection } from "../runs/run-projection.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
-import { createSlots } from "../runs/slots.ts";
 import { createRunStore } from "../runs/store.ts";
-import { type Cursor, createRunStream } from "../runs/stream.ts";
-import { sameThread, type ThreadFactory } from "../runs/threads.ts";
-import { createWatches } from "../runs/watch.ts";
+import { createRunSubscriptions } from "../runs/stream/run-subscriptions.ts";
+import { type Cursor, createRunStream } from "../runs/stream/stream.ts";
+import { builtInPrice } from "../runtime/models/known-models.ts";
+import { testConnection } from "../runtime/models/registry.ts";
+import { type Author, createAudit } from "../storage/db/audit.ts";
+import { type Db, openDatabase } from "../storage/db/open.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 import { testActor } from "./test-actor.ts";
 
 const toolSecrets = { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
 
-/** Bounds what hangs, on a busy machine too. */
+/** Timeout for what hangs, long enough for a busy machine. */
 const patience_ms = 50_000;
 
 /** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
 export function runFixture(
   options: {
     db?: Db;
-    threads?: ThreadFactory;
+    threads?: WorkerFactory;
     size?: number;
     slots?: number | (() => number);
-    /** How many runs may come of one run. */
+    /** Maximum number of descendants of one run. */
     childrenMax?: number;
     beat_ms?: number;
     quarantine_ms?: number;
     look_ms?: number;
-    /** Whom agent tools may call, by id. */
+    /** Agents that agent tools may call, by id. */
     agents?: Record<string, Partial<AgentSnapshot>>;
-    /** How many tokens the model takes. */
+    /** Context window of the model in tokens. */
     window?: number;
-    /** Answers what loops ask of the main thread; undefined for what is answered here. */
+    /** Answers the workers' questions to the main thread; undefined for those that the fixture answers. */
     answer?: AnswerQuestion;
     now?: () => number;
   } = {},
@@ -57,21 +57,21 @@ export function runFixture(
   const scope: Scope = { project_id: "proj_fixture", environment: "test" };
   const author: Author = { ...scope, actor: testActor };
   db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_fixture', 'fixture', 0)");
-  const watches = createWatches(now);
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
+  const watches = createRunSubscriptions(now);
+  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
   let agent = agentOf([]);
   const limit = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
   const slots = createSlots({ limit });
-  const gate = createGate();
-  const lost = createLostRuns();
+  const gate = createDispatchGate();
+  const lost = createOrphanedRuns();
   const audit = createAudit({ db, now });
   const runs = createRunStore({ db, journal, audit });
-  const standings = createChildStandings({ journal, runs });
-  const ends = createEnds({ journal, watches, runs, lost, children: standings, now });
+  const standings = createChildStatuses({ journal, runs });
+  const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
   const pool = createPool({
     journal,
     watches,
-    leaving: db.write.leaving,
+    onEarlyMessages: db.write.leaving,
     prepare: (_, { model, tools }) => ({
       connection: testConnection,
       model: model.slice("test/".length),
@@ -85,16 +85,16 @@ export function runFixture(
       return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
     },
     insert: ends.driven,
-    threads: options.threads ?? sameThread,
+    threads: options.threads ?? thisThread,
     size: options.size ?? 1,
     slots,
     gate,
-    lost,
+    orphanedRuns: lost,
     beat_ms: options.beat_ms,
     log: silentLog,
     now,
   });
-  const due = createDueWrites(pool);
+  const due = createPendingWrites(pool);
   const owing: string[] = [];
   async function write(id: string, work: () => Promise<void>): Promise<void> {
     owing.push(id);
@@ -131,7 +131,7 @@ export function runFixture(
   return {
     db,
     scope,
-    /** The same, for what the audit log tells of. */
+    /** The same actor, in the form of the audit log. */
     author,
     journal,
     watches,
@@ -141,10 +141,10 @@ export function runFixture(
     runs,
     service,
     tail,
-    /** Whether the run goes on without anybody's asking, now or when its turn comes. */
+    /** True if the run continues without a person or client, now or when its turn comes. */
     goesOn: (id: string): boolean =>
       [pool.drives, lost.has, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
-    /** Whether the storage has not taken yet what the run has to note of others. */
+    /** True if the storage has not yet accepted the writes that the run needs for other runs. */
     owes: (id: string): boolean => owing.includes(id),
     /** Starts a run of an agent whose model follows the script. */
     async start(
@@ -155,18 +155,18 @@ export function runFixture(
       const body = { agent_id: agent.id, input: "Hello", ...more.run };
       return (await service.create(scope, body, "req_fixture")).shown();
     },
-    /** The run once it is over or waits. */
+    /** Returns the run once it is over or requires action. */
     async settled(id: string) {
       await service.settled(id, patience_ms);
       return runs.get(scope, id);
     },
-    /** Has a run's time be up now: a short one might be over before what is to come first. */
+    /** Expires a run now: a short timeout might pass before the events that must precede it. */
     bringForward(id: string): void {
       void db.write(() => db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [now(), id]));
       db.write.flush();
       watches.committed(id, []);
     },
-    /** Returns when the journal holds an event for which `found` is true. */
+    /** Resolves once the journal holds an event for which `found` returns true. */
     async until(id: string, found: (entry: JournalEntry) => boolean): Promise<JournalEntry> {
       const watch = watches.join(id);
       try {
@@ -180,7 +180,7 @@ export function runFixture(
         watch.leave();
       }
     },
-    /** Reads a stream, to its end or until `stop` says so, as a client that parses server-sent events. */
+    /** Reads a stream to its end or until `stop` returns true, as a client that parses server-sent events. */
     async stream(
       id: string,
       from: Cursor = { seq: 0, anchor: null, offset: 0 },
@@ -202,8 +202,8 @@ export function runFixture(
   };
 }
 
-/** What a stream sends, as it comes; whoever stops reading leaves it. */
-export async function* textsOf(open: (wake: () => void) => Texts): AsyncGenerator<string, void> {
+/** Yields the texts of a stream as they arrive; a reader that stops early closes it. */
+export async function* textsOf(open: (wake: () => void) => TextSource): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   for await (const bytes of pushedStream(open, () => {})) yield decoder.decode(bytes, { stream: true });
 }
@@ -214,14 +214,14 @@ export interface StreamFrame {
   data: Record<string, unknown>;
 }
 
-/** The events of a piece of stream; comments, `retry:` and what has no place in the run are left out. */
+/** Returns the events in a piece of a stream, without comments, `retry:` and events without a position in the run. */
 export const parseFrames = (text: string): StreamFrame[] =>
   text.split("\n\n").flatMap((block) => {
     const match = /^(?:retry: \d+\n)?event: (.+)\nid: (.+)\ndata: (.+)$/.exec(block);
     return match ? [{ event: match[1]!, id: match[2]!, data: JSON.parse(match[3]!) }] : [];
   });
 
-/** What a reader has been told: the deltas that stand, joined; a restart takes its predecessor's back. */
+/** Returns the text that a reader has at the end: the joined deltas; a restart discards those of the failed attempt. */
 export function textOfFrames(frames: readonly StreamFrame[]): string {
   const texts = new Map<number, string>();
   for (const { event, data } of frames) {
@@ -244,7 +244,7 @@ const agentOf = (script: ScriptEntry[]): AgentSnapshot => ({
   output_schema: null,
 });
 
-/** A tool as an agent pins it. */
+/** Returns a tool as an agent pins it. */
 export const tool = (name: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot => ({
   id: `tool_${name}`,
   name,
@@ -259,11 +259,11 @@ export const tool = (name: string, more: Partial<ToolSnapshot> = {}): ToolSnapsh
   ...more,
 });
 
-/** A tool that is another agent. */
+/** Returns a tool that calls another agent. */
 export const agentTool = (name: string, agent_id: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
   tool(name, { type: "agent", idempotent: true, agent: { agent_id }, ...more });
 
-/** A tool that is an HTTP endpoint. */
+/** Returns a tool that calls an HTTP endpoint. */
 export const httpTool = (name: string, url: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
   tool(name, {
     type: "http",

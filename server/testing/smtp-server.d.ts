@@ -1,4 +1,4 @@
-// The package brings no types; this is what tests use of it.
+// The package has no types; these are the parts that tests use.
 declare module "smtp-server" {
   import type { Server } from "node:net";
   import type { Readable } from "node:stream";

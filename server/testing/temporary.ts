@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder that goes with the test that made it. */
+/** Creates a folder that is deleted at the end of the test that uses it. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), "runnel-test-"));
   return {

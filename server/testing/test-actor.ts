@@ -1,4 +1,4 @@
-import type { Actor } from "../db/audit.ts";
+import type { Actor } from "../storage/db/audit.ts";
 
-/** Whoever a test acts as where it asks a store and not a route. */
+/** Actor of tests that call a store and not a route. */
 export const testActor: Actor = { type: "cli", id: "test", ip: null, request_id: null };

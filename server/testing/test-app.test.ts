@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { Agent } from "../agents/schema.ts";
+import { Agent } from "../resources/agents/schema.ts";
 import { testApp } from "./test-app.ts";
 
-test("a response that is not as its route declares fails the test that asked for it", async () => {
+test("a response that differs from its route's declaration fails the test", async () => {
   await using server = testApp();
   const client = await server.client();
   const { body } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });

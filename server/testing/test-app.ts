@@ -1,9 +1,8 @@
 import { Elysia } from "elysia";
 import { type App, type AppOptions, createApp } from "../app.ts";
-import type { Failover } from "../cluster/lease.ts";
-import type { OidcSettings } from "../console/oidc.ts";
-import type { Environment, Permission, Scope } from "../core/scope.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import type { OidcSettings } from "../dashboard-api/oidc.ts";
+import type { SandboxLevel } from "../domain/api-types/enums.ts";
+import type { Environment, Permission, Scope } from "../domain/scope.ts";
 import { type DescribedOperation, describeOperations } from "../http/describe-operations.ts";
 import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
@@ -12,15 +11,16 @@ import { parseExact } from "../lib/exact-numbers.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import type { MailSettings } from "../lib/mailer.ts";
 import { createSeal } from "../lib/seal.ts";
-import type { Embedders } from "../retrieval/embed/embedder.ts";
-import type { OtlpTarget } from "../traces/otlp-post.ts";
-import type { SandboxLevel } from "../wire/names.ts";
+import type { OtlpTarget } from "../resources/traces/otlp-post.ts";
+import type { Embedders } from "../runtime/retrieval/embeddings/embedder.ts";
+import { type Db, openDatabase } from "../storage/db/open.ts";
+import type { Failover } from "../storage/replication/lease.ts";
 import { wordEmbedders } from "./embedder.ts";
 import { type Answer, createExpectDeclared, createExpectShape } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
 
 interface ClientOptions {
-  /** By name; made when there is none. */
+  /** Project by name; created if it does not exist. */
   project?: string;
   environment?: Environment;
   scopes?: Permission[];
@@ -43,51 +43,51 @@ export interface TestAppOptions {
   log?: Log;
   /** Lets HTTP tools of test environments reach this machine. */
   loopback?: boolean;
-  /** Throws `storage_full` when there is no room for new work. */
+  /** Throws `storage_full` if there is no room for new work. */
   requireRoom?: () => void;
   sandbox?: SandboxLevel;
-  /** How long one attempt to reach a webhook may take. */
+  /** Timeout in milliseconds of one delivery attempt to a webhook. */
   webhook_attempt_ms?: number;
-  /** What the operator allows besides public addresses. */
+  /** Addresses that the operator allows besides public ones. */
   egress?: string[];
-  /** Fetches what whoever starts a run names; by itself from public addresses alone. */
+  /** Fetches the URLs that clients name; by default from public addresses only. */
   publicEgress?: Egress;
   /** Environment variables. */
   environment?: Record<string, string>;
-  /** A collector that gets the trace of every run that ends. */
+  /** Collector that receives the trace of every run that ends. */
   otlpTarget?: OtlpTarget;
-  /** Where Ollama is looked for when nobody says where it is. */
+  /** Address of Ollama if no connection names one. */
   ollama?: string;
-  /** What makes vectors of text; by default the words themselves, which need no model. */
+  /** Embedders of text; by default each word is a dimension, which needs no model. */
   embedders?: Embedders;
-  /** Where clients reach the server. */
+  /** Public URL of the server. */
   publicUrl?: string;
-  /** The folder of the built documentation. */
+  /** Folder of the built documentation. */
   docs?: string;
-  /** With the dashboard's routes under `/console/api`, though without its pages. */
+  /** Adds the dashboard's routes under `/console/api`, without its pages. */
   dashboard?: boolean;
-  /** Where people sign in at the dashboard. */
+  /** Issuer at which people sign in to the dashboard. */
   oidc?: OidcSettings;
-  /** Where people are written to. */
+  /** Server that sends mail to people. */
   mail?: MailSettings;
-  /** False: nobody signs in by a password. */
+  /** False: sign-in by password is off. */
   localAccounts?: boolean;
-  /** How the server came to lead a cell of a cluster. */
+  /** The failover by which the server came to lead a cell of a cluster. */
   failover?: Failover;
-  /** How requests reach the server; absent: from memory, and each is taken. */
+  /** Transport of the requests; by default they are sent in memory, and all are accepted. */
   transport?: AppOptions["transport"];
-  /** What a server that was stopped has left. */
+  /** Database of a server that was stopped. */
   db?: Db;
-  /** What it seals secrets with. */
+  /** Key that encrypts secrets. */
   masterKey?: Uint8Array;
 }
 
-// All the servers of a test file have the same routes under /v1.
+// All servers of a test file have the same routes under /v1.
 let operations: DescribedOperation[] | undefined;
 
 export type TestApp = ReturnType<typeof testApp>;
 
-/** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
+/** Creates the whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
 export function testApp({
   now = Date.now,
   log = silentLog,
@@ -160,7 +160,7 @@ export function testApp({
       body: isJson && text ? parseExact<Answer["body"]>(text) : text,
       headers: response.headers,
     };
-    expectDeclared(method, path, answer); // Whatever a test asks for, this is looked at too.
+    expectDeclared(method, path, answer); // Check every response against its declaration, in any test.
     expectShape(method, path, answer);
     return answer;
   }
@@ -186,7 +186,7 @@ export function testApp({
   return {
     ...server,
     db,
-    /** What the API's routes say of themselves, by method and path. */
+    /** Declarations of the API's routes, by method and path. */
     operations: Object.fromEntries(operations.map((operation) => [`${operation.method} ${operation.path}`, operation])),
     send,
     client,

@@ -1,8 +1,8 @@
 import { spyOn } from "bun:test";
 
 /**
- * Does some work as on a slow machine: each look at the clock is some milliseconds after the one before. Returns how many
- * turns of its event loop others had meanwhile.
+ * Does some work as on a slow machine: the clock advances some milliseconds at each read. Returns the number of turns
+ * that the event loop gave to other work meanwhile.
  */
 export async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
   let [late_ms, turns, isOver] = [0, 0, false];
@@ -19,6 +19,6 @@ export async function turnsDuring<Result>(work: () => Promise<Result>): Promise<
   const result = await work();
   isOver = true;
   await others;
-  await turn(); // What has begun by this clock ends by it.
+  await turn(); // Let work that began by this clock end by it.
   return { turns, result };
 }

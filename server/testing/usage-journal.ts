@@ -1,23 +1,23 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { newId } from "../core/ids.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import { createAudit } from "../db/audit.ts";
-import { openDatabase } from "../db/open.ts";
-import { createJournal } from "../journal/journal.ts";
-import { createProjectStore } from "../projects/store.ts";
-import { createRunProjector } from "../runs/project.ts";
-import { createUsageProjector, createUsageSums } from "../usage/project.ts";
+import { newId } from "../domain/ids.ts";
+import type { JournalEntry, RunEvent } from "../domain/run-event.ts";
+import { createProjectStore } from "../resources/projects/store.ts";
+import { createUsageProjection, createUsageSums } from "../resources/usage/usage-projection.ts";
+import { createRunProjection } from "../runs/run-projection.ts";
+import { createAudit } from "../storage/db/audit.ts";
+import { openDatabase } from "../storage/db/open.ts";
+import { createJournal } from "../storage/journal/journal.ts";
 
-/** Where old journals lie. */
-export const corpus = join(import.meta.dir, "../core/__fixtures__/journals/v1");
+/** Folder of the old journals. */
+export const corpus = join(import.meta.dir, "../domain/__fixtures__/journals/v1");
 
-/** A journal whose clock stands at `at` until it is set, and that counts what its runs use. */
+/** Opens a journal whose clock stands at `at` until it is set, and that counts the usage of its runs. */
 export async function openUsageJournal(at: number) {
   const db = openDatabase(":memory:");
   const project = await createProjectStore({ db, audit: createAudit({ db }) }).create("shop");
-  const projectRun = createRunProjector(db.sqlite);
-  const projectUsage = createUsageProjector(createUsageSums(db));
+  const projectRun = createRunProjection(db.sqlite);
+  const projectUsage = createUsageProjection(createUsageSums(db));
   const clock = { at };
   const journal = createJournal({
     db,
@@ -32,14 +32,14 @@ export async function openUsageJournal(at: number) {
   return { db, project, journal, clock, [Symbol.dispose]: () => db.close() };
 }
 
-/** The history in a file of the corpus. */
+/** Returns the history in a file of the corpus. */
 export const eventsOf = (file: string): RunEvent[] =>
   readFileSync(join(corpus, file), "utf8")
     .trim()
     .split("\n")
     .map((line) => (JSON.parse(line) as JournalEntry).event);
 
-/** The same history, as another run. */
+/** Returns the same history as another run. */
 export function asNew(
   events: RunEvent[],
   project_id: string,

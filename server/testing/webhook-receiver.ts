@@ -1,9 +1,9 @@
-/** A request as a webhook got it. */
+/** Request that a webhook received. */
 export interface Received {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** By a clock that nobody sets. */
+  /** Monotonic time, independent of a mocked clock. */
   at: number;
 }
 
@@ -11,7 +11,7 @@ type Answer = (received: Received) => Response | Promise<Response>;
 
 export type WebhookReceiver = ReturnType<typeof startWebhookReceiver>;
 
-/** An application on loopback that hears of events, and answers as it is told. */
+/** Starts an application on loopback that receives events and answers with the test's function. */
 export function startWebhookReceiver(first: Answer = () => new Response("Taken.")) {
   const received: Received[] = [];
   let answer = first;
@@ -36,7 +36,7 @@ export function startWebhookReceiver(first: Answer = () => new Response("Taken."
     answerWith(next: Answer): void {
       answer = next;
     },
-    /** Returns once so many requests have come. */
+    /** Resolves once this number of requests arrived. */
     async heard(count: number): Promise<Received[]> {
       while (received.length < count) await wake.promise;
       return received;

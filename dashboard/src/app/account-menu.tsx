@@ -2,10 +2,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import type { Session } from "../../../server/wire/console.ts";
+import type { Session } from "../../../server/domain/api-types/console.ts";
 import { type Theme, themes } from "../lib/appearance.ts";
-import { usePreference } from "../lib/preference.ts";
-import { Menu } from "../ui/menu.tsx";
+import { usePreference } from "../lib/local-storage.ts";
+import { Menu } from "../ui/dialogs/menu.tsx";
 import { useSignOut } from "./use-sign-out.ts";
 
 const themeLabels = {
@@ -14,14 +14,15 @@ const themeLabels = {
   dark: { icon: Moon, label: "Dark" },
 };
 
-/** The signed-in person: theme, version, sign out. */
+/** Menu of the signed-in person: theme, version, sign out. */
 export function AccountMenu({ session, wide = false }: { session: Session; wide?: boolean }) {
   const [theme, setTheme] = usePreference<Theme>("theme", themes, "system");
   const [failed, setFailed] = useState(false);
   const navigate = useNavigate();
   const { email } = session.user;
   const leave = useSignOut();
-  const tryToLeave = () => leave().catch(() => setFailed(true)); // The session still stands on the server; saying otherwise would be a lie.
+  // Report the failure, because the session still exists on the server.
+  const tryToLeave = () => leave().catch(() => setFailed(true));
   const trigger = (
     <button
       type="button"

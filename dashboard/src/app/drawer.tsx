@@ -1,8 +1,8 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { Session } from "../../../server/wire/console.ts";
-import { buttonClass } from "../ui/button.tsx";
-import { Mark } from "../ui/mark.tsx";
+import type { Session } from "../../../server/domain/api-types/console.ts";
+import { Logo } from "../ui/data/logo.tsx";
+import { buttonClass } from "../ui/forms/button.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { GuideLink } from "./guide-link.tsx";
 import { Nav } from "./nav.tsx";
@@ -13,7 +13,7 @@ interface DrawerProps {
   onOpenChange: (open: boolean) => void;
 }
 
-/** On a phone, the pages and the account. */
+/** The navigation and the account menu on a phone. */
 export function Drawer({ session, open, onOpenChange }: DrawerProps) {
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
@@ -22,7 +22,7 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
         <Dialog.Popup className="enter fixed inset-y-0 left-0 z-(--z-dialog) flex w-3/4 flex-col gap-3 overflow-auto bg-shell p-3 shadow-3">
           <div className="flex items-center justify-between px-2">
             <Dialog.Title render={<div />}>
-              <Mark />
+              <Logo />
             </Dialog.Title>
             <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close the menu">
               <X aria-hidden className="size-4" strokeWidth={1.5} />

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Project } from "../lib/workspace.ts";
 import { findProjects } from "./find-projects.ts";
 
-test("a project is found by words of its name, and first by how it begins", () => {
+test("projects are found by words of their names, prefix matches first", () => {
   const projects = ["support-desk", "desk_north", "web-shop"].map((name) => ({ id: name, name }) as Project);
   const found = (text: string) => findProjects(projects, text).map(({ name }) => name);
   expect(found("")).toEqual(["support-desk", "desk_north", "web-shop"]);

@@ -1,9 +1,9 @@
-import { hasWords, wordsOf } from "../lib/has-words.ts";
+import { matchesQuery, queryWords } from "../lib/matches-query.ts";
 import type { Project } from "../lib/workspace.ts";
 
-/** The projects that have each of the words in their name, those first whose name begins with them. */
+/** Returns the projects whose names contain all words, prefix matches first. */
 export function findProjects(projects: readonly Project[], text: string): Project[] {
-  const found = projects.filter(({ name }) => hasWords(name, text));
-  const begins = ({ name }: Project) => name.toLowerCase().startsWith(wordsOf(text).join(" "));
+  const found = projects.filter(({ name }) => matchesQuery(name, text));
+  const begins = ({ name }: Project) => name.toLowerCase().startsWith(queryWords(text).join(" "));
   return [...found.filter(begins), ...found.filter((project) => !begins(project))];
 }

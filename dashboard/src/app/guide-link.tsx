@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { CircleHelp } from "lucide-react";
 import { guideOf } from "./guides.ts";
 
-/** The guide of the page that is shown, in a tab of its own. */
+/** Link to the guide of this page, opens in a new tab. */
 export function GuideLink({ wide = false }: { wide?: boolean }) {
   const { pathname } = useLocation();
   return (

@@ -7,7 +7,7 @@ test("every page of the side bar has a guide", () => {
   expect(pages.filter((page) => !(page in guides))).toEqual([]);
 });
 
-test("what lies below a page has its guide, and an unknown address that of the concepts", () => {
+test("a nested page has the guide of its parent, and an unknown address the concepts guide", () => {
   expect(guideOf("/dashboard/webhooks/whk_1")).toBe("/docs/guides/webhooks");
   expect(guideOf("/runs")).toBe("/docs/guides/traces");
   expect(guideOf("/dashboard/agents/agt_1")).toBe("/docs/guides/agents");

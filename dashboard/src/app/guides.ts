@@ -1,4 +1,4 @@
-/** Which page of the documentation tells how to use a page of the dashboard, by the beginning of its address. */
+/** Documentation page of each dashboard page, by the beginning of its path. */
 export const guides = {
   "/overview": "start/dashboard",
   "/start": "start/quickstart",
@@ -19,7 +19,7 @@ export const guides = {
   "/account": "operate/people",
 } as const;
 
-/** Where the guide of a page is. A page without one of its own leads to the concepts. */
+/** Returns the URL of a page's guide; the concepts guide if it has none of its own. */
 export function guideOf(pathname: string): string {
   const begun = pathname.replace(/^\/dashboard/, "").split("/")[1] ?? "";
   const page: string | undefined = (guides as Record<string, string>)[`/${begun}`];

@@ -1,10 +1,10 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
+import { usePreference } from "../lib/local-storage.ts";
 import { withModifier } from "../lib/modifier.ts";
-import { usePreference } from "../lib/preference.ts";
-import { buttonClass } from "../ui/button.tsx";
-import { DialogShell } from "../ui/dialog-shell.tsx";
-import { Kbd } from "../ui/kbd.tsx";
+import { Kbd } from "../ui/data/kbd.tsx";
+import { DialogShell } from "../ui/dialogs/dialog-shell.tsx";
+import { buttonClass } from "../ui/forms/button.tsx";
 
 const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
   {
@@ -61,7 +61,7 @@ const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
   },
 ];
 
-/** What each key does. */
+/** Dialog with the keyboard shortcuts. */
 export function KeyMap({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const [single] = usePreference("keys", ["on", "off"], "on");
   return (
@@ -78,7 +78,7 @@ export function KeyMap({ open, onOpenChange }: { open: boolean; onOpenChange: (o
             ? "Single-key shortcuts are off in this browser: see Account."
             : "Single keys are ignored while you type. Turn them off in Account."}
         </Dialog.Description>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
         <section aria-label="All keys" tabIndex={0} className="min-h-0 overflow-y-auto px-5 pt-3 pb-5">
           <div className="gap-x-10 rail:columns-2">
             {groups.map(({ title, keys }) => (

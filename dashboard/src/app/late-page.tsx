@@ -1,28 +1,28 @@
 import { Unplug } from "lucide-react";
 import { type ComponentType, useEffect, useState } from "react";
-import { reportLost, responds } from "../lib/connection.ts";
+import { useTitle } from "../hooks/use-title.ts";
+import { isServerUp, reportConnectionLost } from "../lib/connection.ts";
 import { loadPart } from "../lib/load-part.ts";
-import { useTitle } from "../lib/use-title.ts";
-import { EmptyState } from "../ui/empty-state.tsx";
+import { EmptyState } from "../ui/feedback/empty-state.tsx";
 
 type Load<Props> = () => Promise<ComponentType<Props>>;
 
 /**
- * Loads a page. While the server does not respond, returns one that stands in the frame in its place and becomes it later.
- * Rejects if the server responds without it: the router then loads everything anew, since the server was upgraded.
+ * Loads a page's code. If the server does not respond, returns a placeholder that loads it later. Rejects if the server
+ * responds without it: the server was upgraded, so the router reloads everything.
  */
 export async function pageOrLate<Props extends object>(load: Load<Props>): Promise<ComponentType<Props>> {
   try {
     return await load();
   } catch {
-    if (await responds()) return await load();
-    reportLost();
+    if (await isServerUp()) return await load();
+    reportConnectionLost();
     return latePage(load);
   }
 }
 
 interface Late<Props> {
-  /** Null until it is loaded. */
+  /** Null until loaded. */
   Page: ComponentType<Props> | null;
   loading: Promise<void>;
 }
@@ -33,13 +33,15 @@ function latePage<Props extends object>(load: Load<Props>): ComponentType<Props>
     (Page) => {
       late.Page = Page;
     },
-    // The server is there, so that this ends on a page of it.
+    // The server responds, so the reload reaches it.
     () => window.location.reload(),
   );
-  return (props) => shown(late, props);
+  return (props) => renderLatePage(late, props);
 }
 
-const shown = <Props extends object>(late: Late<Props>, props: Props) => <LatePage late={late} props={props} />;
+const renderLatePage = <Props extends object>(late: Late<Props>, props: Props) => (
+  <LatePage late={late} props={props} />
+);
 
 function LatePage<Props extends object>({ late, props }: { late: Late<Props>; props: Props }) {
   const [Page, setPage] = useState(() => late.Page);

@@ -3,18 +3,18 @@ import { leavesForm } from "./leaves-form.ts";
 
 const form = { pathname: "/agents/agt_1", search: {} };
 
-test("another page or another tab has no such form", () => {
+test("another page or another tab does not have the form", () => {
   expect(leavesForm(form, { pathname: "/agents", search: {} })).toBe(true);
   expect(leavesForm(form, { ...form, search: { tab: "versions" } })).toBe(true);
 });
 
-test("another project or mode has no such form", () => {
+test("another project or mode does not have the form", () => {
   const search = { workspace: "proj_1/test" };
   expect(leavesForm({ ...form, search }, { ...form, search: { workspace: "proj_1/live" } })).toBe(true);
   expect(leavesForm({ ...form, search }, { ...form, search: { workspace: "proj_2/test" } })).toBe(true);
 });
 
-test("a fork is of one step, whatever tab is shown below it", () => {
+test("a fork form belongs to one step, regardless of the open tab", () => {
   const fork = { pathname: "/runs/run_1", search: { step: 3, fork: true } };
   expect(leavesForm(fork, { ...fork, search: { step: 4, fork: true } })).toBe(true);
   expect(leavesForm(fork, { ...fork, search: { step: 3 } })).toBe(true);
@@ -22,7 +22,7 @@ test("a fork is of one step, whatever tab is shown below it", () => {
   expect(leavesForm({ ...fork, search: { step: 3 } }, { ...fork, search: { step: 4 } })).toBe(false);
 });
 
-test("a filter or a selection leaves the form where it is", () => {
+test("a filter or a selection keeps the form", () => {
   const filtered = { ...form, search: { q: "refund", delivery: "del_1" } };
   expect(leavesForm(form, filtered)).toBe(false);
   expect(leavesForm(form, form)).toBe(false);

@@ -1,4 +1,4 @@
-import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
@@ -7,7 +7,7 @@ const modes: { value: Mode; label: string }[] = [
   { value: "live", label: "Live" },
 ];
 
-/** Test or live. It colours the shell, and says so in a word. */
+/** Switches between test and live. The mode also colours the shell. */
 export function ModeSwitch() {
   const { mode } = useWorkspace();
   const switchMode = useSwitchMode();

@@ -17,9 +17,9 @@ import {
   Webhook,
   Wrench,
 } from "lucide-react";
-import { WaitingCount } from "./waiting-count.tsx";
+import { PendingBadge } from "./waiting-count.tsx";
 
-/** The pages in the order of the side bar. */
+/** Pages in the order of the side bar. */
 export const groups = {
   Pages: [
     { to: "/overview", label: "Overview", icon: ChartColumn },
@@ -46,7 +46,7 @@ export const groups = {
   ],
 } as const;
 
-/** One group of pages. On the rail their names are tooltips. */
+/** One group of navigation links. On the rail their names are tooltips. */
 export function Nav({
   group,
   wide = false,
@@ -85,7 +85,7 @@ export function Nav({
         >
           <Icon aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
           <span className={clsx(!wide && "sr-only wide:not-sr-only")}>{label}</span>
-          {(to as string) === "/approvals" && <WaitingCount wide={wide} />}
+          {(to as string) === "/approvals" && <PendingBadge wide={wide} />}
         </Link>
       ))}
     </nav>

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Unplug } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { askAgain, useLost } from "../lib/connection.ts";
-import { Button } from "../ui/button.tsx";
+import { retryConnection, useIsConnectionLost } from "../lib/connection.ts";
+import { Button } from "../ui/forms/button.tsx";
 
-/** Says that the server does not answer, for as long as it does not. When it is back, all that is shown is read anew. */
+/** Shown while the server is unreachable. When it is back, all shown data is refetched. */
 export function OfflineBanner() {
-  const lost = useLost();
+  const lost = useIsConnectionLost();
   const wasLost = useRef(false);
   const client = useQueryClient();
   useEffect(() => {
@@ -22,7 +22,7 @@ export function OfflineBanner() {
             <b>The server does not respond.</b> It may be stopped, or the network is down. What you see may be out of
             date. Retrying every two seconds.
           </span>
-          <Button size="sm" onClick={() => void askAgain()}>
+          <Button size="sm" onClick={() => void retryConnection()}>
             Retry now
           </Button>
         </div>

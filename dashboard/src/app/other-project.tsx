@@ -1,15 +1,15 @@
 import { useSearch } from "@tanstack/react-router";
 import { FolderLock } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useTitle } from "../lib/use-title.ts";
+import { useTitle } from "../hooks/use-title.ts";
 import type { Project } from "../lib/workspace.ts";
-import { readPlace } from "../lib/workspace-address.ts";
-import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
+import { parseWorkspace } from "../lib/workspace-address.ts";
+import { EmptyState } from "../ui/feedback/empty-state.tsx";
+import { Button } from "../ui/forms/button.tsx";
 import { useChooseProject } from "./use-switch-mode.ts";
 
-/** What stands where the address names a project that this person does not see: why, and the way to those that they do. */
-export function OtherProject({
+/** Shown if the address names a project this person cannot access: the reason, and links to their projects. */
+export function WrongProject({
   projects,
   onRefresh,
 }: {
@@ -18,7 +18,7 @@ export function OtherProject({
 }) {
   const { workspace } = useSearch({ from: "/shell" });
   const choose = useChooseProject();
-  const isKnown = useAskedOnce(onRefresh);
+  const isKnown = useRefreshedOnce(onRefresh);
   useTitle("No such project");
   if (!isKnown) return null;
   return (
@@ -27,7 +27,7 @@ export function OtherProject({
         <p className="max-w-[46ch] text-muted">
           You cannot open the project of this address. It was archived or deleted, or it belongs to another server.
         </p>
-        <code className="wrap-anywhere text-muted">{readPlace(workspace)?.projectId}</code>
+        <code className="wrap-anywhere text-muted">{parseWorkspace(workspace)?.projectId}</code>
         <ul className="flex max-w-full flex-wrap justify-center gap-2">
           {projects.map(({ id, name }) => (
             <li key={id} className="min-w-0">
@@ -42,10 +42,10 @@ export function OtherProject({
   );
 }
 
-/** Whether the projects were asked for again: one that was made a moment ago is not known yet. */
-function useAskedOnce(ask: () => Promise<void>): boolean {
+/** Refetches the projects once, because one that was just created may be missing. True when done. */
+function useRefreshedOnce(ask: () => Promise<void>): boolean {
   const [isKnown, setKnown] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, however often the shell is drawn.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per mount.
   useEffect(() => {
     void ask().finally(() => setKnown(true));
   }, []);

@@ -1,14 +1,14 @@
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { CircleAlert, Compass } from "lucide-react";
 import { useEffect } from "react";
+import { useTitle } from "../hooks/use-title.ts";
 import { ApiError } from "../lib/api.ts";
-import { reportLost, responds, whenBack } from "../lib/connection.ts";
-import { useTitle } from "../lib/use-title.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
+import { isServerUp, reportConnectionLost, waitForConnection } from "../lib/connection.ts";
+import { EmptyState } from "../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../ui/feedback/error-note.tsx";
+import { Button, buttonClass } from "../ui/forms/button.tsx";
 
-/** No page has this address. */
+/** Page for an unknown address. */
 export function NoPage() {
   useTitle("No such page");
   return (
@@ -21,7 +21,7 @@ export function NoPage() {
   );
 }
 
-/** A page that cannot be shown, where there is no frame yet. */
+/** Error page outside the shell. */
 export function PageError(props: ErrorComponentProps) {
   return (
     <main>
@@ -30,19 +30,19 @@ export function PageError(props: ErrorComponentProps) {
   );
 }
 
-/** Stands in the frame for a page that cannot be shown. One whose request got no response is tried again by itself. */
+/** Error page inside the shell. Retries by itself if the server was unreachable. */
 export function PartError({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isUnreachable = error instanceof ApiError && error.status === 0;
   useEffect(() => {
     if (!isUnreachable) return;
-    reportLost();
-    void whenBack().then(() => router.invalidate());
+    reportConnectionLost();
+    void waitForConnection().then(() => router.invalidate());
   }, [isUnreachable, router]);
-  // A reload without a server would end on a page of the browser's own.
+  // Without a server, a reload would end on the browser's error page.
   const reload = async () => {
-    if (await responds()) window.location.reload();
-    else reportLost();
+    if (await isServerUp()) window.location.reload();
+    else reportConnectionLost();
   };
   return (
     <EmptyState page icon={CircleAlert} title="This page cannot be shown">

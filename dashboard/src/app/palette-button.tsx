@@ -1,11 +1,11 @@
 import { clsx } from "clsx";
 import { Search } from "lucide-react";
 import { withModifier } from "../lib/modifier.ts";
-import { Kbd } from "../ui/kbd.tsx";
+import { Kbd } from "../ui/data/kbd.tsx";
 import { showShellDialog } from "./use-shell-dialog.ts";
 
-/** Opens the palette: a field in the look, a button in truth. An icon on the rail and on a phone. */
-export function PaletteButton({ small = false }: { small?: boolean }) {
+/** Opens the command menu. Looks like a search field; an icon on the rail and on a phone. */
+export function CommandMenuButton({ small = false }: { small?: boolean }) {
   return (
     <button
       type="button"

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
-import { PaletteRow, paletteField, type Typed } from "../features/palette/palette-row.tsx";
-import { Kbd } from "../ui/kbd.tsx";
+import { PaletteRow, paletteField, type TypedInput } from "../features/command-menu/palette-row.tsx";
+import { Kbd } from "../ui/data/kbd.tsx";
 
-/** Takes what is typed until the palette is here, which goes on with it. */
+/** Collects typed text until the command menu has loaded, which takes it over. */
 export function PendingPalette({
   typed,
   onType,
   onClose,
 }: {
-  typed: Typed;
-  onType: (typed: Typed) => void;
+  typed: TypedInput;
+  onType: (typed: TypedInput) => void;
   onClose: () => void;
 }) {
   return (
@@ -41,7 +41,7 @@ export function PendingKeyMap({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** In the place of a dialog whose code is under way: the browser's own, so that no key acts on the page below. */
+/** Stands in for a dialog whose code is loading. A native dialog, so that no key reaches the page below. */
 function PendingDialog({ label, onClose, children }: { label: string; onClose: () => void; children: ReactNode }) {
   return (
     <dialog
@@ -58,7 +58,7 @@ function PendingDialog({ label, onClose, children }: { label: string; onClose: (
   );
 }
 
-/** Closed at its end, too: that gives the focus back, and the dialog that follows finds it where it was. */
+/** Closes the dialog on unmount too: that restores the focus, so the next dialog finds it in place. */
 function openModal(dialog: HTMLDialogElement | null) {
   dialog?.showModal();
   return () => dialog?.close();

@@ -3,7 +3,7 @@ import { Popover } from "@base-ui/react/popover";
 import { Check, Plus, Search } from "lucide-react";
 import { type ReactElement, useState } from "react";
 import type { Project } from "../lib/workspace.ts";
-import { useEarlyOpen } from "../ui/use-early-open.ts";
+import { useEarlyOpen } from "../ui/forms/use-early-open.ts";
 import { findProjects } from "./find-projects.ts";
 
 export interface ProjectPickerProps {
@@ -12,14 +12,14 @@ export interface ProjectPickerProps {
   chosen: string;
   defaultOpen?: boolean;
   onChoose: (id: string) => void;
-  /** Absent for whoever may make none. */
+  /** Absent if the person may not create projects. */
   onNew?: () => void;
 }
 
 const rowClass =
   "flex min-h-8 w-full cursor-pointer items-center gap-2.5 rounded-md px-2 text-left select-none data-highlighted:bg-hover pointer-coarse:min-h-10";
 
-/** The projects with a search, for where there are many. */
+/** Project list with a search field, used if there are many. */
 export function ProjectPicker({ trigger, defaultOpen, onNew, ...rest }: ProjectPickerProps) {
   const { isOpen, setOpen, trigger: button } = useEarlyOpen(defaultOpen);
   return (

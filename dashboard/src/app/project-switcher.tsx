@@ -1,30 +1,30 @@
 import { clsx } from "clsx";
 import { ChevronsUpDown, Plus } from "lucide-react";
 import { type ComponentProps, cloneElement, lazy, useState } from "react";
-import { useMay } from "../entities/session/use-may.ts";
+import { usePermission } from "../entities/session/use-may.ts";
 import { type Project, useWorkspace } from "../lib/workspace.ts";
-import { LoadedPart } from "../ui/loaded-part.tsx";
-import { Menu } from "../ui/menu.tsx";
+import { Menu } from "../ui/dialogs/menu.tsx";
+import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
 import type { ProjectPickerProps } from "./project-picker.tsx";
 import { useRefreshSession } from "./use-refresh-session.ts";
 import { useChooseProject } from "./use-switch-mode.ts";
 
-/** Loaded when first wanted: projects are made seldom. */
+/** Lazy: creating a project is rare. */
 const NewProject = lazy(() =>
   import("../features/settings/new-project.tsx").then((module) => ({ default: module.NewProject })),
 );
 
-/** Loaded where there are so many projects. */
+/** Lazy: only needed with many projects. */
 const ProjectPicker = lazy(() => import("./project-picker.tsx").then((module) => ({ default: module.ProjectPicker })));
 
-/** From so many projects on one is searched for. */
+/** Number of projects from which a search field is shown. */
 const searchFrom = 8;
 
-/** The project's name, and a menu of all projects and the way to a new one. */
+/** The project's name with a menu of all projects and an entry to create one. */
 export function ProjectSwitcher({ projects, wide = false }: { projects: Project[]; wide?: boolean }) {
   const { project } = useWorkspace();
   const choose = useChooseProject();
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const refresh = useRefreshSession();
   const [making, setMaking] = useState<boolean | null>(null);
   const made = async (id: string) => {
@@ -42,9 +42,9 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
         <SearchedProjects trigger={trigger} {...chosen} />
       )}
       {making !== null && (
-        <LoadedPart>
+        <LazyBoundary>
           <NewProject open={making} onOpenChange={setMaking} onCreated={made} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </>
   );
@@ -76,14 +76,14 @@ function ProjectMenu({ trigger, projects, chosen, onChoose, onNew }: ProjectPick
   );
 }
 
-/** The trigger stands at once; a click that comes too early is kept. */
+/** Shows the trigger immediately; a click before the picker has loaded opens it later. */
 function SearchedProjects(props: ProjectPickerProps) {
   const [wanted, setWanted] = useState(false);
   const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
   return (
-    <LoadedPart fallback={early}>
+    <LazyBoundary fallback={early}>
       <ProjectPicker {...props} defaultOpen={wanted} />
-    </LoadedPart>
+    </LazyBoundary>
   );
 }
 

@@ -2,19 +2,19 @@ import { MutationCache, QueryCache, QueryClient, replaceEqualDeep } from "@tanst
 import { holdsExactNumber } from "../../../server/lib/exact-numbers.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { ApiError } from "../lib/api.ts";
-import { reportLost } from "../lib/connection.ts";
+import { reportConnectionLost } from "../lib/connection.ts";
 
-/** The cache of all that was read. A 401 anywhere means that the session ended: the session is asked again. */
+/** Cache of all fetched data. Any 401 means that the session ended, so the session is refetched. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
-      if (error instanceof ApiError && error.status === 0) reportLost();
+      if (error instanceof ApiError && error.status === 0) reportConnectionLost();
       if (query.queryKey[0] !== "session") askWhoIsSignedIn(error);
     },
   }),
   mutationCache: new MutationCache({
     onError: (error) => {
-      if (error instanceof ApiError && error.status === 0) reportLost();
+      if (error instanceof ApiError && error.status === 0) reportConnectionLost();
       askWhoIsSignedIn(error);
     },
   }),
@@ -23,9 +23,9 @@ export const queryClient = new QueryClient({
       staleTime: 5_000,
       retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
       retryDelay: (count) => 400 * 2 ** count,
-      // A number that is kept as its text may not be taken apart, as it is where two answers share what is equal.
+      // Structural sharing would take exact numbers (kept as text) apart.
       structuralSharing: (before, after) => (holdsExactNumber(after) ? after : replaceEqualDeep(before, after)),
-      networkMode: "always", // The server may be this machine, which answers without any network.
+      networkMode: "always", // The server may be on this machine and reachable without a network.
     },
     mutations: { networkMode: "always" },
   },

@@ -1,5 +1,5 @@
 import { createRouter } from "@tanstack/react-router";
-import { toInner, toOuter } from "../lib/workspace-address.ts";
+import { toPublicUrl, toRouterUrl } from "../lib/workspace-address.ts";
 import { PartError } from "./page-states.tsx";
 import { routeTree } from "./routes.tsx";
 
@@ -8,7 +8,7 @@ export const router = createRouter({
   basepath: "/dashboard",
   defaultPreload: false,
   defaultErrorComponent: PartError,
-  rewrite: { input: ({ url }) => toInner(url), output: ({ url }) => toOuter(url) },
+  rewrite: { input: ({ url }) => toRouterUrl(url), output: ({ url }) => toPublicUrl(url) },
 });
 
 declare module "@tanstack/react-router" {

@@ -12,24 +12,24 @@ import {
   useRouter,
 } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
-import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
 import { readPeriod } from "../entities/analytics/period.ts";
 import type { FilesSearch } from "../entities/file/file-api.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
-import { safeReturn } from "../features/account/safe-return.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
+import { readReferenceSearch } from "../features/api-reference/read-reference-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
-import { readDiffSearch } from "../features/diff/read-diff-search.ts";
+import { safeReturn } from "../features/auth/safe-return.ts";
 import { readDocumentSearch } from "../features/files/read-document-search.ts";
 import { readFilesSearch } from "../features/files/read-files-search.ts";
-import { readStartSearch } from "../features/first-run/read-start-search.ts";
 import { readKeysSearch } from "../features/keys/read-keys-search.ts";
 import { readStoreSearch, readStoresSearch } from "../features/memory/read-memory-search.ts";
+import { readStartSearch } from "../features/onboarding/read-start-search.ts";
 import { readOverviewSearch } from "../features/overview/read-overview-search.ts";
 import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playground/read-playground-search.ts";
-import { readReferenceSearch } from "../features/reference/read-reference-search.ts";
+import { readDiffSearch } from "../features/run-comparison/read-diff-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
 import { readSettingsSearch, type SettingsSearch } from "../features/settings/read-settings-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
@@ -37,7 +37,7 @@ import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
 import { useWorkspace } from "../lib/workspace.ts";
-import { readPlace, type WorkspaceSearch } from "../lib/workspace-address.ts";
+import { parseWorkspace, type WorkspaceSearch } from "../lib/workspace-address.ts";
 import { pageOrLate } from "./late-page.tsx";
 import { NoPage, PageError } from "./page-states.tsx";
 import { queryClient } from "./query-client.ts";
@@ -46,20 +46,20 @@ import { useRefreshSession } from "./use-refresh-session.ts";
 import { lastWorkspace } from "./use-session-workspace.ts";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
-// The dashboard's pages: where each lies, what its address holds, and where it leads.
+// Routes of the dashboard: paths, search parameters and navigation.
 
 const root = createRootRoute({ component: Outlet, errorComponent: PageError });
 
 /**
- * All that needs a session: asks for it once, and sends those without one where they get one. An address without project
- * and mode leads on to the same page of those that were looked at last.
+ * Parent of all pages that need a session: checks it once and redirects to sign-in. A path without project and mode
+ * redirects to the same page of the last ones used.
  */
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
   component: Shell,
   validateSearch: (search): WorkspaceSearch =>
-    readPlace(search.workspace) ? { workspace: String(search.workspace) } : {},
+    parseWorkspace(search.workspace) ? { workspace: String(search.workspace) } : {},
   search: { middlewares: [retainSearchParams<WorkspaceSearch>(["workspace"])] },
   beforeLoad: async ({ location, search }) => {
     const state = await queryClient.ensureQueryData(sessionQuery);
@@ -77,7 +77,7 @@ const shell = createRoute({
 type Load<Props> = () => Promise<ComponentType<Props>>;
 type Read<Search> = (search: Record<string, unknown>) => Search;
 
-/** A page whose code is loaded when somebody goes there, before it is shown. `useProps` gives it what it is told. */
+/** A page whose code is loaded on navigation, before it is shown. `useProps` returns its props. */
 function page<Props extends object>(load: Load<Props>, useProps: () => Props & { key?: string }): RouteComponent {
   return lazyRouteComponent(async () => {
     const Page = (await pageOrLate(load)) as ComponentType<object>;
@@ -89,7 +89,7 @@ const withKey = (Page: ComponentType<object>, { key, ...props }: { key?: string 
 
 interface AddressProps<Search> {
   search: Search;
-  /** `replace`: the way back leads past it. */
+  /** `replace` replaces the history entry instead of adding one. */
   onSearch: (next: Search, replace?: boolean) => void;
 }
 interface ListProps<Search> extends AddressProps<Search> {
@@ -98,24 +98,24 @@ interface ListProps<Search> extends AddressProps<Search> {
 interface ObjectProps<Search> extends AddressProps<Search> {
   id: string;
   onOpen: (id: string) => void;
-  /** Looks for the same object in the other mode. */
+  /** Looks up the same object in the other mode. */
   onLookIn: (mode: Mode) => void;
   onLeave: () => void;
 }
 
-/** Whether a change of the address is none that the way back should undo: each letter of a search, for one. */
-type Replaces<Search> = (next: Search, now: Search) => boolean;
+/** True if Back should not undo this change of the address, such as each letter of a search. */
+type ShouldReplace<Search> = (next: Search, now: Search) => boolean;
 const never = () => false;
 const always = () => true;
 const typed = (next: { q?: string }, now: { q?: string }) => next.q !== now.q;
 
-/** The address of this page. Its type is written out, since the routes' own would be made of what this returns. */
+/** Address of the current page. The type is explicit, because the inferred route type would depend on itself. */
 function useHere(): { fullPath: string; params: Record<string, string>; search: object } {
   return useMatch({ strict: false });
 }
 
-/** What the address of this page holds, and how it is changed. Another page that came meanwhile is left for this one. */
-function useAddress<Search extends object>(replaces: Replaces<Search> = never): AddressProps<Search> {
+/** Search parameters of this page and a setter. The setter does nothing after navigation to another page. */
+function useAddress<Search extends object>(replaces: ShouldReplace<Search> = never): AddressProps<Search> {
   const { fullPath, params, search: all } = useHere();
   const { workspace: _, ...rest } = all as WorkspaceSearch;
   const search = rest as Search;
@@ -132,7 +132,7 @@ function useLookIn() {
   return (mode: Mode): void => void switchMode(mode, { keepPage: true });
 }
 
-/** What is written for one project and mode is nothing for another. */
+/** Key that resets a page's state when the project or mode changes. */
 function useWorkspaceKey(): string {
   const { projectId, mode } = useWorkspace();
   return `${projectId} ${mode}`;
@@ -147,7 +147,7 @@ function at<const Path extends string, Search extends object, Props extends obje
   return createRoute({ getParentRoute: () => shell, path, validateSearch: read, component: page(load, useProps) });
 }
 
-/** The page of a resource's list; each of its objects lies below it. */
+/** Route of a resource's list; the routes of its objects are children. */
 function list<const Path extends string, Search extends object>(
   path: Path,
   read: Read<Search>,
@@ -162,12 +162,12 @@ function list<const Path extends string, Search extends object>(
   });
 }
 
-/** The page of one object. */
+/** Route of one object. */
 function object<const Path extends `${string}/$${string}`, Search extends object>(
   path: Path,
   read: Read<Search>,
   load: Load<ObjectProps<Search>>,
-  replaces?: Replaces<Search>,
+  replaces?: ShouldReplace<Search>,
 ) {
   const [above = "", name = ""] = path.split("/$");
   return at(path, read, load, () => {
@@ -184,8 +184,8 @@ function object<const Path extends `${string}/$${string}`, Search extends object
   });
 }
 
-/** A page outside the shell, for those who have no session yet. `leads`: where to go with one. */
-function outside<const Path extends string, Search extends object>(
+/** A page outside the shell, without a session. `leads` is where a signed-in person is redirected. */
+function publicPage<const Path extends string, Search extends object>(
   path: Path,
   read: Read<Search>,
   load: Load<{ token: string; onSignedIn: () => void }>,
@@ -202,18 +202,18 @@ function outside<const Path extends string, Search extends object>(
 function useEntry(leads: (search: object) => string): { key: string; token: string; onSignedIn: () => void } {
   const { history } = useRouter();
   const { search } = useHere();
-  // A code stands after the #, so that it reaches no server log. A link that is pasted where the page is open brings its own.
+  // The code stands after the #, so that it reaches no server log. Pasting another link into the open page replaces it.
   const { hash } = useLocation();
   const [token, setToken] = useState(hash);
   if (hash !== "" && hash !== token) setToken(hash);
   const onSignedIn = () => {
-    queryClient.clear(); // Nothing that another person read may be shown to this one.
+    queryClient.clear(); // Never show data that another person fetched.
     history.replace(`/dashboard${leads(search)}`);
   };
   return { key: token, token, onSignedIn };
 }
 
-const nothing = () => ({});
+const noSearch = () => ({});
 
 const index = createRoute({
   getParentRoute: () => shell,
@@ -226,50 +226,50 @@ const runs = createRoute({
   getParentRoute: () => shell,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: page(() => import("./runs-route.tsx").then((it) => it.RunsRoute), nothing),
+  component: page(() => import("./runs-route.tsx").then((it) => it.RunsRoute), noSearch),
 });
 const run = createRoute({
   getParentRoute: () => shell,
   path: "/runs/$runId",
   validateSearch: readTraceSearch,
-  component: page(() => import("./run-route.tsx").then((it) => it.RunRoute), nothing),
+  component: page(() => import("./run-route.tsx").then((it) => it.RunRoute), noSearch),
 });
-/** Every other address: nowhere, but with the way to all pages beside it. */
-const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: NoPage });
+/** Any unknown path, shown inside the shell. */
+const notFoundRoute = createRoute({ getParentRoute: () => shell, path: "$", component: NoPage });
 
-// What `createRoute` makes stands above: within a list its types would be lost.
+// The results of `createRoute` are separate constants, because inside an array their types would be lost.
 export const routeTree = root.addChildren([
-  outside(
+  publicPage(
     "/setup",
-    nothing,
-    () => import("../features/account/setup-page.tsx").then((it) => it.SetupPage),
+    noSearch,
+    () => import("../features/auth/setup-page.tsx").then((it) => it.SetupPage),
     () => "/start",
   ),
-  outside(
+  publicPage(
     "/login",
     (search): { to?: string; refused?: string } => ({
       ...(typeof search.to === "string" && { to: safeReturn(search.to) }),
       ...(typeof search.refused === "string" && { refused: search.refused }),
     }),
-    () => import("../features/account/login-page.tsx").then((it) => it.LoginPage),
+    () => import("../features/auth/login-page.tsx").then((it) => it.LoginPage),
     ({ to }) => safeReturn(to),
   ),
-  outside(
+  publicPage(
     "/forgotten",
-    nothing,
-    () => import("../features/account/forgotten-page.tsx").then((it) => it.ForgottenPage),
+    noSearch,
+    () => import("../features/auth/forgotten-page.tsx").then((it) => it.ForgottenPage),
     () => "/overview",
   ),
-  outside(
+  publicPage(
     "/reset",
-    nothing,
-    () => import("../features/account/reset-page.tsx").then((it) => it.ResetPage),
+    noSearch,
+    () => import("../features/auth/reset-page.tsx").then((it) => it.ResetPage),
     () => "/overview",
   ),
-  outside(
+  publicPage(
     "/invite",
-    nothing,
-    () => import("../features/account/invite-page.tsx").then((it) => it.InvitePage),
+    noSearch,
+    () => import("../features/auth/invite-page.tsx").then((it) => it.InvitePage),
     () => "/overview",
   ),
   shell.addChildren([
@@ -283,7 +283,7 @@ export const routeTree = root.addChildren([
     at(
       "/start",
       readStartSearch,
-      () => import("../features/first-run/start-page.tsx").then((it) => it.StartPage),
+      () => import("../features/onboarding/start-page.tsx").then((it) => it.StartPage),
       () => ({ ...useAddress(), onLookIn: useLookIn() }),
     ),
     list("/approvals", readApprovalsSearch, () =>
@@ -292,7 +292,7 @@ export const routeTree = root.addChildren([
     list("/threads", readThreadsSearch, () =>
       import("../features/threads/threads-page.tsx").then((it) => it.ThreadsPage),
     ),
-    object("/threads/$threadId", nothing, () =>
+    object("/threads/$threadId", noSearch, () =>
       import("../features/threads/thread-page.tsx").then((it) => it.ThreadPage),
     ),
     at(
@@ -308,7 +308,7 @@ export const routeTree = root.addChildren([
             void navigate({
               to: "/playground",
               search: (before: PlaygroundSearch) => ({ ...before, ...change }),
-              // Another agent is another page; the first one, and the rest, is how one looks at it.
+              // Another agent is a new history entry; the first agent and all other settings replace it.
               replace: !search.agent || !("agent" in change),
             }),
           onLookIn: useLookIn(),
@@ -320,7 +320,7 @@ export const routeTree = root.addChildren([
     at(
       "/runs/$runId/diff/$otherId",
       readDiffSearch,
-      () => import("../features/diff/diff-page.tsx").then((it) => it.DiffPage),
+      () => import("../features/run-comparison/diff-page.tsx").then((it) => it.DiffPage),
       () => {
         const { runId: id = "", otherId = "" } = useHere().params;
         return { ...useAddress(always), key: `${id} ${otherId}`, id, otherId, onLookIn: useLookIn() };
@@ -329,7 +329,7 @@ export const routeTree = root.addChildren([
     list("/agents", readAgentsSearch, () => import("../features/agents/agents-page.tsx").then((it) => it.AgentsPage)),
     at(
       "/agents/new",
-      nothing,
+      noSearch,
       () => import("../features/agents/new-agent-page.tsx").then((it) => it.NewAgentPage),
       () => {
         const navigate = useNavigate();
@@ -402,10 +402,10 @@ export const routeTree = root.addChildren([
       () => import("../features/settings/settings-page.tsx").then((it) => it.SettingsPage),
       () => ({ ...useAddress<SettingsSearch>(typed), onProjectsChanged: useRefreshSession() }),
     ),
-    at("/account", nothing, () => import("../features/account/account-page.tsx").then((it) => it.AccountPage), nothing),
+    at("/account", noSearch, () => import("../features/auth/account-page.tsx").then((it) => it.AccountPage), noSearch),
     list("/reference", readReferenceSearch, () =>
-      import("../features/reference/reference-page.tsx").then((it) => it.ReferencePage),
+      import("../features/api-reference/reference-page.tsx").then((it) => it.ReferencePage),
     ),
-    nowhere,
+    notFoundRoute,
   ]),
 ]);

@@ -1,22 +1,22 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
 import { lazy, useState } from "react";
-import { isOver } from "../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../server/wire/run.ts";
-import { useMay } from "../entities/session/use-may.ts";
-import { CompareWith } from "../features/diff/compare-with.tsx";
+import type { AnyRun as Run } from "../../../server/domain/api-types/run.ts";
+import { isOver } from "../../../server/domain/run-state.ts";
+import { usePermission } from "../entities/session/use-may.ts";
+import { CompareWith } from "../features/run-comparison/compare-with.tsx";
 import { canBePinned } from "../features/suites/cases.ts";
 import { ForkPanel } from "../features/trace/fork-panel.tsx";
 import { Player } from "../features/trace/player.tsx";
 import { TracePage } from "../features/trace/trace-page.tsx";
 import { VerifyReplay } from "../features/trace/verify-replay.tsx";
-import { Button } from "../ui/button.tsx";
-import { LoadedPart } from "../ui/loaded-part.tsx";
+import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../ui/forms/button.tsx";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
-/** Loaded apart, since few who look at runs pin one. */
+/** Lazy: few people add runs to a suite. */
 const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
@@ -30,7 +30,7 @@ export function RunRoute() {
   const [compared, setCompared] = useState<Run | null>(null);
   const [verified, setVerified] = useState<Run | null>(null);
   const [pinned, setPinned] = useState<Run | null>(null);
-  const mayRun = useMay("member");
+  const mayRun = usePermission("member");
   const compare = (id: string, otherId: string) =>
     void navigate({ to: "/runs/$runId/diff/$otherId", params: { runId: id, otherId } });
   return (
@@ -105,13 +105,13 @@ export function RunRoute() {
         />
       )}
       {pinned && (
-        <LoadedPart onMissing={() => setPinned(null)}>
+        <LazyBoundary onMissing={() => setPinned(null)}>
           <AddToSuite
             runs={[pinned]}
             onClose={() => setPinned(null)}
             onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
           />
-        </LoadedPart>
+        </LazyBoundary>
       )}
       {compared && (
         <CompareWith run={compared} open onOpenChange={(open) => !open && setCompared(null)} onCompare={compare} />
@@ -120,6 +120,6 @@ export function RunRoute() {
   );
 }
 
-/** A number stands in an address as it is; as text it would stand in quotes. */
+/** Numbers stay numbers: a numeric string would get quotes in the address. */
 const stepParam = (step: string | undefined): string | number | undefined =>
   step !== undefined && /^\d+$/.test(step) ? Number(step) : step;

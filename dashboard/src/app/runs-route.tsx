@@ -1,15 +1,15 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, useState } from "react";
-import type { AnyRun as Run } from "../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../server/domain/api-types/run.ts";
 import { RunsPage } from "../features/runs/runs-page.tsx";
-import { LoadedPart } from "../ui/loaded-part.tsx";
+import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
 
-/** Loaded apart, since few who look at runs pin one. */
+/** Lazy: few people add runs to a suite. */
 const AddToSuite = lazy(() =>
   import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
-/** `/runs`, with all of `RunsSearch` in the address. */
+/** `/runs`; the search parameters are `RunsSearch`. */
 export function RunsRoute() {
   const { workspace: _, ...search } = useSearch({ from: "/shell/runs" });
   const navigate = useNavigate();
@@ -24,13 +24,13 @@ export function RunsRoute() {
         onPin={setPinned}
       />
       {pinned && (
-        <LoadedPart onMissing={() => setPinned(null)}>
+        <LazyBoundary onMissing={() => setPinned(null)}>
           <AddToSuite
             runs={pinned}
             onClose={() => setPinned(null)}
             onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
           />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </>
   );

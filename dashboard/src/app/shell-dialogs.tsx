@@ -1,31 +1,31 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, useEffect, useState } from "react";
-import { nothingTyped } from "../features/palette/palette-row.tsx";
-import { hasDialog, useKeys } from "../lib/use-keys.ts";
+import { emptyInput } from "../features/command-menu/palette-row.tsx";
+import { hasDialog, useKeys } from "../hooks/use-keys.ts";
 import type { Project } from "../lib/workspace.ts";
-import { LoadedPart } from "../ui/loaded-part.tsx";
+import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
 import { PendingKeyMap, PendingPalette } from "./pending-dialogs.tsx";
 import { useShellDialog } from "./use-shell-dialog.ts";
 
 const loadPalette = () => import("./shell-palette.tsx").then((module) => ({ default: module.ShellPalette }));
 const ShellPalette = lazy(loadPalette);
 const KeyMap = lazy(() => import("./key-map.tsx").then((module) => ({ default: module.KeyMap })));
-const Toasts = lazy(() => import("../ui/toasts.tsx").then((module) => ({ default: module.Toasts })));
+const Toasts = lazy(() => import("../ui/feedback/toasts.tsx").then((module) => ({ default: module.Toasts })));
 
 const none = { palette: false, keys: false };
 
-/** The keys of the shell, and what lies over every page: the palette, the map of the keys, and toasts. */
+/** Keyboard shortcuts of the shell, and its overlays: command menu, shortcut map and toasts. */
 export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
   const [shown, show] = useShellDialog();
   const [wanted, setWanted] = useWanted(shown);
-  const [typed, setTyped] = useState(nothingTyped);
+  const [typed, setTyped] = useState(emptyInput);
   useShellKeys();
   useEffect(() => {
     const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 1000));
-    idle(() => void loadPalette().catch(() => {})); // Without it now, it is asked for again when it is wanted.
+    idle(() => void loadPalette().catch(() => {})); // A failure is ignored: the menu is loaded again when opened.
   }, []);
   useEffect(() => {
-    if (shown !== "palette") setTyped(nothingTyped);
+    if (shown !== "palette") setTyped(emptyInput);
   }, [shown]);
   const close = () => show(null);
   const change = (dialog: "palette" | "keys") => (open: boolean) => show(open ? dialog : null);
@@ -35,30 +35,30 @@ export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
   };
   return (
     <>
-      <LoadedPart>
+      <LazyBoundary>
         <Toasts />
-      </LoadedPart>
+      </LazyBoundary>
       {wanted.palette && (
-        <LoadedPart
+        <LazyBoundary
           fallback={shown === "palette" && <PendingPalette typed={typed} onType={setTyped} onClose={close} />}
           onMissing={onMissing}
         >
-          <ShellPalette {...{ projects, typed }} open={shown === "palette"} onOpenChange={change("palette")} />
-        </LoadedPart>
+          <ShellPalette projects={projects} typed={typed} open={shown === "palette"} onOpenChange={change("palette")} />
+        </LazyBoundary>
       )}
       {wanted.keys && (
-        <LoadedPart fallback={shown === "keys" && <PendingKeyMap onClose={close} />} onMissing={onMissing}>
+        <LazyBoundary fallback={shown === "keys" && <PendingKeyMap onClose={close} />} onMissing={onMissing}>
           <KeyMap open={shown === "keys"} onOpenChange={change("keys")} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </>
   );
 }
 
-/** What was open once stays mounted, so that its end is seen and the focus goes back to where it was. */
+/** Keeps a dialog mounted once opened, so that its exit is animated and the focus returns. */
 function useWanted(shown: "palette" | "keys" | null) {
   const [wanted, setWanted] = useState(none);
-  // In the same rendering: the next key may come before an effect.
+  // During render, because the next key may come before an effect.
   if (shown && !wanted[shown]) setWanted({ ...wanted, [shown]: true });
   return [wanted, setWanted] as const;
 }
@@ -80,7 +80,7 @@ function useShellKeys(): void {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey)
         return;
       event.preventDefault();
-      // Not over another dialog: its question comes first.
+      // Do not open over another dialog.
       if (shown === "palette") show(null);
       else if (!hasDialog()) show("palette");
     };

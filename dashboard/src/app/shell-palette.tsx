@@ -1,10 +1,10 @@
-import { Palette } from "../features/palette/palette.tsx";
-import type { Typed } from "../features/palette/palette-row.tsx";
+import { Palette } from "../features/command-menu/palette.tsx";
+import type { TypedInput } from "../features/command-menu/palette-row.tsx";
 import type { Project } from "../lib/workspace.ts";
 import { useCommands } from "./use-commands.ts";
 import { giveFocusBack } from "./use-shell-dialog.ts";
 
-/** The palette with what the shell offers. */
+/** Command menu with the shell's commands. */
 export function ShellPalette({
   projects,
   ...props
@@ -12,7 +12,7 @@ export function ShellPalette({
   projects: readonly Project[];
   open: boolean;
   onOpenChange: (open: boolean) => void;
-  typed: Typed;
+  typed: TypedInput;
 }) {
   return <Palette {...props} finalFocus={giveFocusBack} {...useCommands(projects)} />;
 }

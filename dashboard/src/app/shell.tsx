@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
-import type { Session } from "../../../server/wire/console.ts";
+import type { Session } from "../../../server/domain/api-types/console.ts";
 import { type SessionState, sessionQuery } from "../entities/session/session.ts";
+import { useHasUnsaved } from "../hooks/use-unsaved.ts";
 import { paint } from "../lib/appearance.ts";
 import { CaFileContext } from "../lib/ca-file.ts";
-import { usePreference } from "../lib/preference.ts";
-import { useHasUnsaved } from "../lib/use-unsaved.ts";
+import { usePreference } from "../lib/local-storage.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { OfflineBanner } from "./offline-banner.tsx";
@@ -17,12 +17,12 @@ import { SignedOutBanner } from "./signed-out-banner.tsx";
 import { UnsavedGuard } from "./unsaved-guard.tsx";
 import { useFocusPage } from "./use-focus-page.ts";
 import { useRefreshSession } from "./use-refresh-session.ts";
-import { useRemember } from "./use-remember.ts";
+import { useRecordRecent } from "./use-remember.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
 /**
- * The shell: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. Only what somebody has
- * written and not saved stays, until they are signed in again or leave it.
+ * The shell: side bar and content. Redirects to sign-in when the session ends; only unsaved input stays until the
+ * person signs in again or discards it.
  */
 export function Shell() {
   const { data } = useQuery({ ...sessionQuery, refetchOnWindowFocus: "always" });
@@ -39,7 +39,7 @@ export function Shell() {
   ) : null;
 }
 
-/** The session as it was last known. What one person has read is not for the next who signs in here. */
+/** Returns the last known session. Resets when another person signs in, so that they never see cached data. */
 function useLastSession(state: SessionState | undefined): Session | null {
   const [last, setLast] = useState<Session | null>(null);
   const session = state?.signedIn ? state.session : last;
@@ -51,12 +51,12 @@ function useLastSession(state: SessionState | undefined): Session | null {
   return session;
 }
 
-/** Loaded only where it is needed, which is hardly ever. */
+/** Lazy: hardly ever needed. */
 const NoProject = lazyPart(() =>
   import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
 );
 
-const OtherProject = lazyPart(() => import("./other-project.tsx").then((module) => ({ default: module.OtherProject })));
+const OtherProject = lazyPart(() => import("./other-project.tsx").then((module) => ({ default: module.WrongProject })));
 
 function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
   const workspace = useSessionWorkspace(session);
@@ -64,8 +64,8 @@ function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut
   const refresh = useRefreshSession();
   const mode = workspace?.mode ?? "test";
   useFocusPage();
-  useRemember(workspace);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read by paint.
+  useRecordRecent(workspace);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: paint reads the theme.
   useEffect(() => {
     paint(mode);
     const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,18 +1,18 @@
 import { Menu as MenuIcon } from "lucide-react";
 import { lazy, useContext, useState } from "react";
-import type { Session } from "../../../server/wire/console.ts";
+import type { Session } from "../../../server/domain/api-types/console.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
-import { Button } from "../ui/button.tsx";
-import { LoadedPart } from "../ui/loaded-part.tsx";
-import { Mark } from "../ui/mark.tsx";
+import { Logo } from "../ui/data/logo.tsx";
+import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../ui/forms/button.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { GuideLink } from "./guide-link.tsx";
 import { ModeSwitch } from "./mode-switch.tsx";
 import { Nav } from "./nav.tsx";
-import { PaletteButton } from "./palette-button.tsx";
+import { CommandMenuButton } from "./palette-button.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
 
-/** The shell's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
+/** Navigation: a side bar, an icon rail on narrower screens, a top bar on a phone. */
 export function SideBar({ session }: { session: Session }) {
   const hasProject = useContext(WorkspaceContext) !== null;
   return (
@@ -20,17 +20,17 @@ export function SideBar({ session }: { session: Session }) {
       <header className="hidden min-h-0 flex-col gap-2 overflow-y-auto p-2 [scrollbar-width:none] rail:flex">
         <div className="flex h-9 items-center justify-center wide:justify-start wide:px-2">
           <span className="wide:hidden">
-            <Mark wordless />
+            <Logo wordless />
           </span>
           <span className="hidden wide:block">
-            <Mark />
+            <Logo />
           </span>
         </div>
         {hasProject && (
           <>
             <ProjectSwitcher projects={session.projects} />
             <ModeSwitch />
-            <PaletteButton />
+            <CommandMenuButton />
           </>
         )}
         <Nav group="Pages" />
@@ -52,7 +52,7 @@ export function SideBar({ session }: { session: Session }) {
             <div className="w-29 shrink-0">
               <ModeSwitch />
             </div>
-            <PaletteButton small />
+            <CommandMenuButton small />
           </>
         )}
       </header>
@@ -60,7 +60,7 @@ export function SideBar({ session }: { session: Session }) {
   );
 }
 
-/** Loaded when first opened: most screens are wide enough never to need it. */
+/** Lazy: wide screens never need it. */
 const Drawer = lazy(() => import("./drawer.tsx").then((module) => ({ default: module.Drawer })));
 
 function DrawerButton({ session }: { session: Session }) {
@@ -78,9 +78,9 @@ function DrawerButton({ session }: { session: Session }) {
         <MenuIcon aria-hidden className="size-4" strokeWidth={1.5} />
       </Button>
       {open !== null && (
-        <LoadedPart>
+        <LazyBoundary>
           <Drawer session={session} open={open} onOpenChange={setOpen} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </>
   );

@@ -1,7 +1,7 @@
 import { LogOut } from "lucide-react";
-import { SignInElsewhere } from "../ui/sign-in-elsewhere.tsx";
+import { SignInElsewhere } from "../ui/dialogs/sign-in-elsewhere.tsx";
 
-/** Says that nobody is signed in any more, to whoever has written something that is not saved. */
+/** Tells a person with unsaved input that they were signed out. */
 export function SignedOutBanner({ shown }: { shown: boolean }) {
   return (
     <div role="alert">

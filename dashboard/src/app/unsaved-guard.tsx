@@ -1,23 +1,23 @@
 import { type ShouldBlockFn, useBlocker } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useEffect } from "react";
-import { answerQuestion, mayLeave, useHasUnsaved, useLeaveQuestion } from "../lib/use-unsaved.ts";
+import { answerQuestion, mayLeave, useHasUnsaved, useLeaveQuestion } from "../hooks/use-unsaved.ts";
 import { leavesForm } from "./leaves-form.ts";
 
 const LeaveQuestion = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
-  import("../ui/leave-question.tsx").then(
-    (module) => ({ default: module.LeaveQuestion }),
+  import("../ui/dialogs/unsaved-changes-dialog.tsx").then(
+    (module) => ({ default: module.UnsavedChangesDialog }),
     () => ({ default: BrowserQuestion }),
   ),
 );
 
-/** Keeps what is not saved: links, Back and the closing of the tab ask first. */
+/** Asks before links, Back or closing the tab discard unsaved input. */
 export function UnsavedGuard() {
   const isUnsaved = useHasUnsaved();
-  useBlocker({ shouldBlockFn: isKept, disabled: !isUnsaved });
+  useBlocker({ shouldBlockFn: shouldBlock, disabled: !isUnsaved });
   return <Suspense>{isUnsaved && <LeaveQuestion above="page" />}</Suspense>;
 }
 
-/** Asks the browser's way where our question does not come, since the server is away or was upgraded: the page stays. */
+/** Falls back to the browser's question if the dialog's code cannot be loaded (server down or upgraded). */
 function BrowserQuestion({ above }: { above: "page" | "dialog" }) {
   const isAsked = useLeaveQuestion(above);
   useEffect(() => {
@@ -26,4 +26,4 @@ function BrowserQuestion({ above }: { above: "page" | "dialog" }) {
   return null;
 }
 
-const isKept: ShouldBlockFn = async ({ current, next }) => leavesForm(current, next) && !(await mayLeave());
+const shouldBlock: ShouldBlockFn = async ({ current, next }) => leavesForm(current, next) && !(await mayLeave());

@@ -18,14 +18,14 @@ import {
 } from "lucide-react";
 import { newestAgentsQuery } from "../entities/agent/agent-api.ts";
 import { useClusterShown } from "../entities/server/use-cluster-shown.ts";
-import { useMay } from "../entities/session/use-may.ts";
-import type { Command, CommandGroup } from "../features/palette/find-commands.ts";
-import { readRecent } from "../features/palette/recent.ts";
-import { writePreference } from "../lib/preference.ts";
-import { actOnKey, awaitKey, hasKey } from "../lib/use-keys.ts";
+import { usePermission } from "../entities/session/use-may.ts";
+import type { Command, CommandGroup } from "../features/command-menu/find-commands.ts";
+import { readRecent } from "../features/command-menu/recent.ts";
+import { awaitKey, hasKey, runKeyHandler } from "../hooks/use-keys.ts";
+import { writePreference } from "../lib/local-storage.ts";
 import { type Project, useWorkspace } from "../lib/workspace.ts";
-import { writePlace } from "../lib/workspace-address.ts";
-import { failed } from "../ui/toast.ts";
+import { formatWorkspace } from "../lib/workspace-address.ts";
+import { toastFailure } from "../ui/feedback/toast.ts";
 import { groups as places } from "./nav.tsx";
 import { showShellDialog } from "./use-shell-dialog.ts";
 import { useSignOut } from "./use-sign-out.ts";
@@ -39,7 +39,7 @@ const keysOf: Record<string, string> = {
   "/keys": "g k",
 };
 
-/** What is made on which page, by the key `c` there. */
+/** Objects that the key `c` creates, by page. */
 const creations: Record<string, string> = {
   "/threads": "Create thread",
   "/keys": "Create key",
@@ -52,16 +52,19 @@ const creations: Record<string, string> = {
   "/schedules": "Create schedule",
 };
 
-/** What keys do on the pages that have them. Those that decide something are pressed with it in sight. */
+/** Labels of the page shortcuts. Keys that decide an approval are left out: they need it in view. */
 const keyActs: [key: string, label: string][] = [
   ["/", "Search this page"],
   ["f", "Fork from the selected step"],
 ];
 
-/** All that the palette offers, the acts of this page first. At rest it shows so much that all three groups are seen. */
+/**
+ * All entries of the command menu, this page's actions first. Without a query, limited so that all three groups are
+ * visible.
+ */
 export function useCommands(projects: readonly Project[]): { groups: CommandGroup[]; onGo: (path: string) => void } {
   const { history } = useRouter();
-  const at = writePlace(useWorkspace());
+  const at = formatWorkspace(useWorkspace());
   const onGo = (path: string) => history.push(`/dashboard/${at}${path}`);
   return {
     onGo,
@@ -73,11 +76,11 @@ export function useCommands(projects: readonly Project[]): { groups: CommandGrou
   };
 }
 
-/** The acts of the page that is open now. */
+/** Actions of the open page. */
 function pageActs(): Command[] {
   return keyActs
     .filter(([key]) => hasKey(key))
-    .map(([key, label]) => ({ id: label, label, icon: Keyboard, keys: key, run: () => actOnKey(key) }));
+    .map(([key, label]) => ({ id: label, label, icon: Keyboard, keys: key, run: () => runKeyHandler(key) }));
 }
 
 function usePlaceCommands(onGo: (path: string) => void): Command[] {
@@ -154,14 +157,14 @@ function useRecentCommands(onGo: (path: string) => void): Command[] {
 
 function useActCommands(projects: readonly Project[], onGo: (path: string) => void): Command[] {
   const { mode, projectId } = useWorkspace();
-  const mayChange = useMay("member");
+  const mayChange = usePermission("member");
   const here = useRouter().state.location.pathname;
   const switchMode = useSwitchMode();
   const choose = useChooseProject();
   const signOut = useSignOut();
   const other = mode === "test" ? "live" : "test";
   const create = (path: string) => () => {
-    if (path === here) return actOnKey("c");
+    if (path === here) return runKeyHandler("c");
     awaitKey("c");
     onGo(path);
   };
@@ -208,7 +211,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
       id: "sign out",
       label: "Sign out",
       icon: LogOut,
-      run: () => void signOut().catch((error: Error) => failed("Not signed out", error.message)),
+      run: () => void signOut().catch((error: Error) => toastFailure("Not signed out", error.message)),
     },
   ];
 }

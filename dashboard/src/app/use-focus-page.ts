@@ -1,7 +1,7 @@
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-/** After going to another page the focus is on its heading, unless the page has put it somewhere itself. */
+/** After navigation, moves the focus to the page's heading unless the page has moved it itself. */
 export function useFocusPage(): void {
   const router = useRouter();
   useEffect(

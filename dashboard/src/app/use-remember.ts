@@ -1,10 +1,10 @@
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { rememberRecent } from "../features/palette/recent.ts";
+import { rememberRecent } from "../features/command-menu/recent.ts";
 import type { Workspace } from "../lib/workspace.ts";
 
-/** Remembers the objects whose pages are opened, under the names that their tabs get. */
-export function useRemember(at: Workspace | null): void {
+/** Records opened objects, with their tab titles, as recently viewed. */
+export function useRecordRecent(at: Workspace | null): void {
   const router = useRouter();
   useEffect(() => {
     const title = document.querySelector("title");

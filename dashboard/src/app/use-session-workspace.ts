@@ -1,26 +1,26 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import type { Session } from "../../../server/wire/console.ts";
-import { readPreference, writePreference } from "../lib/preference.ts";
+import type { Session } from "../../../server/domain/api-types/console.ts";
+import { readPreference, writePreference } from "../lib/local-storage.ts";
 import type { Workspace } from "../lib/workspace.ts";
-import { readPlace, writePlace } from "../lib/workspace-address.ts";
+import { formatWorkspace, parseWorkspace } from "../lib/workspace-address.ts";
 
 /**
- * The project and mode that the address names. Null where it names no project that this person may see. Where the
- * project that is shown goes, as when it is archived here, the page stays and shows another one.
+ * Project and mode in the address; null if this person cannot access the project. If the shown project disappears, for
+ * example by archiving, the page stays and shows another project.
  */
 export function useSessionWorkspace(session: Session): Workspace | null {
   const { workspace: named } = useSearch({ from: "/shell" });
   const navigate = useNavigate();
   const [shown, setShown] = useState<string | null>(null);
   const { projects } = session;
-  const namedId = readPlace(named)?.projectId;
+  const namedId = parseWorkspace(named)?.projectId;
   const isGone = !namedId || (namedId === shown && projects.every(({ id }) => id !== namedId));
   const workspace = isGone ? lastWorkspace(session) : named;
   const at = useMemo(() => workspaceAt(projects, workspace), [projects, workspace]);
   useEffect(() => {
     if (!at) return;
-    writePreference("workspace", writePlace(at));
+    writePreference("workspace", formatWorkspace(at));
     if (at.projectId === namedId) setShown(namedId);
   }, [at, namedId]);
   useEffect(() => {
@@ -31,17 +31,17 @@ export function useSessionWorkspace(session: Session): Workspace | null {
 }
 
 function workspaceAt(projects: Session["projects"], text: string | undefined): Workspace | null {
-  const place = readPlace(text);
+  const place = parseWorkspace(text);
   const project = projects.find(({ id }) => id === place?.projectId);
   return place && project ? { project, ...place } : null;
 }
 
 /**
- * Where an address leads that names no project: to what was last looked at in this browser, else to the first project's
- * test data. Undefined without any project.
+ * Workspace for an address without one: the last used in this browser, otherwise the first project's test mode.
+ * Undefined if there is no project.
  */
 export function lastWorkspace({ projects }: Session): string | undefined {
-  const last = readPlace(readPreference("workspace"));
-  if (last && projects.some(({ id }) => id === last.projectId)) return writePlace(last);
-  return projects[0] && writePlace({ projectId: projects[0].id, mode: "test" });
+  const last = parseWorkspace(readPreference("workspace"));
+  if (last && projects.some(({ id }) => id === last.projectId)) return formatWorkspace(last);
+  return projects[0] && formatWorkspace({ projectId: projects[0].id, mode: "test" });
 }

@@ -6,21 +6,21 @@ const listeners = new Set<() => void>();
 let shown: ShellDialog = null;
 let focusBefore: Element | null = null;
 
-/** Opens a dialog of the shell, or closes the one that is open. */
+/** Opens a dialog of the shell; null closes the open one. */
 export function showShellDialog(dialog: ShellDialog): void {
   if (dialog && !shown) focusBefore = document.activeElement;
   shown = dialog;
   for (const listener of listeners) listener();
 }
 
-/** The dialog of the shell that is open, and what opens another. */
+/** The open dialog of the shell and its setter. */
 export function useShellDialog(): [ShellDialog, (dialog: ShellDialog) => void] {
   return [useSyncExternalStore(subscribe, () => shown), showShellDialog];
 }
 
 /**
- * What had the focus before, to which it goes back unless something else took it meanwhile. Where nothing had it, nothing
- * gets it: of the whole page the dialog would give it to the first link, which goes past the menu and would show itself.
+ * Returns the element to focus after a dialog closes: the one focused before, unless the focus has moved meanwhile.
+ * False if none was: the dialog would otherwise focus and show the skip link.
  */
 export function giveFocusBack(): HTMLElement | false {
   const { activeElement, body } = document;

@@ -1,12 +1,12 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useContext } from "react";
-import type { Environment as Mode } from "../../../server/core/scope.ts";
-import { mayLeave } from "../lib/use-unsaved.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
+import { mayLeave } from "../hooks/use-unsaved.ts";
 import { useWorkspace, WorkspaceContext } from "../lib/workspace.ts";
-import { type Place, type WorkspaceSearch, writePlace } from "../lib/workspace-address.ts";
+import { formatWorkspace, type WorkspaceAddress, type WorkspaceSearch } from "../lib/workspace-address.ts";
 import { withoutIds } from "./without-ids.ts";
 
-/** Goes to the other mode's data. Asks first where an unsaved form of an object, or of one to be made, would go with it. */
+/** Switches the mode. Asks first if an unsaved form would be lost. */
 export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) => Promise<void> {
   const { projectId } = useWorkspace();
   const go = useGo();
@@ -19,7 +19,7 @@ export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) 
   };
 }
 
-/** Goes to another project, and needs approval where a form is not saved: it is this one's. */
+/** Switches the project. Asks first if a form is unsaved, because it belongs to this project. */
 export function useChooseProject(): (id: string) => Promise<void> {
   const mode = useContext(WorkspaceContext)?.mode ?? "test";
   const go = useGo();
@@ -29,14 +29,14 @@ export function useChooseProject(): (id: string) => Promise<void> {
 }
 
 /**
- * An id belongs to one project and mode: the page of an object becomes its list, and filters by an id are dropped, unless
- * the page is kept. What is not saved was asked about already.
+ * Navigates to another workspace. Ids belong to one workspace, so an object's page becomes its list and filters by id
+ * are dropped, unless `keepPage`. Unsaved input must have been confirmed before.
  */
-function useGo(): (place: Place, keepPage?: boolean) => void {
+function useGo(): (place: WorkspaceAddress, keepPage?: boolean) => void {
   const navigate = useNavigate();
   const router = useRouter();
   return (place, keepPage = false) => {
-    const workspace = writePlace(place);
+    const workspace = formatWorkspace(place);
     const list = keepPage ? null : listOf(router.state.matches.at(-1)?.fullPath);
     const search = (before: WorkspaceSearch) => ({ ...(keepPage ? before : withoutIds(before)), workspace });
     if (list) void navigate({ to: list as "/runs", search: { workspace }, ignoreBlocker: true });
@@ -44,7 +44,7 @@ function useGo(): (place: Place, keepPage?: boolean) => void {
   };
 }
 
-/** The list that the page of an object belongs to; only `$` makes a page one of an object. Null for other pages. */
+/** Returns the list path of an object's route (one with `$`); null for other routes. */
 function listOf(fullPath = ""): string | null {
   const [list = "", id] = fullPath.split("/$");
   return id === undefined ? null : list || "/overview";

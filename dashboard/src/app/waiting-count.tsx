@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useContext } from "react";
-import { firstApprovalsQuery } from "../entities/call/approval-api.ts";
+import { firstApprovalsQuery } from "../entities/tool-call/approval-api.ts";
 import { joinFacts, plural } from "../lib/format.ts";
 import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
 
 const most = 99;
 
 /**
- * How many calls wait for somebody: a number beside the name, a dot on the rail. Client outputs are
- * counted apart, since they need no decision. Renders nothing without a project.
+ * Number of calls that wait for a decision; a dot on the rail. Pending client tool outputs are counted separately.
+ * Renders nothing without a project.
  */
-export function WaitingCount({ wide }: { wide: boolean }) {
+export function PendingBadge({ wide }: { wide: boolean }) {
   const at = useContext(WorkspaceContext);
   return at && <Count at={at} wide={wide} />;
 }

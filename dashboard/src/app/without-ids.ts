@@ -1,4 +1,4 @@
-/** Of an address: what holds in every project and mode. Ids of things do not. */
+/** Removes ids from search parameters, because they belong to one workspace. */
 export function withoutIds<T extends object>(search: T): Partial<T> {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => !isId(value))) as Partial<T>;
 }

@@ -32,7 +32,7 @@ afterAll(() => server.stop(true));
 
 const refusal = (path: string) => get(new URL(path, server.url).href).catch((error: unknown) => error);
 
-test("what changes something carries the header that another site's form cannot set", async () => {
+test("a write carries the header that another site's form cannot set", async () => {
   expect(await post<object>(new URL("/echo", server.url).href, { a: 1 })).toEqual({
     method: "POST",
     header: "1",
@@ -41,20 +41,17 @@ test("what changes something carries the header that another site's form cannot 
   expect(await get<object>(new URL("/echo", server.url).href)).toEqual({ method: "GET", header: null, body: null });
 });
 
-test.each(["..", ".", "%2e%2E"])(
-  "nothing is sent for a part of an address that leads to another one: %s",
-  async (part) => {
-    for (const rest of ["", "/more", "?a=b"]) {
-      const error = await remove(`${new URL("/echo", server.url).href}/${part}${rest}`).catch(
-        (reason: unknown) => reason,
-      );
-      expect(error).toMatchObject({ code: "validation_failed", status: 400 });
-    }
-    expect(await get(`${new URL("/echo", server.url).href}?a=/../`)).toMatchObject({ method: "GET" });
-  },
-);
+test.each(["..", ".", "%2e%2E"])("nothing is sent for a path segment that changes the address: %s", async (part) => {
+  for (const rest of ["", "/more", "?a=b"]) {
+    const error = await remove(`${new URL("/echo", server.url).href}/${part}${rest}`).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ code: "validation_failed", status: 400 });
+  }
+  expect(await get(`${new URL("/echo", server.url).href}?a=/../`)).toMatchObject({ method: "GET" });
+});
 
-test("numbers of many digits come and go as they are, through a person's editor too", async () => {
+test("large numbers keep all digits in both directions, also through an editor", async () => {
   const text = '{"id":2512292042121000001,"of":[1e400,7]}';
   const { value } = readJson(text);
   const url = new URL("/exact", server.url).href;
@@ -63,36 +60,36 @@ test("numbers of many digits come and go as they are, through a person's editor 
   expect((await sendPlain("POST", url, text)).text).toBe(JSON.stringify(came, null, 2));
 });
 
-test("a refusal tells its code, its request, its faults and how long to wait", async () => {
+test("an error contains code, request id, field errors and retry delay", async () => {
   expect(await refusal("/refused")).toMatchObject({
     status: 429,
     code: "rate_limited",
     message: "Too many.",
     requestId: "req_1",
-    faults: [{ param: "email", message: "Wrong." }],
+    fieldErrors: [{ param: "email", message: "Wrong." }],
     details: { a: 1 },
     retryAfterSeconds: 42,
   });
 });
 
-test("a refusal with one fault tells it as it tells several", async () => {
-  expect(await refusal("/one")).toMatchObject({ status: 409, faults: [{ param: "name", message: "Taken." }] });
+test("an error with one field error lists it like several", async () => {
+  expect(await refusal("/one")).toMatchObject({ status: 409, fieldErrors: [{ param: "name", message: "Taken." }] });
 });
 
-test("an answer that is no JSON still becomes an ApiError", async () => {
+test("a response that is no JSON still becomes an ApiError", async () => {
   const error = await refusal("/html");
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ status: 502, code: "http_502", requestId: null });
 });
 
-test("no answer at all is told apart from a refusal", async () => {
+test("a missing response differs from an error response", async () => {
   const gone = Bun.serve({ port: 0, fetch: () => new Response() });
   const { url } = gone;
   await gone.stop(true);
   expect(await get(url.href).catch((error: unknown) => error)).toMatchObject({ status: 0, code: "unreachable" });
 });
 
-test("addresses are escaped, and unset values leave no trace in them", () => {
+test("addresses are escaped, and unset values are omitted", () => {
   expect(resourceUrl({ projectId: "proj_1", mode: "test" }, "/runs")).toBe("/console/api/proj_1/test/runs");
   expect(query({ limit: 20, status: undefined, q: "a&b" })).toBe("?limit=20&q=a%26b");
   expect(query({ status: undefined })).toBe("");

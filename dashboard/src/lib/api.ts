@@ -1,7 +1,7 @@
 import { parseExact } from "../../../server/lib/exact-numbers.ts";
 import { isUnattended } from "./attention.ts";
 
-/** What the server says where it refuses. */
+/** Error body of the API. */
 export interface ErrorBody {
   error?: {
     code?: string;
@@ -13,7 +13,7 @@ export interface ErrorBody {
   request_id?: string;
 }
 
-/** A refusal of the server, or (`code: "unreachable"`, `status: 0`) no answer at all. */
+/** An error response, or no response (`code: "unreachable"`, `status: 0`). */
 export class ApiError extends Error {
   override name = "ApiError";
 
@@ -22,7 +22,7 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly requestId: string | null = null,
-    readonly faults: { param: string | null; message: string }[] = [],
+    readonly fieldErrors: { param: string | null; message: string }[] = [],
     readonly details: Record<string, unknown> = {},
     readonly retryAfterSeconds: number | null = null,
   ) {
@@ -30,8 +30,8 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the server says that there is no such thing; anything else that went wrong says nothing about the thing. */
-export const isMissing = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
+/** True for a 404. Other errors say nothing about the object's existence. */
+export const isNotFound = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
 
 /** GET of a path under `/console/api`. */
 export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -43,10 +43,10 @@ export function post<T>(path: string, body: unknown = {}, headers: Record<string
   return send<T>("POST", path, body, undefined, headers);
 }
 
-/** POST of a file as it is to a path under `/console/api`. */
+/** POST of a raw file to a path under `/console/api`. */
 export async function postFile<T>(path: string, file: Blob, type: string): Promise<T> {
   const response = await request("POST", path, file, undefined, { "Content-Type": type });
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await readApiError(response);
   return await bodyOf<T>(response);
 }
 
@@ -65,25 +65,25 @@ export function remove<T>(path: string, headers: Record<string, string> = {}): P
   return send<T>("DELETE", path, undefined, undefined, headers);
 }
 
-/** The address of a resource in one project and mode: `resourceUrl({projectId, mode}, "/runs")`. */
+/** Address of a resource in a workspace: `resourceUrl({projectId, mode}, "/runs")`. */
 export function resourceUrl(at: { projectId: string; mode: string }, path: string): string {
   return `/console/api/${encodeURIComponent(at.projectId)}/${at.mode}${path}`;
 }
 
-/** `?a=1&b=2` of the values that are set, or nothing. */
+/** Query string of the set values (`?a=1&b=2`), or empty. */
 export function query(values: Record<string, string | number | undefined>): string {
   const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
   return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : "";
 }
 
-/** What came back, whatever its status. */
+/** A response, regardless of its status. */
 interface PlainResponse {
   status: number;
-  /** The body; JSON is set out in lines. */
+  /** Body; JSON is formatted. */
   text: string;
 }
 
-/** Sends a request whose refusal is no error; throws where no response comes. */
+/** Sends a request without throwing for error statuses. Throws if there is no response. */
 export async function sendPlain(method: string, path: string, body: string | null): Promise<PlainResponse> {
   const response = await request(method, path, body ?? undefined);
   const type = response.headers.get("content-type") ?? "";
@@ -101,11 +101,11 @@ async function send<T>(
   more: Record<string, string> = {},
 ): Promise<T> {
   const response = await request(method, path, body === undefined ? undefined : JSON.stringify(body), signal, more);
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await readApiError(response);
   return await bodyOf<T>(response);
 }
 
-/** The body, whose numbers keep all their digits; null where it is no JSON. */
+/** Body with exact numbers; null if it is no JSON. */
 const bodyOf = <T>(response: Response): Promise<T> =>
   response
     .text()
@@ -119,7 +119,7 @@ async function request(
   signal?: AbortSignal,
   more: Record<string, string> = {},
 ): Promise<Response> {
-  // The browser would ask for another address: `/keys/..` becomes `/`.
+  // The browser would normalize the address: `/keys/..` becomes `/`.
   if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.split(/[?#]/, 1)[0]!))
     throw new ApiError(400, "validation_failed", 'A part of the address is "." or "..", which no id or name can be.');
   return fetch(path, {
@@ -128,7 +128,7 @@ async function request(
     credentials: "same-origin",
     headers: {
       Accept: "application/json",
-      // A form of another site cannot set this header, which is why the server asks for it.
+      // Required by the server, because a form of another site cannot set this header.
       ...(method === "GET" ? {} : { "X-Runnel-Console": "1", "Content-Type": "application/json" }),
       ...(isUnattended() && { "X-Runnel-Unattended": "1" }),
       ...more,
@@ -140,16 +140,16 @@ async function request(
   });
 }
 
-/** No answer at all. */
+/** Error for a missing response. */
 export const unreachable = (): ApiError =>
   new ApiError(0, "unreachable", "The server does not respond. It may be stopped, or the network is down.");
 
-/** What a response that is no success says. */
-export async function refusalOf(response: Response): Promise<ApiError> {
+/** Converts an error response to an ApiError. */
+export async function readApiError(response: Response): Promise<ApiError> {
   return toError(response, (await response.json().catch(() => null)) as ErrorBody | null);
 }
 
-/** The error that a response tells of. */
+/** Converts an error body to an ApiError. */
 export function toError(response: Response, body: ErrorBody | null): ApiError {
   const retryAfter = Number(response.headers.get("retry-after"));
   return new ApiError(
@@ -163,8 +163,8 @@ export function toError(response: Response, body: ErrorBody | null): ApiError {
   );
 }
 
-/** A single fault stands beside the message, without a list. */
-function faultsOf(error: ErrorBody["error"]): ApiError["faults"] {
+/** A single field error is in `param` and `message` instead of the list. */
+function faultsOf(error: ErrorBody["error"]): ApiError["fieldErrors"] {
   if (error?.errors) return error.errors;
   return error?.param ? [{ param: error.param, message: error.message ?? "" }] : [];
 }

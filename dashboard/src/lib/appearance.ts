@@ -1,17 +1,17 @@
-import type { Environment as Mode } from "../../../server/core/scope.ts";
-import { readPreference } from "./preference.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
+import { readPreference } from "./local-storage.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
-/** The remembered theme, made light or dark. */
+/** Stored theme, resolved to light or dark. */
 function resolvedTheme(): "light" | "dark" {
   const theme = readPreference("theme");
   if (theme === "light" || theme === "dark") return theme;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** Colours the page: theme, mode, the browser's own bar, and the favicon with the mode's dot. */
+/** Applies theme and mode to the page, the browser's bar and the favicon. */
 export function paint(mode: Mode): void {
   const root = document.documentElement;
   root.dataset.theme = resolvedTheme();

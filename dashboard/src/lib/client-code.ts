@@ -1,28 +1,28 @@
 import { isExactNumber } from "../../../server/lib/exact-numbers.ts";
 
-/** A call of a client's method, as the API's documentation and the dashboard show it. */
+/** An SDK call, as documentation and dashboard show it. */
 interface ClientCall {
-  /** `agents.versions.list` */
+  /** For example `agents.versions.list`. */
   operationId: string;
-  /** The parts of its path, in their order. */
+  /** Path parameters in order. */
   ids: readonly string[];
   query?: Readonly<Record<string, string>>;
   body?: unknown;
-  /** The events of a run are read while they come. */
+  /** True if the run's events are streamed. */
   stream?: boolean;
 }
 
-/** How a client is made: from its environment, or as it stands here. */
+/** Construction of the client: from the environment, or with these values. */
 interface ClientSetup {
   origin?: string;
-  /** The certificate of a server that signed its own. */
+  /** Certificate file of a self-signed server. */
   caFile?: string | null;
 }
 
-/** `rotate_secret` → `rotateSecret` */
+/** Converts `rotate_secret` to `rotateSecret`. */
 export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** `from` → `from_`, `created_at[gt]` → `created_at_gt`, `If-Match` → `if_match`. */
+/** Converts `from` to `from_`, `created_at[gt]` to `created_at_gt`, `If-Match` to `if_match`. */
 export function pythonName(name: string): string {
   const word = name
     .replace(/\[(\w+)\]/g, "_$1")
@@ -37,32 +37,32 @@ export const pythonKeywords: ReadonlySet<string> = new Set(
 );
 
 const verbs = { GET: "retrieve", POST: "create", PUT: "set", PATCH: "update", DELETE: "delete" } as const;
-/** What stands at the end of a path and is done to the thing before it. */
-const deeds =
+/** Last path segments that are actions on the preceding object. */
+const actionSegments =
   /^(cancel|capsule|content|count|diff|export|fork|redeliver|refresh|replay|retry|rotate|rotate_secret|search|submit_tool_outputs|test|trigger)$/;
-/** What is called otherwise than the rest. */
-const special: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
-/** Actions on the whole collection, where other paths have an id: `/runs/count`. */
-const ofAll = /^(count|export)$/;
-/** Of what there is only one. */
-const single = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
+/** Exceptions from the naming rule. */
+const methodExceptions: Record<string, string> = { "DELETE api_keys": "revoke", "POST traces": "import" };
+/** Actions on a whole collection, at the place of an id: `/runs/count`. */
+const collectionActions = /^(count|export)$/;
+/** Singleton resources. */
+const singletonResources = /^(me|usage|analytics|data|chat_page|openapi\.json)$/;
 
-/** The call that a request is. A path has names of resources and ids by turns, but behind what there is one of. */
+/** Returns the SDK call of a request. Path segments alternate between resources and ids, except after a singleton. */
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
   const [address = "", search = ""] = path.split("?");
   const parts = address.replace(/^\/v1\//, "").split("/");
   const [names, ids]: [string[], string[]] = [[], []];
   let isName = true;
   for (const part of parts) {
-    if (isName || ofAll.test(part)) names.push(part);
+    if (isName || collectionActions.test(part)) names.push(part);
     else ids.push(decodeURIComponent(part));
-    isName = ofAll.test(part) || !isName || single.test(part);
+    isName = collectionActions.test(part) || !isName || singletonResources.test(part);
   }
   const last = names.at(-1)!;
-  const isDeed = names.length > 1 && deeds.test(last);
+  const isDeed = names.length > 1 && actionSegments.test(last);
   if (isDeed) names.pop();
   const isList = method === "GET" && !isName;
-  const verb = isDeed ? last : isList ? "list" : (special[`${method} ${names.join(".")}`] ?? verbs[method]);
+  const verb = isDeed ? last : isList ? "list" : (methodExceptions[`${method} ${names.join(".")}`] ?? verbs[method]);
   const operationId = [...names.map((name) => name.replace(/\.json$/, "")), verb].join(".");
   return { operationId, ids, ...(search !== "" && { query: Object.fromEntries(new URLSearchParams(search)) }) };
 }
@@ -70,7 +70,7 @@ export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCal
 const returnsOf = ({ operationId }: ClientCall): "list" | "bytes" | "object" =>
   operationId.endsWith(".list") ? "list" : /\.(content|capsule)$/.test(operationId) ? "bytes" : "object";
 
-/** The calls as a program for the TypeScript client; each stands under its note. */
+/** Generates a TypeScript program of the calls, each below its note. */
 export function typescriptCalls(
   calls: readonly (ClientCall & { note?: string })[],
   { origin, caFile }: ClientSetup = {},
@@ -83,7 +83,7 @@ export function typescriptCalls(
     ...(caFile ? ['import { readFileSync } from "node:fs";'] : []),
     'import { Runnel } from "runnel-sdk";\n',
     `const runnel = new Runnel(${options.length > 0 ? `{ ${options.join(", ")} }` : ""});`,
-    ...calls.map((call) => noted("//", call.note, typescriptCall(call))),
+    ...calls.map((call) => withNotes("//", call.note, typescriptCall(call))),
   ].join("\n");
 }
 
@@ -105,7 +105,7 @@ function typescriptCall(call: ClientCall): string {
   }[returnsOf(call)];
 }
 
-/** The calls as a program for the Python client; each stands under its note. */
+/** Generates a Python program of the calls, each below its note. */
 export function pythonCalls(
   calls: readonly (ClientCall & { note?: string })[],
   { origin, caFile }: ClientSetup = {},
@@ -118,7 +118,7 @@ export function pythonCalls(
     ...(origin === undefined ? [] : ["import os\n"]),
     "from runnel_sdk import Runnel\n",
     `runnel = Runnel(${options.join(", ")})`,
-    ...calls.map((call) => noted("#", call.note, pythonCall(call))),
+    ...calls.map((call) => withNotes("#", call.note, pythonCall(call))),
   ].join("\n");
 }
 
@@ -139,24 +139,27 @@ function pythonCall(call: ClientCall): string {
   }[returnsOf(call)];
 }
 
-const noted = (mark: string, note: string | undefined, code: string): string =>
+const withNotes = (mark: string, note: string | undefined, code: string): string =>
   note === undefined ? code : `\n${mark} ${note}\n${code}`;
 
-/** What returns events is a method of its own. */
+/** Without `stream`: streaming is a method of its own. */
 function sentBody({ body }: ClientCall): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { stream: _, ...fields } = body as Record<string, unknown>;
   return fields;
 }
 
-/** JSON as TypeScript writes it: an integer that no number can hold is a `bigint`. */
+/** Formats JSON as TypeScript; an integer beyond number precision becomes a `bigint`. */
 const typescriptLiteral = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (isExactNumber(one) ? `\0${one.rawJSON}` : one), 2)
     .replace(/"\\u0000(-?\d+)"/g, "$1n")
     .replace(/"\\u0000([^"]+)"/g, "$1")
     .replace(/^(\s*)"([a-z_]\w*)":/gim, "$1$2:");
 
-/** JSON's escapes are Python's too, but for characters that JSON lets stand and Python ends a line at none of. */
+/**
+ * Formats JSON as Python. JSON's escapes are valid in Python, and the characters JSON leaves raw do not end a Python
+ * string.
+ */
 function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";

@@ -26,12 +26,12 @@ const schema = fc.record(
   { requiredKeys: [] },
 );
 
-describe("conditions of a call", () => {
-  test("are the same schema again", () => {
+describe("approval conditions", () => {
+  test("convert to a schema and back without loss", () => {
     fc.assert(fc.property(schema, (each) => expect(schemaOfConditions(conditionsOf(each)!)).toEqual(each as never)));
   });
 
-  test("are read one by one", () => {
+  test("are parsed one by one", () => {
     const when = { properties: { usd: { exclusiveMinimum: 100 }, to: { enum: ["Oslo", "7", 7] } }, required: ["usd"] };
     expect(conditionsOf(when)).toEqual([
       { name: "usd", test: "exclusiveMinimum", value: "100" },
@@ -40,7 +40,7 @@ describe("conditions of a call", () => {
     ]);
   });
 
-  test("are none where the schema says more than they can", () => {
+  test("are null for a schema that they cannot express", () => {
     const beyond = [
       true,
       { not: { required: ["a"] } },
@@ -54,7 +54,7 @@ describe("conditions of a call", () => {
     for (const each of beyond) expect([each, conditionsOf(each)]).toEqual([each, null]);
   });
 
-  test("leave out what is not written yet", () => {
+  test("omit incomplete ones", () => {
     const written = [
       { name: "", test: "const" as const, value: "1" },
       { name: "usd", test: "minimum" as const, value: "" },

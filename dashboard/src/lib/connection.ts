@@ -2,33 +2,33 @@ import { useSyncExternalStore } from "react";
 
 const retry_ms = 2000;
 const listeners = new Set<() => void>();
-let lost = false;
+let isConnectionLost = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** A request got no answer at all: from now on the server is asked until it answers. */
-export function reportLost(): void {
-  if (lost) return;
-  set(true);
-  timer = setTimeout(askAgain, retry_ms);
+/** Marks the server as unreachable and starts polling until it responds. */
+export function reportConnectionLost(): void {
+  if (isConnectionLost) return;
+  setConnectionLost(true);
+  timer = setTimeout(retryConnection, retry_ms);
 }
 
-/** Asks the server whether it is there, now and then until it is. */
-export async function askAgain(): Promise<void> {
+/** Polls the server until it responds. */
+export async function retryConnection(): Promise<void> {
   clearTimeout(timer);
-  if (await responds()) set(false);
-  else if (lost) timer = setTimeout(askAgain, retry_ms);
+  if (await isServerUp()) setConnectionLost(false);
+  else if (isConnectionLost) timer = setTimeout(retryConnection, retry_ms);
 }
 
-/** Whether the server responds at this moment. */
-export async function responds(): Promise<boolean> {
+/** Returns true if the server responds now. */
+export async function isServerUp(): Promise<boolean> {
   const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
   return answer?.ok === true;
 }
 
-/** Resolves once the server is no longer lost. */
-export function whenBack(): Promise<void> {
+/** Resolves once the server is reachable. */
+export function waitForConnection(): Promise<void> {
   return new Promise((resolve) => {
-    if (!lost) return resolve();
+    if (!isConnectionLost) return resolve();
     const stop = subscribe(() => {
       stop();
       resolve();
@@ -36,13 +36,13 @@ export function whenBack(): Promise<void> {
   });
 }
 
-/** Whether the server cannot be reached. */
-export function useLost(): boolean {
-  return useSyncExternalStore(subscribe, () => lost);
+/** True while the server is unreachable. */
+export function useIsConnectionLost(): boolean {
+  return useSyncExternalStore(subscribe, () => isConnectionLost);
 }
 
-function set(value: boolean): void {
-  lost = value;
+function setConnectionLost(value: boolean): void {
+  isConnectionLost = value;
   for (const listener of listeners) listener();
 }
 

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
-import { corpus } from "../../../server/core/__fixtures__/corpus.ts";
-import { frames } from "../../../server/wire/events.ts";
-import { frameOf } from "../../../server/wire/frames.ts";
+import { corpus } from "../../../server/domain/__fixtures__/corpus.ts";
+import { frames } from "../../../server/domain/api-types/events.ts";
+import { frameOf } from "../../../server/domain/api-types/frames.ts";
 import { type Frame, followEvents, resumeUrl, retryDelay, type StreamState, toFrame } from "./events.ts";
 
-/** As a browser's: an event that nobody listens for by its name is dropped. */
+/** Fake of the browser's EventSource: a named event without a listener is dropped. */
 class NamedEvents extends EventTarget {
   static readonly CLOSED = 2;
   static last: NamedEvents;
@@ -40,7 +40,7 @@ function follow() {
   return { heard, states, stop };
 }
 
-test("the reader of a run's stream hears every event that there is", () => {
+test("a run's stream listens for every event type", () => {
   const sent = corpus.flatMap(({ entries }) => entries.map((entry) => frameOf("run_1", entry)));
   for (const name of Object.keys(frames)) {
     const { heard, states, stop } = follow();
@@ -56,16 +56,16 @@ test("the reader of a run's stream hears every event that there is", () => {
   }
 });
 
-test("a stream that was refused goes on after the last id it has seen", () => {
+test("a stream that was refused resumes after its last event id", () => {
   expect(resumeUrl("/runs/run_1/events", "")).toBe("/runs/run_1/events");
   expect(resumeUrl("/runs/run_1/events", "12.340")).toBe("/runs/run_1/events?starting_after=12.340");
 });
 
-test("refusals are tried again ever more slowly, but never less than twice a minute", () => {
+test("refused streams are retried with growing delays of at most 30 seconds", () => {
   expect([0, 1, 2, 3, 4, 50].map(retryDelay)).toEqual([2000, 4000, 8000, 16_000, 30_000, 30_000]);
 });
 
-test("data that is no JSON object is passed over", () => {
+test("data that is no JSON object is ignored", () => {
   expect(toFrame("token", { data: "{broken", lastEventId: "1" })).toBeNull();
   expect(toFrame("token", { data: "null", lastEventId: "1" })).toBeNull();
   expect(toFrame("token", { data: '{"seq":2}', lastEventId: "2.5" })).toMatchObject({

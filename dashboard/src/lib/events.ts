@@ -1,36 +1,36 @@
+import { frameNames } from "../../../server/domain/api-types/enums.ts";
+import type { RunFrame } from "../../../server/domain/api-types/events.ts";
+import { isLastFrame } from "../../../server/domain/api-types/frames.ts";
 import { parseExact } from "../../../server/lib/exact-numbers.ts";
-import type { RunFrame } from "../../../server/wire/events.ts";
-import { isLastFrame } from "../../../server/wire/frames.ts";
-import { frameNames } from "../../../server/wire/names.ts";
 import { query } from "./api.ts";
 
-/** One event of a run as it arrived: `id` is `<seq>`, or `<seq>.<offset>` for a piece of text. */
+/** One event of a run; `id` is `<seq>`, or `<seq>.<offset>` for a delta. */
 export type Frame = RunFrame & { id: string };
 
-/** `waiting`: the tab is hidden and its connection given back. `lost`: being tried again. `ended`: nothing more comes. */
+/** `waiting`: closed while the tab is hidden. `lost`: reconnecting. `ended`: complete. */
 export type StreamState = "connecting" | "open" | "lost" | "waiting" | "ended";
 
 interface StreamOptions<Each> {
   url: string;
-  /** Begins behind the frame with this id instead of at the first. */
+  /** Event id to start after; absent for the first event. */
   after?: string;
-  /** A browser hears a named event only if it listens for that name. */
+  /** EventSource delivers a named event only to listeners of that name. */
   events: readonly string[];
-  /** Whether the stream is closed for good after this event. */
+  /** Returns true if the stream ends after this event. */
   isLast?(event: string): boolean;
   onFrame(frame: Each): void;
   onState(state: StreamState): void;
-  /** The server refused the stream (signed out, gone, busy). It is tried again all the same. */
+  /** Called if the server refused the stream (signed out, deleted, busy). It is retried anyway. */
   onRefused?(): void;
 }
 
-/** Follows a run: all its events, to its end. */
+/** Streams all events of a run until its end. */
 export const followEvents = (options: Omit<StreamOptions<Frame>, "events" | "isLast">): (() => void) =>
   followStream<Frame>({ ...options, events: frameNames, isLast: isLastFrame });
 
 /**
- * Follows a server-sent stream until a terminal event, and returns what stops it. The browser resumes dropped
- * connections itself with `Last-Event-ID`; refusals, which it gives up on, are tried again from the last id.
+ * Follows a server-sent stream until a terminal event; returns a function that stops it. The browser reconnects by
+ * itself with `Last-Event-ID`; after a refusal, on which it gives up, the stream is reopened after the last id.
  */
 export function followStream<Each extends { id: string }>(options: StreamOptions<Each>): () => void {
   let source: EventSource | null = null;
@@ -73,7 +73,7 @@ export function followStream<Each extends { id: string }>(options: StreamOptions
     source?.close();
     source = null;
   };
-  // A browser has six connections to a plain HTTP/1.1 host: seven background tabs would stop the dashboard.
+  // Browsers allow six connections per HTTP/1.1 host: seven background tabs would block the dashboard.
   const onVisibility = () => {
     if (ended) return;
     close();
@@ -93,24 +93,24 @@ export function followStream<Each extends { id: string }>(options: StreamOptions
   return () => stop();
 }
 
-/** Whether the reader has had all that comes: a browser's reader takes the 204 that says so for a refusal. */
+/** True if the stream is complete (204), which EventSource reports as a failure. */
 const isPastEnd = (url: string): Promise<boolean> =>
   fetch(url, { method: "HEAD", headers: { Accept: "text/event-stream", "X-Runnel-Unattended": "1" } }).then(
     ({ status }) => status === 204,
     () => false,
   );
 
-/** The address that continues after `lastId`; the stream's own address when nothing came yet. */
+/** Address that resumes after `lastId`; the stream's own address before the first event. */
 export function resumeUrl(url: string, lastId: string): string {
   return lastId ? url + query({ starting_after: lastId }) : url;
 }
 
-/** 2 s, 4 s, 8 s … 30 s at most. */
+/** Delay of 2 s, 4 s, 8 s … at most 30 s. */
 export function retryDelay(refusals: number): number {
   return Math.min(2000 * 2 ** refusals, 30_000);
 }
 
-/** A frame, or null for data that is no JSON object: a broken line must not end the page. */
+/** Parses a frame; null if the data is no JSON object, so that a broken line does not crash the page. */
 export function toFrame<Each = Frame>(event: string, message: { data: string; lastEventId: string }): Each | null {
   try {
     const data: unknown = parseExact(message.data);

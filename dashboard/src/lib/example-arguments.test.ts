@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { exampleArguments } from "./example-arguments.ts";
 
-test("example arguments have a plain value for each property of the schema", () => {
+test("example arguments have a simple value for each property", () => {
   const parameters = {
     type: "object",
     properties: {
@@ -22,7 +22,7 @@ test("example arguments have a plain value for each property of the schema", () 
   expect(exampleArguments(null)).toEqual({});
 });
 
-test("an example of a text has its format and length", () => {
+test("an example string matches format and length", () => {
   const texts = {
     day: { type: "string", format: "date" },
     mail: { type: "string", format: "email" },
@@ -36,7 +36,7 @@ test("an example of a text has its format and length", () => {
   expect(huge).toHaveLength(1000);
 });
 
-test("a schema without an end ends", () => {
+test("a recursive schema terminates", () => {
   const deep: Record<string, unknown> = { type: "object", properties: {} };
   (deep.properties as Record<string, unknown>).self = deep;
   expect(exampleArguments(deep)).toHaveProperty("self");

@@ -39,7 +39,7 @@ function exampleText({ format, minLength, maxLength }: Record<string, unknown>):
   return "text".padEnd(least, "x").slice(0, Math.max(0, length(maxLength, longestExample)));
 }
 
-/** Arguments to begin with: the plainest that fit what a tool takes, as far as it says. */
+/** Generates the simplest arguments that match a tool's schema. */
 export function exampleArguments(parameters: unknown): Record<string, unknown> {
   const value = example(parameters, 0);
   return isJsonObject(value) ? value : {};

@@ -1,7 +1,9 @@
-/** What stands where a value is unknown. Never 0: unknown is not zero. */
+/** Shown for unknown values. Never 0: unknown is not zero. */
 export const unknown = "–";
 
-/** `388 ms`, `2.84 s`, `62.4 s`, `31 min 43 s`, `2 h 5 min`, `3 d 4 h`: three significant digits below 100 s. */
+/**
+ * Formats `388 ms`, `2.84 s`, `62.4 s`, `31 min 43 s`, `2 h 5 min`, `3 d 4 h`: three significant digits below 100 s.
+ */
 export function formatDuration(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return unknown;
   if (ms < 999.5) return `${Math.round(Math.max(ms, 0))} ms`;
@@ -10,7 +12,7 @@ export function formatDuration(ms: number | null | undefined): string {
   return formatElapsed(ms);
 }
 
-/** The same in whole seconds, for what is still growing: `3 s`, `1 min 2 s`. */
+/** Formats a running duration in whole seconds: `3 s`, `1 min 2 s`. */
 export function formatElapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -21,14 +23,14 @@ export function formatElapsed(ms: number): string {
   return pair(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
-/** A title within a sentence: `Memory stores` becomes `memory stores`, `API keys` stays. */
+/** Lower-cases a title for use in a sentence: `Memory stores` becomes `memory stores`, `API keys` stays. */
 export const inSentence = (title: string): string =>
   /^[A-Z]{2}/.test(title) ? title : title.slice(0, 1).toLowerCase() + title.slice(1);
 
-/** A phrase as a title: `memory store` becomes `Memory store`. */
+/** Capitalizes a phrase: `memory store` becomes `Memory store`. */
 export const capital = (phrase: string): string => phrase.slice(0, 1).toUpperCase() + phrase.slice(1);
 
-/** `$0.0186`: four decimals; what is more than nothing never reads as nothing. */
+/** Formats `$0.0186` with four decimals; a positive cost never reads as zero. */
 export function formatCost(usd: number | null | undefined): string {
   if (usd == null) return unknown;
   if (usd === 0) return "$0.00";
@@ -36,12 +38,12 @@ export function formatCost(usd: number | null | undefined): string {
   return `$${usd.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
 }
 
-/** `212,480`. */
+/** Formats `212,480`. */
 export function formatCount(value: number | null | undefined): string {
   return value == null ? unknown : value.toLocaleString("en");
 }
 
-/** `912 B`, `2.1 kB`, `1.4 MB`, `61.8 GB`. */
+/** Formats `912 B`, `2.1 kB`, `1.4 MB`, `61.8 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
@@ -49,7 +51,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
-/** `12 s ago`, `31 min ago`, `5 h ago`; from 24 h on the date, with its year when that is another one. */
+/** Formats `12 s ago`, `31 min ago`, `5 h ago`; from 24 h the date, with the year if it is not the current one. */
 export function formatRelative(at: string, now: number): string {
   const age = now - Date.parse(at);
   if (age < 1500) return "just now";
@@ -64,7 +66,7 @@ export function formatRelative(at: string, now: number): string {
   });
 }
 
-/** `in 12 s`, `in 31 min`, `in 21 h`, `in 3 days`; from a hundred days on the date. What has come is `now`. */
+/** Formats `in 12 s`, `in 31 min`, `in 21 h`, `in 3 days`; from a hundred days the date; past times as `now`. */
 export function formatUntil(at: string, now: number): string {
   const left = Date.parse(at) - now;
   if (left <= 0) return "now";
@@ -75,12 +77,12 @@ export function formatUntil(at: string, now: number): string {
   return formatDay(at);
 }
 
-/** `19 Feb 2027` in the reader's zone. */
+/** Formats `19 Feb 2027` in the local time zone. */
 export function formatDay(at: string | number): string {
   return new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** `today 15:42`, `tomorrow 14:42`, `Tue 24 Nov, 14:42`, with the year when that is another one. */
+/** Formats `today 15:42`, `tomorrow 14:42`, `Tue 24 Nov, 14:42`, with the year if it is not the current one. */
 export function formatEnd(at: number, now: number): string {
   const [end, today] = [new Date(at), new Date(now)];
   const clock = end.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -97,32 +99,32 @@ export function formatEnd(at: number, now: number): string {
   return `${day.replace(",", "")}, ${clock}`;
 }
 
-/** `21 Nov 02:14:07` in the reader's zone. */
+/** Formats `21 Nov 02:14:07` in the local time zone. */
 export function formatLocal(at: string): string {
   const date = new Date(at);
   const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   return `${day} ${date.toLocaleTimeString("en-GB")}`;
 }
 
-/** `2026-11-21 02:14:07.123 UTC`. */
+/** Formats `2026-11-21 02:14:07.123 UTC`. */
 export function formatUtc(at: string): string {
   return new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
 }
 
-/** Milliseconds between two times, or null when either is missing. */
+/** Milliseconds between two times; null if either is missing. */
 export function between(from: string | null | undefined, to: string | null | undefined): number | null {
   return from && to ? Date.parse(to) - Date.parse(from) : null;
 }
 
-/** `1 run`, `4 runs`, `2 entries`. */
+/** Formats `1 run`, `4 runs`, `2 entries`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${count === 1 ? noun : several(noun)}`;
 }
 
-/** Facts in one line; what is no fact is left out. */
+/** Joins facts in one line, skipping empty ones. */
 export const joinFacts = (...facts: (string | false | null)[]): string => facts.filter(Boolean).join(" · ");
 
-/** `runs`, `entries`, `keys`. */
+/** Returns the plural: `runs`, `entries`, `keys`. */
 export const several = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {

@@ -1,16 +1,16 @@
-import type { List } from "../../../server/wire/schema.ts";
+import type { List } from "../../../server/domain/api-types/schema.ts";
 import { get, query, resourceUrl } from "./api.ts";
 import type { Workspace } from "./workspace.ts";
 
 const pageSize = 100;
 const most = 1000;
 
-/** A list that is here as a whole, or its newest thousand. */
+/** A complete list, or its newest thousand items. */
 export interface WholeList<T> extends List<T> {
   is_cut?: boolean;
 }
 
-/** What was read without pages, as one page. */
+/** Wraps an unpaginated list as one page. */
 export const asPage = <T>(data: T[]): WholeList<T> => ({
   object: "list",
   data,
@@ -21,7 +21,7 @@ export const asPage = <T>(data: T[]): WholeList<T> => ({
   is_cut: data.length >= most,
 });
 
-/** A list of the API, all of it or its newest thousand: for what is searched and picked from here. */
+/** Fetches a whole list, at most its newest thousand items, for searching and picking in the browser. */
 export async function getAll<T extends { id: string }>(
   at: Pick<Workspace, "projectId" | "mode">,
   path: string,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isJsonObject, jsonText, readJson } from "./json-text.ts";
 
-test("what nests too deep to be walked through is told, and brackets in texts do not count", () => {
+test("JSON nested too deep is rejected, and brackets in strings do not count", () => {
   for (const depth of [501, 100_000])
     expect(readJson("[".repeat(depth) + "]".repeat(depth)).fault).toMatch(/deeper than 500/);
   expect(readJson("[".repeat(499) + "]".repeat(499)).fault).toBeNull();
@@ -9,19 +9,19 @@ test("what nests too deep to be walked through is told, and brackets in texts do
   expect(readJson(text)).toEqual({ value: JSON.parse(text), fault: null });
 });
 
-test("JSON is read, and what is none says so without throwing", () => {
+test("valid JSON is parsed, and invalid JSON returns an error without throwing", () => {
   expect(readJson('{"a": 1}')).toEqual({ value: { a: 1 }, fault: null });
   expect(readJson("null")).toEqual({ value: null, fault: null });
   expect(readJson('{"a": ').fault).toStartWith("Invalid JSON: ");
   expect(readJson("  ").fault).toContain("Enter a JSON value.");
 });
 
-test("a value that is edited and not changed stays what it was", () => {
+test("a value that is edited back is unchanged", () => {
   for (const value of [{ a: [1, "b", null] }, "text", 0, [], null])
     expect(readJson(jsonText(value)).value).toEqual(value);
   expect(jsonText(undefined)).toBe("null");
 });
 
-test("only an object is one", () => {
+test("isJsonObject accepts only objects", () => {
   expect([{}, [], null, "a"].map(isJsonObject)).toEqual([true, false, false, false]);
 });

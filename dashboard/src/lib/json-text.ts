@@ -1,14 +1,16 @@
 import { isExactNumber, parseExact } from "../../../server/lib/exact-numbers.ts";
 
-/** What a text is as JSON, or why it is none. */
+/** A parsed value, or the error. */
 type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: string };
 
-/** Far more than the API takes. What nests deeper can be read, but not walked through or written again. */
-const deepest = 500;
+/**
+ * Nesting limit, far above the API's. Deeper values could be parsed, but recursion over them would overflow the stack.
+ */
+const maxDepth = 500;
 
-/** How deep lists and objects stand in one another. */
-function nests(text: string): number {
-  if (text.length <= 2 * deepest) return 0;
+/** Returns the nesting depth. */
+function nestingDepth(text: string): number {
+  if (text.length <= 2 * maxDepth) return 0;
   let depth = 0;
   let most = 0;
   for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
@@ -18,10 +20,11 @@ function nests(text: string): number {
   return most;
 }
 
-/** Reads JSON while somebody writes it: what is wrong is told, not thrown. */
+/** Parses JSON while it is being typed; returns the error instead of throwing. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === "") return { value: undefined, fault: "Enter a JSON value. Put text in quotes." };
-  if (nests(text) > deepest) return { value: undefined, fault: `Invalid JSON: nested deeper than ${deepest} levels` };
+  if (nestingDepth(text) > maxDepth)
+    return { value: undefined, fault: `Invalid JSON: nested deeper than ${maxDepth} levels` };
   try {
     return { value: parseExact(text), fault: null };
   } catch (error) {
@@ -29,18 +32,18 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** A value as JSON that a person edits. */
+/** Formats a value as editable JSON. */
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
 
-/** An object of JSON, for what has to be one: arguments. */
+/** True for a JSON object: no array, null or exact number. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** The fields of what may be an object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !isExactNumber(value) ? (value as Record<string, unknown>) : {};
 }
 
-/** A whole number where a text is one, else the text: the server says what is wrong with it. */
+/** Parses a whole number; other text stays, so that the server reports the error. */
 export const numberIn = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text) : text);

@@ -1,4 +1,4 @@
 const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
-/** The name of a key together with this machine's ⌘ or Ctrl: `⌘K`, `Ctrl K`. */
+/** Formats a shortcut with this machine's ⌘ or Ctrl: `⌘K`, `Ctrl K`. */
 export const withModifier = (key: string): string => (isMac ? `⌘${key}` : `Ctrl ${key}`);

@@ -1,16 +1,16 @@
 import { unknown } from "./format.ts";
 
-/** The scale of a chart from zero up, and how it writes values: all in one unit, with as many decimals as they need. */
+/** Scale of a chart from zero, with a format that uses one unit and the decimals it needs. */
 export interface Axis {
-  /** A round number that holds everything. */
+  /** Round number above all values. */
   end: number;
   format: (value: number) => string;
 }
 
-/** Their halves are round too: they stand in the middle of the axis. */
+/** Their halves, which label the middle of the axis, are round too. */
 const steps = [1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
 
-/** Of what is counted: in the middle stands a whole number. */
+/** Axis of counts: its middle is a whole number. */
 export function countAxis(values: readonly number[]): Axis {
   const end = endOf(values, Number.isInteger);
   const [size, unit] = end >= 1e6 ? [1e6, " M"] : end >= 10_000 ? [1000, " k"] : [1, ""];
@@ -18,7 +18,7 @@ export function countAxis(values: readonly number[]): Axis {
   return { end, format: (value) => (value === 0 ? "0" : format(value)) };
 }
 
-/** Of dollars. Cents stand in full or not at all, and nothing is `$0.00` beside the smallest sums, too. */
+/** Axis of dollars: cents in full or not at all; zero is `$0.00` even beside tiny amounts. */
 export function dollarAxis(values: readonly number[]): Axis {
   const end = endOf(values);
   const isWhole = Number.isInteger(end / 2);
@@ -33,7 +33,7 @@ const units: readonly [size: number, name: string][] = [
   [1, "ms"],
 ];
 
-/** Of durations in ms: none is shown shorter than one. */
+/** Axis of durations in ms, at least one. */
 export function durationAxis(values: readonly number[]): Axis {
   const most = Math.max(...values, 0) || 2000;
   const [size, unit] = units.find(([size]) => most >= size) ?? units.at(-1)!;
@@ -48,7 +48,7 @@ function endOf(values: readonly number[], fits: (middle: number) => boolean = ()
   return ends.find((end) => end >= most && fits(end / 2)) ?? 10 * power;
 }
 
-/** Writes values by the decimals that the middle of the axis needs. */
+/** Formats values with the decimals that the middle of the axis needs. */
 function inUnits(end: number, size: number, write: (text: string) => string, least = 0): Axis["format"] {
   const [, decimals = ""] = exact(end / size / 2)
     .toFixed(12)
@@ -59,17 +59,17 @@ function inUnits(end: number, size: number, write: (text: string) => string, lea
     write((value / size).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 }
 
-/** Without what floating point adds: six times 0.1 is 0.6000000000000001. */
+/** Removes floating-point errors: six times 0.1 is 0.6000000000000001. */
 const exact = (value: number): number => Number(value.toPrecision(12));
 
-/** `9,120`, `18.2 k`, `35.7 M`: three digits are enough to compare. */
+/** Formats `9,120`, `18.2 k`, `35.7 M`: three digits are enough to compare. */
 export function formatCompact(value: number): string {
   if (value < 10_000) return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
   if (value < 1_000_000) return `${(value / 1000).toLocaleString("en", { maximumSignificantDigits: 3 })} k`;
   return `${(value / 1_000_000).toLocaleString("en", { maximumSignificantDigits: 3 })} M`;
 }
 
-/** `$47.10`; small sums with the four decimals that they have elsewhere. */
+/** Formats `$47.10`; amounts below a dollar with four decimals. */
 export function formatDollars(usd: number): string {
   if (usd === 0) return "$0.00";
   const digits = usd < 1 ? 4 : 2;
@@ -77,13 +77,13 @@ export function formatDollars(usd: number): string {
   return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** A sum of what is known: `–` if nothing is, `≥ $0.42` if some of it is not. Unknown never reads as nothing. */
+/** Formats a sum: `–` if nothing is known, `≥ $0.42` if a part is unknown. Unknown never reads as zero. */
 export function formatKnown(sum: number, unknownCalls: number, format: (sum: number) => string): string {
   if (unknownCalls === 0) return format(sum);
   return sum === 0 ? unknown : `≥ ${format(sum)}`;
 }
 
-/** `1.4%` of a whole; nothing of nothing. */
+/** Formats `1.4%`; empty if the whole is zero. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return "";
   const percent = (part / whole) * 100;

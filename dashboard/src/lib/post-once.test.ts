@@ -18,11 +18,11 @@ beforeEach(() => {
   answers.length = 0;
 });
 
-/** How many different keys some tries had. */
+/** Number of distinct idempotency keys. */
 const distinct = () => new Set(keys).size;
 const url = server.url.href;
 
-test("a try after a lost answer asks for the same again", async () => {
+test("a retry after a lost response reuses the key", async () => {
   const postOnce = createPostOnce();
   answers.push(502, 409, 201);
   await postOnce(url, { a: 1 }).catch(() => {});
@@ -32,14 +32,14 @@ test("a try after a lost answer asks for the same again", async () => {
   expect(distinct()).toBe(1);
 });
 
-test("what was answered, or refused, is asked for anew", async () => {
+test("a request after a response or an error gets a new key", async () => {
   const postOnce = createPostOnce();
   answers.push(422, 201, 201);
   for (let n = 0; n < 3; n++) await postOnce(url, { a: 1 }).catch(() => {});
   expect(distinct()).toBe(3);
 });
 
-test("another body and another purpose have keys of their own", async () => {
+test("another body or purpose has a key of its own", async () => {
   const postOnce = createPostOnce();
   answers.push(502, 502, 502);
   await postOnce(url, { a: 1 }, "run_1").catch(() => {});

@@ -3,8 +3,8 @@ import { ApiError, post } from "./api.ts";
 export type PostOnce = ReturnType<typeof createPostOnce>;
 
 /**
- * POST for what must not be done twice. A try after a lost answer carries the key of the first one, and so is answered
- * with what that one did; `of` tells apart what is meant to be done several times with the same body.
+ * POST with an idempotency key. A retry after a lost response reuses the key and gets the first attempt's response.
+ * `of` distinguishes intended repetitions with equal bodies.
  */
 export function createPostOnce() {
   const keys = new Map<string, string>();
@@ -23,6 +23,9 @@ export function createPostOnce() {
   };
 }
 
-/** No answer, one of somewhere between, or one that says that the first try goes on. A refusal began nothing. */
+/**
+ * True if the first attempt may have taken effect: no response, a server or proxy error, or still in progress. Other
+ * errors mean it did not.
+ */
 const mayHaveBegun = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500 || error.code === "idempotency_in_progress");

@@ -7,7 +7,7 @@ import { type ApiRequest, type CodeLanguage, codeLanguages, requestsCode, withSe
 const wild = 'it\'s "quoted" $HOME `id` \\n \\ <b> é \u{1f600}\nnext';
 const body = { text: wild, on: true, none: null, list: [1, 2.5, [], {}], nested: { a: { b: "c" } } };
 
-/** What a server got when the code for the shell was run as it stands. */
+/** Runs the shell code and returns the request that a server received. */
 async function run(request: ApiRequest) {
   const seen: { method: string; path: string; key: string | null; body: unknown }[] = [];
   using server = Bun.serve({
@@ -41,9 +41,9 @@ async function run(request: ApiRequest) {
   }
 }
 
-// Programs of the clients are run against the executable (`e2e/code-samples.e2e.ts`).
-describe.skipIf(!Bun.which("curl"))("code for the shell", () => {
-  test("sends what the page shows, with whatever characters", async () => {
+// SDK programs are run against the executable (`e2e/code-samples.e2e.ts`).
+describe.skipIf(!Bun.which("curl"))("shell code", () => {
+  test("sends the shown body with any characters", async () => {
     for (const stream of [false, true]) {
       const { seen, out, code } = await run({ method: "POST", path: "/v1/runs?wait=5", body, stream });
       expect(code).toBe(0);
@@ -64,7 +64,7 @@ describe("several requests", () => {
     { method: "POST", path: "/v1/runs/run_1/submit_tool_outputs", body: { tool_outputs: [] }, note: "Answer the call" },
   ];
 
-  test("stand under their notes, in one program with one client", () => {
+  test("are preceded by their notes, in one program with one client", () => {
     expect(requestsCode("curl", "https://x", requests)).toContain(
       "\n\n# Answer the call\ncurl 'https://x/v1/runs/run_1",
     );
@@ -79,7 +79,7 @@ describe("several requests", () => {
     expect(python).toContain('\n# Answer the call\nprint(runnel.runs.submit_tool_outputs("run_1", tool_outputs=[]))');
   });
 
-  test("a certificate of the server's own is trusted by its file, by a program once", () => {
+  test("a self-signed certificate is trusted by its file, once per program", () => {
     const codeIn = (language: CodeLanguage) => requestsCode(language, "https://x", requests, "/it's/cert.pem");
     expect(codeIn("curl").match(/--cacert '\/it'\\''s\/cert\.pem'/g)).toHaveLength(2);
     expect(codeIn("python").match(/ca="\/it's\/cert\.pem"/g)).toHaveLength(1);
@@ -87,7 +87,7 @@ describe("several requests", () => {
   });
 });
 
-test.each([...codeLanguages])("%s code with the secret in it asks for no variable any more", (language) => {
+test.each([...codeLanguages])("%s code with the secret inserted reads no variable", (language) => {
   const code = requestsCode(language, "https://localhost:8443", [{ method: "GET", path: "/v1/me" }]);
   const whole = withSecret(language, code, "sk_test_$&abc");
   expect(whole).toContain("sk_test_$&abc");

@@ -1,14 +1,14 @@
 import { callOf, pythonCalls, typescriptCalls } from "./client-code.ts";
 
-/** A request of the public API, as an application would send it. */
+/** A request of the public API as an application sends it. */
 export interface ApiRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** From `/v1` on. */
+  /** Starts with `/v1`. */
   path: string;
   body?: unknown;
-  /** The answer is a stream of events. */
+  /** True if the response is an event stream. */
   stream?: boolean;
-  /** What it is for, where there are several. */
+  /** Purpose, if there are several. */
   note?: string;
 }
 
@@ -17,8 +17,8 @@ export type CodeLanguage = (typeof codeLanguages)[number];
 export const languageNames: Record<CodeLanguage, string> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 
 /**
- * The requests as code that runs as it stands, one after the other, each under its note. The key comes from
- * `RUNNEL_API_KEY`, never from here. A server whose certificate is its own is trusted by `caFile`.
+ * Generates runnable code for the requests in order, each below its note. The key comes from `RUNNEL_API_KEY` and is
+ * never included. `caFile` is the certificate of a self-signed server.
  */
 export function requestsCode(
   language: CodeLanguage,
@@ -44,7 +44,7 @@ function asCurl(origin: string, { method, path, body, stream }: ApiRequest, caFi
   return lines.join(" \\\n  ");
 }
 
-/** Within single quotes the shell reads nothing; a quote ends them, stands by itself, and begins them anew. */
+/** Quotes a text for the shell. Single quotes disable all expansion; a quote inside is closed, escaped and reopened. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const places: Record<CodeLanguage, string> = {
@@ -53,7 +53,7 @@ const places: Record<CodeLanguage, string> = {
   python: 'os.environ["RUNNEL_API_KEY"]',
 };
 
-/** Code of a request with a key's secret in the place where it would be read from the environment. */
+/** Inserts a key's secret where the code reads it from the environment. */
 export function withSecret(language: CodeLanguage, code: string, secret: string): string {
   const replaced = language === "curl" ? secret : JSON.stringify(secret);
   return code.replace(places[language], () => replaced).replace(/^import os\n\n/, "");

@@ -8,7 +8,7 @@ const number = { type: "number" };
 const about = (description: string, said: AnySchema): AnySchema => ({ description, ...said });
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/** The words of JSON Schema that a person writes, so that an editor can offer them. Others are no mistake. */
+/** Schema of the JSON Schema keywords that the editor suggests. Other keywords are allowed. */
 export const schemaOfSchemas: AnySchema = {
   ...schema,
   $defs: {

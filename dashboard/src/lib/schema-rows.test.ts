@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isJsonObject } from "./json-text.ts";
-import { hiddenWords, newRow, partOf, retyped, rowCount, schemaOf } from "./schema-rows.ts";
+import { changeType, hiddenWords, newRow, partOf, rowCount, schemaOf } from "./schema-rows.ts";
 
 const keyword = fc.oneof(
   fc.record({ minimum: fc.integer() }),
@@ -45,7 +45,7 @@ const { schema } = fc.letrec<{ schema: unknown; leaf: unknown; object: unknown; 
   }),
 );
 
-/** A schema without what says nothing: no fields, and none that are required. */
+/** Removes parts of a schema without effect: empty properties and empty `required`. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isJsonObject(value)) return Object.is(value, -0) ? 0 : value;
@@ -62,11 +62,11 @@ function plain(value: unknown): unknown {
 }
 
 describe("a schema as rows", () => {
-  test("is the same schema again, whatever it has", () => {
+  test("converts back to the same schema", () => {
     fc.assert(fc.property(schema, (each) => expect(plain(schemaOf(partOf(each)))).toEqual(plain(each))));
   });
 
-  test("has names, types, descriptions, values and what is within, and says what it does not show", () => {
+  test("has names, types, descriptions, values and nested fields, and lists hidden keywords", () => {
     const part = partOf({
       type: "object",
       required: ["city"],
@@ -88,7 +88,7 @@ describe("a schema as rows", () => {
     expect(hiddenWords(part)).toEqual(["additionalProperties"]);
   });
 
-  test("stays JSON where a form would lose something: references, lists of types, what stands too deep", () => {
+  test("stays JSON if a form would lose something: references, type lists, deep nesting", () => {
     const nested = (depth: number): unknown =>
       depth === 0 ? { type: "string" } : { type: "object", properties: { a: nested(depth - 1) } };
     expect(partOf({ type: ["string", "null"] }).type).toBe("other");
@@ -108,7 +108,7 @@ describe("rows as a schema", () => {
     expect(rowCount(partOf({ type: "object", properties: { list, c: {} } }))).toBe(4);
   });
 
-  test("leave out what has no name yet, and the second of a name", () => {
+  test("omit unnamed rows and duplicate names", () => {
     const rows = [{ ...newRow, name: "a", isRequired: true }, newRow, { ...newRow, name: "a", description: "Second." }];
     expect(schemaOf({ ...object, rows })).toEqual({
       type: "object",
@@ -117,9 +117,9 @@ describe("rows as a schema", () => {
     });
   });
 
-  test("write numbers as numbers, and forget what another type had", () => {
+  test("write numbers as numbers and drop settings of another type", () => {
     const row = { ...newRow, name: "n", type: "integer" as const, values: ["1", "2.5", "x"], rest: { minimum: 1 } };
     expect(schemaOf(row)).toEqual({ type: "integer", enum: [1, 2.5], minimum: 1 });
-    expect(schemaOf(retyped(row, "array"))).toEqual({ type: "array", items: { type: "string" } });
+    expect(schemaOf(changeType(row, "array"))).toEqual({ type: "array", items: { type: "string" } });
   });
 });

@@ -1,20 +1,20 @@
 import { isJsonObject } from "./json-text.ts";
 
-/** What a form can say of a value; `other` is what only JSON says. */
+/** Types that the form offers; `other` can only be edited as JSON. */
 const partTypes = ["string", "number", "integer", "boolean", "object", "array", "any", "other"] as const;
 export type PartType = (typeof partTypes)[number];
 
-/** A JSON Schema as a form shows it. */
+/** A JSON Schema in form state. */
 export interface Part {
   type: PartType;
   description: string;
-  /** The only values allowed; empty where all are. */
+  /** Allowed values; empty allows all. */
   values: string[];
-  /** The fields of an object. */
+  /** Fields of an object. */
   rows: Row[];
-  /** What each item of a list is. */
+  /** Items of a list. */
   item: Part | null;
-  /** Keywords that the form does not show, and of `other` the whole. They are kept. */
+  /** Keywords that the form does not show, kept unchanged; for `other` the whole schema. */
   rest: unknown;
 }
 
@@ -24,18 +24,18 @@ export interface Row extends Part {
   isRequired: boolean;
 }
 
-/** How many objects or lists may stand in one another, for a form to show them. */
+/** Deepest nesting that a form shows. */
 const deepest = 3;
 
 const emptyPart: Part = { type: "string", description: "", values: [], rows: [], item: null, rest: {} };
 export const newRow: Row = { ...emptyPart, name: "", isRequired: false };
 
-/** A value of another type: what both have stays. */
-export function retyped<Kind extends Part>(part: Kind, type: PartType): Kind {
+/** Changes the type, keeping what both types have. */
+export function changeType<Kind extends Part>(part: Kind, type: PartType): Kind {
   return { ...part, type, values: [], rows: [], item: type === "array" ? emptyPart : null, rest: {} };
 }
 
-/** A schema as a form shows it: whatever it is, {@link schemaOf} gives it back. */
+/** Converts a schema to form state without loss: {@link schemaOf} returns the same schema. */
 export function partOf(schema: unknown, depth = 0): Part {
   const other: Part = { ...emptyPart, type: "other", rest: schema };
   if (!isJsonObject(schema)) return other;
@@ -68,7 +68,7 @@ function objectOf(part: Part, said: Record<string, unknown>, depth: number): Par
   return { ...part, rows, rest };
 }
 
-/** The values that a field may have, where a line each can say them. */
+/** Allowed values, if each can be written in one line. */
 function valuesOf(type: PartType, said: Record<string, unknown>): Pick<Part, "values" | "rest"> {
   const { enum: values, ...rest } = said;
   const fits = (value: unknown) =>
@@ -79,7 +79,7 @@ function valuesOf(type: PartType, said: Record<string, unknown>): Pick<Part, "va
   return isPlain ? { values: values.map(String), rest } : { values: [], rest: said };
 }
 
-/** The schema that a form says. Of two fields with one name the first counts, and a field without one not yet. */
+/** Converts form state to a schema. Omits unnamed fields and duplicates after the first. */
 export function schemaOf(part: Part): unknown {
   const { type, description, values, rows, item, rest } = part;
   if (type === "other") return rest;
@@ -99,10 +99,10 @@ export function schemaOf(part: Part): unknown {
   };
 }
 
-/** How many fields there are, at all depths. */
+/** Number of fields at all depths. */
 export const rowCount = ({ rows, item }: Part): number =>
   rows.reduce((sum, row) => sum + 1 + rowCount(row), item ? rowCount(item) : 0);
 
-/** The keywords that a form does not show. */
+/** Keywords that the form does not show. */
 export const hiddenWords = ({ type, rest }: Part): string[] =>
   type === "other" || !isJsonObject(rest) ? [] : Object.keys(rest);

@@ -17,7 +17,7 @@ const order = {
   $defs: { address: { type: "object", properties: { city: { type: "string" }, next: { $ref: "#/$defs/address" } } } },
 };
 
-describe("what a schema says of a place", () => {
+describe("a schema's information about a path", () => {
   test("is found through properties, lists and references", () => {
     const names = (path: (string | number)[]) => propertiesAt(order, path).map(({ name }) => name);
     expect(names([])).toEqual(["id", "state", "address", "items", "paid"]);
@@ -28,7 +28,7 @@ describe("what a schema says of a place", () => {
     expect(propertiesAt(order, []).filter(({ isRequired }) => isRequired)).toMatchObject([{ name: "id" }]);
   });
 
-  test("are the values that it names, its type and its description", () => {
+  test("has its values, type and description", () => {
     expect(valuesAt(order, ["state"])).toEqual(["open", "paid"]);
     expect(valuesAt(order, ["paid"])).toEqual([true, false, null]);
     expect(typeWords(schemasAt(order, ["paid"]))).toBe("boolean or null");
@@ -36,7 +36,7 @@ describe("what a schema says of a place", () => {
     expect(descriptionAt(order, ["id"])).toBe("Of the order.");
   });
 
-  test("comes to an end where references go round in circles, or lead to nothing", () => {
+  test("terminates for circular references and is empty for missing ones", () => {
     const circle = { $ref: "#/$defs/a", $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/%" }] } } };
     expect(propertiesAt(circle, ["x"])).toEqual([]);
     expect(valueFaults(circle, { x: 1 })).toEqual([]);
@@ -46,8 +46,8 @@ describe("what a schema says of a place", () => {
   });
 });
 
-describe("what does not fit a schema", () => {
-  test("is told at its place", () => {
+describe("validation against a schema", () => {
+  test("reports an error at its path", () => {
     expect(valueFaults(order, { id: "1", address: { city: "Oslo" }, items: [{ count: 2 }], paid: null })).toEqual([]);
     expect(valueFaults(order, { state: "gone", items: [{ count: 1 }, { count: "2" }], more: 1 })).toEqual([
       { path: [], message: "“id” is missing." },
@@ -61,11 +61,11 @@ describe("what does not fit a schema", () => {
     expect(valueFaults(order, [])).toEqual([{ path: [], message: "Expected object." }]);
   });
 
-  test("is not guessed where the schema leaves a choice", () => {
+  test("skips parts where the schema allows alternatives", () => {
     expect(valueFaults({ anyOf: [{ type: "string" }, { type: "number" }] }, true)).toEqual([]);
   });
 
-  test("of a schema itself is what JSON Schema has otherwise, at any depth", () => {
+  test("applies to schemas themselves at any depth", () => {
     expect(valueFaults(schemaOfSchemas, order)).toEqual([]);
     expect(valueFaults(schemaOfSchemas, { properties: { a: { items: { minLength: "2" } } }, required: "a" })).toEqual([
       { path: ["properties", "a", "items", "minLength"], message: "Expected integer." },
@@ -74,7 +74,7 @@ describe("what does not fit a schema", () => {
   });
 });
 
-test("a number of many digits is a number, and an integer where it has no part of one", () => {
+test("an exact number is a number, and an integer without a fraction", () => {
   const [integer, fraction] = ["2512292042121000001", "0.1234567890123456789"].map(parseExact);
   const faultsOf = (type: string, value: unknown) => valueFaults({ type }, value).map(({ message }) => message);
   expect([faultsOf("integer", integer), faultsOf("number", fraction)]).toEqual([[], []]);

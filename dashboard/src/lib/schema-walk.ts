@@ -1,33 +1,33 @@
 import { isExactNumber, isNumber } from "../../../server/lib/exact-numbers.ts";
 import { isJsonObject } from "./json-text.ts";
 
-/** A JSON Schema, of which nothing is sure but that it is an object. */
+/** A JSON Schema, not validated. */
 export type AnySchema = Record<string, unknown>;
 
-/** Where in a JSON value: names of properties and places in lists. */
+/** Path in a JSON value: property names and list indexes. */
 export type JsonPath = readonly (string | number)[];
 
-/** What a schema says in one place, with what it refers to and all that it allows one of; each once, however it is reached. */
+/** Collects a schema with its references and alternatives, each once even if circular. */
 function variants(root: AnySchema, schema: unknown, found = new Set<AnySchema>()): AnySchema[] {
   if (!isJsonObject(schema) || found.has(schema)) return [...found];
   found.add(schema);
   for (const said of [schema.$ref, schema.allOf, schema.anyOf, schema.oneOf])
-    for (const each of Array.isArray(said) ? said : [typeof said === "string" && pointed(root, said)])
+    for (const each of Array.isArray(said) ? said : [typeof said === "string" && resolveRef(root, said)])
       variants(root, each, found);
   return [...found];
 }
 
-function pointed(root: AnySchema, ref: string): unknown {
+function resolveRef(root: AnySchema, ref: string): unknown {
   if (!ref.startsWith("#")) return undefined;
   const keys = ref.slice(1).split("/").slice(1);
   return keys.reduce<unknown>((at, key) => {
-    const name = decoded(key).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = decodePointer(key).replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(at)) return at[Number(name)];
     return isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   }, root);
 }
 
-function decoded(text: string): string {
+function decodePointer(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -35,16 +35,16 @@ function decoded(text: string): string {
   }
 }
 
-/** What a schema says of the value at a path. */
+/** Returns the schemas of the value at a path. */
 export function schemasAt(root: AnySchema, path: JsonPath): AnySchema[] {
   return path.reduce<AnySchema[]>(
-    (schemas, key) => [...new Set(schemas.flatMap((schema) => variants(root, inside(schema, key))))],
+    (schemas, key) => [...new Set(schemas.flatMap((schema) => variants(root, childSchema(schema, key))))],
     variants(root, root),
   );
 }
 
-function inside(schema: AnySchema, key: string | number): unknown {
-  if (typeof key === "number") return listed(schema.prefixItems)[key] ?? schema.items;
+function childSchema(schema: AnySchema, key: string | number): unknown {
+  if (typeof key === "number") return asArray(schema.prefixItems)[key] ?? schema.items;
   const { properties, patternProperties, additionalProperties } = schema;
   if (isJsonObject(properties) && Object.hasOwn(properties, key)) return properties[key];
   const pattern = isJsonObject(patternProperties) && Object.entries(patternProperties).find(([it]) => fits(it, key));
@@ -59,7 +59,7 @@ function fits(pattern: string, key: string): boolean {
   }
 }
 
-const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 interface KnownProperty {
   name: string;
@@ -67,21 +67,21 @@ interface KnownProperty {
   isRequired: boolean;
 }
 
-/** The properties that an object at a path may have by name. */
+/** Returns the known properties of the object at a path. */
 export function propertiesAt(root: AnySchema, path: JsonPath): KnownProperty[] {
   const found = new Map<string, KnownProperty>();
   for (const { properties, required } of schemasAt(root, path))
     if (isJsonObject(properties))
       for (const [name, schema] of Object.entries(properties))
         if (isJsonObject(schema) && !found.has(name))
-          found.set(name, { name, schema, isRequired: listed(required).includes(name) });
+          found.set(name, { name, schema, isRequired: asArray(required).includes(name) });
   return [...found.values()];
 }
 
-/** The values that a schema names for a path. */
+/** Returns the known values at a path. */
 export function valuesAt(root: AnySchema, path: JsonPath): unknown[] {
   const values = schemasAt(root, path).flatMap((schema) => [
-    ...listed(schema.enum),
+    ...asArray(schema.enum),
     ...("const" in schema ? [schema.const] : []),
     ...(typesOf(schema).includes("boolean") ? [true, false] : []),
     ...(typesOf(schema).includes("null") ? [null] : []),
@@ -90,17 +90,17 @@ export function valuesAt(root: AnySchema, path: JsonPath): unknown[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }
 
-/** The types that a schema names. */
+/** Returns the types of a schema. */
 const typesOf = ({ type }: AnySchema): unknown[] => (Array.isArray(type) ? type : type === undefined ? [] : [type]);
 
-/** What a schema is, in a few words: its types, or how many values it names. */
+/** Describes schemas briefly: their types, or the number of values. */
 export function typeWords(schemas: readonly AnySchema[]): string {
   const types = [...new Set(schemas.flatMap(typesOf))].filter((type) => typeof type === "string");
   if (types.length > 0) return types.join(" or ");
   return schemas.some(({ enum: values }) => Array.isArray(values)) ? "one of several values" : "";
 }
 
-/** What is said of a path for people. */
+/** Returns the description at a path. */
 export const descriptionAt = (root: AnySchema, path: JsonPath): string | undefined =>
   schemasAt(root, path)
     .map(({ description }) => description)
@@ -112,8 +112,8 @@ interface ValueFault {
 }
 
 /**
- * What of a value does not fit a schema, as far as one can say it while it is written: types, values, and properties that
- * are missing or unknown. Where a schema leaves a choice, its parts are not judged: the server does.
+ * Validates a value while it is being typed: types, values, and missing or unknown properties. Parts with alternatives
+ * are left to the server.
  */
 export function valueFaults(root: AnySchema, value: unknown, path: JsonPath = []): ValueFault[] {
   const schemas = schemasAt(root, path);
@@ -136,7 +136,7 @@ function ownFaults(root: AnySchema, schema: AnySchema, value: unknown, path: Jso
   if (Array.isArray(values) && !values.some((each) => JSON.stringify(each) === JSON.stringify(value)))
     return [{ path, message: `Expected one of ${values.map((each) => JSON.stringify(each)).join(", ")}.` }];
   if (!isJsonObject(value)) return [];
-  const missing = listed(schema.required).filter((name) => typeof name === "string" && !Object.hasOwn(value, name));
+  const missing = asArray(schema.required).filter((name) => typeof name === "string" && !Object.hasOwn(value, name));
   const known = propertiesAt(root, path).map(({ name }) => name);
   const isOpen = additionalProperties !== false || isJsonObject(schema.patternProperties);
   const unknown = isOpen ? [] : Object.keys(value).filter((name) => !known.includes(name));

@@ -4,7 +4,7 @@ import { type DiffPart, diffLines, diffWords } from "./text-diff.ts";
 const side = (parts: DiffPart[], but: DiffPart["kind"]) =>
   parts.flatMap(({ kind, text }) => (kind === but ? [] : [text])).join("");
 
-test("a word that was exchanged is told, and nothing else", () => {
+test("only a replaced word is reported", () => {
   expect(diffWords("Be kind and short.", "Be kind and brief.")).toEqual([
     { kind: "same", text: "Be kind and " },
     { kind: "gone", text: "short" },
@@ -13,7 +13,7 @@ test("a word that was exchanged is told, and nothing else", () => {
   ]);
 });
 
-test("lines keep their ends, so that both texts can be read out of the parts", () => {
+test("lines keep their line breaks, so that both texts can be restored from the parts", () => {
   const parts = diffLines("a\nb\nc", "a\nx\nb\n");
   expect(side(parts, "new")).toBe("a\nb\nc");
   expect(side(parts, "gone")).toBe("a\nx\nb\n");
@@ -25,13 +25,13 @@ test.each([
   ["all gone", ""],
   ["the cat sat on the mat", "on the mat the cat sat, and sat"],
   ["äöü 123", "123 äöü"],
-])("both texts can be read out of the parts: %p, %p", (before, after) => {
+])("both texts can be restored from the parts: %p, %p", (before, after) => {
   const parts = diffWords(before, after);
   expect(side(parts, "new")).toBe(before);
   expect(side(parts, "gone")).toBe(after);
 });
 
-test("texts without anything in common are one change, found at once", () => {
+test("unrelated texts are one change, found quickly", () => {
   const words = (letter: string) => Array.from({ length: 20_000 }, (_, i) => `${letter}${i}`).join(" ");
   const [before, after] = [words("a"), words("b")];
   const parts = diffWords(before, after);

@@ -1,32 +1,32 @@
-import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
 
-// An address says which project it is of, and whether its test or its live data: `/proj_…/live/runs`. The routes know only
-// `/runs`, so that each page is written once: to them, project and mode are a parameter that every link hands on.
+// An address starts with project and mode: `/proj_…/live/runs`. The routes see only `/runs`, so that each page is
+// defined once; project and mode become a search parameter that every link keeps.
 
-/** What of a workspace an address holds. */
-export interface Place {
+/** Project and mode of an address. */
+export interface WorkspaceAddress {
   projectId: string;
   mode: Mode;
 }
 
-/** The parameter, as the routes see it. */
+/** The search parameter that the routes see. */
 export interface WorkspaceSearch {
   workspace?: string;
 }
 
 const begin = /^\/(proj_[^/]+)(?:\/(test|live))?(?=\/|$)/;
 
-/** The parameter's text. */
-export const writePlace = ({ projectId, mode }: Place): string => `${projectId}/${mode}`;
+/** Formats the parameter. */
+export const formatWorkspace = ({ projectId, mode }: WorkspaceAddress): string => `${projectId}/${mode}`;
 
-/** The other way round; null for anything else. */
-export function readPlace(text: unknown): Place | null {
+/** Parses the parameter; null if invalid. */
+export function parseWorkspace(text: unknown): WorkspaceAddress | null {
   const [, projectId, mode] = /^(proj_[^/]+)\/(test|live)$/.exec(String(text)) ?? [];
   return projectId === undefined ? null : { projectId, mode: mode as Mode };
 }
 
-/** From the address that people see to the one of the routes. A project alone means its test data. */
-export function toInner(url: URL): URL {
+/** Converts a visible address to the routes' address. A project alone means test mode. */
+export function toRouterUrl(url: URL): URL {
   const inner = new URL(url);
   const [whole, projectId, mode = "test"] = begin.exec(url.pathname) ?? [];
   if (inner.searchParams.has("workspace")) inner.searchParams.delete("workspace");
@@ -36,11 +36,11 @@ export function toInner(url: URL): URL {
   return inner;
 }
 
-/** From the address of the routes to the one that people see. */
-export function toOuter(url: URL): URL {
+/** Converts the routes' address to the visible one. */
+export function toPublicUrl(url: URL): URL {
   const outer = new URL(url);
-  const place = readPlace(url.searchParams.get("workspace"));
+  const place = parseWorkspace(url.searchParams.get("workspace"));
   if (outer.searchParams.has("workspace")) outer.searchParams.delete("workspace");
-  if (place) outer.pathname = `/${writePlace(place)}${url.pathname === "/" ? "" : url.pathname}`;
+  if (place) outer.pathname = `/${formatWorkspace(place)}${url.pathname === "/" ? "" : url.pathname}`;
   return outer;
 }

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
-import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../server/domain/scope.ts";
 
-/** Where the reader is: one project, in test or live. All resource addresses are made of it. */
+/** The current project and mode, which are part of all resource addresses. */
 export interface Workspace {
   project: Project;
   projectId: string;
@@ -10,7 +10,7 @@ export interface Workspace {
 
 export const WorkspaceContext = createContext<Workspace | null>(null);
 
-/** The project and mode of the page. Only inside the frame. */
+/** Returns the current workspace. Throws outside of the shell. */
 export function useWorkspace(): Workspace {
   const workspace = useContext(WorkspaceContext);
   if (!workspace) throw new Error("useWorkspace outside the frame");

@@ -1,7 +1,6 @@
 /**
- * Keeps typing from deciding anything. A page may take a field away while the reader types in it, or move the focus out of
- * it: the keys that follow are meant for the field, so they do nothing elsewhere. They act again after a deliberate move:
- * a press of the pointer, or a key that writes nothing.
+ * Keeps typing from triggering actions. If a field disappears or loses the focus while a person types in it, the
+ * following keys are ignored elsewhere, until a pointer press or a key that writes nothing.
  */
 export function guardWriting(): void {
   let isWriting = false;
@@ -12,7 +11,7 @@ export function guardWriting(): void {
     else if (writes(event)) stop(event);
     else isWriting = false;
   };
-  // A browser may press a button when the space bar comes up again.
+  // A browser may press a button on keyup of the space bar.
   const onKeyUp = (event: KeyboardEvent) => {
     if (isWriting && writes(event) && !isTextField(event.composedPath()[0])) stop(event);
   };
@@ -26,14 +25,14 @@ export function guardWriting(): void {
 
 const modifiers = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
 
-/** Whether a key would add to a text or take from it. ⌘↵ would send it. */
+/** True if a key changes or sends a text. */
 function writes({ key, metaKey, ctrlKey, altKey, isComposing }: KeyboardEvent): boolean {
   if (key === "Enter" || isComposing) return true;
   const isChord = (metaKey || ctrlKey) && !altKey;
   return !isChord && (key.length === 1 || ["Backspace", "Delete", "Dead", "Process"].includes(key));
 }
 
-/** Whether a key in a field says that its text is done: it goes on, closes, or sends. */
+/** True if a key ends typing in a field: it moves on, closes or submits. */
 function leavesField({ key, metaKey, ctrlKey, isComposing, target }: KeyboardEvent): boolean {
   if (key === "Enter") return !isComposing && (metaKey || ctrlKey || target instanceof HTMLInputElement);
   return key === "Tab" || key === "Escape";

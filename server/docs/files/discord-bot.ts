@@ -8,7 +8,7 @@ const api = process.env.DISCORD_API ?? "https://discord.com/api/v10";
 const runnel = new Runnel();
 const [ping, command, pong, later] = [1, 2, 1, 5];
 
-/** Whether Discord has signed this. What stands before the key says that it is one of Ed25519. */
+/** True if Discord signed this request. The hex before the key is the DER header of an Ed25519 public key. */
 function isDiscord(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const der = Buffer.from(`302a300506032b6570032100${DISCORD_PUBLIC_KEY}`, "hex");
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
@@ -22,7 +22,7 @@ interface Interaction extends Record<"id" | "application_id" | "token" | "channe
   data: { options?: { value: unknown }[] };
 }
 
-/** Each person has a thread in each channel. What Discord sends again has the same key, and starts no second run. */
+/** Starts a run in the person's thread of this channel. A retry has the same key and starts no second run. */
 async function ask({ id, application_id, token, channel_id, member, user, data }: Interaction): Promise<void> {
   const session_id = `discord:${channel_id}:${(member?.user ?? user)?.id}`;
   const [known] = (await runnel.threads.list({ session_id, limit: 1 })).data;
@@ -40,7 +40,7 @@ async function ask({ id, application_id, token, channel_id, member, user, data }
   );
 }
 
-/** Says in Discord what came of a run. The token of an interaction is good for 15 minutes. */
+/** Posts the result of a run to Discord. An interaction token is valid for 15 minutes. */
 async function answer({ metadata: { application_id, interaction_token }, output }: Run): Promise<void> {
   if (!interaction_token) return;
   const response = await fetch(`${api}/webhooks/${application_id}/${interaction_token}/messages/@original`, {
@@ -48,7 +48,7 @@ async function answer({ metadata: { application_id, interaction_token }, output 
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ content: (output ?? "I could not finish that.").slice(0, 2000) }),
   });
-  if (response.status >= 500) throw new Error(`Discord: ${response.status}`); // The webhook is then sent again.
+  if (response.status >= 500) throw new Error(`Discord: ${response.status}`); // The webhook is then retried.
 }
 
 const server = createServer(async (request, response) => {
@@ -65,7 +65,7 @@ const server = createServer(async (request, response) => {
     const said = JSON.parse(body.toString());
     if (said.type === ping) return say(pong);
     if (said.type === command) await ask(said);
-    say(later); // The run goes on by itself: Discord is answered within its three seconds.
+    say(later); // The run continues in the background, so that Discord gets its response within three seconds.
   } catch (error) {
     console.error(error);
     response.writeHead(500).end();

@@ -8,7 +8,7 @@ const api = process.env.POSTMARK_API ?? "https://api.postmarkapp.com";
 const runnel = new Runnel();
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
-/** Whether this has the name and password that stand in the address which Postmark was given. */
+/** True if the request has the name and password of the inbound address given to Postmark. */
 const isPostmark = ({ authorization = "" }: IncomingHttpHeaders): boolean =>
   timingSafeEqual(sha256(authorization), sha256(`Basic ${Buffer.from(EMAIL_LOGIN).toString("base64")}`));
 
@@ -17,10 +17,10 @@ interface Mail extends Record<"From" | "Subject" | "MessageID" | "TextBody", str
   Headers: { Name: string; Value: string }[];
 }
 
-/** The mails of one conversation are a thread. What is sent again has the same key, and starts no second run. */
+/** Starts a run in the thread of this conversation. A retry has the same key and starts no second run. */
 async function ask({ From, Subject, MessageID, TextBody, StrippedTextReply, Headers }: Mail): Promise<void> {
   const header = (name: string): string => Headers.find((one) => one.Name.toLowerCase() === name)?.Value ?? "";
-  if (!/^(no)?$/i.test(header("auto-submitted"))) return; // An answer to an answer of a program never ends.
+  if (!/^(no)?$/i.test(header("auto-submitted"))) return; // Two auto-responders would answer each other forever.
   const id = header("message-id") || MessageID;
   const first = (header("references") || header("in-reply-to") || id).trim().split(/\s+/)[0]!;
   const session_id = `email:${sha256(first).toString("hex")}`;
@@ -41,7 +41,7 @@ async function ask({ From, Subject, MessageID, TextBody, StrippedTextReply, Head
   );
 }
 
-/** Sends what came of a run. */
+/** Sends the result of a run by email. */
 async function answer({ metadata: { to, subject, references }, output }: Run): Promise<void> {
   if (!references) return;
   const Headers = [
@@ -59,7 +59,7 @@ async function answer({ metadata: { to, subject, references }, output }: Run): P
     },
     body: JSON.stringify({ From: EMAIL_FROM, To: to, Subject: subject, TextBody, Headers }),
   });
-  if (!response.ok) throw new Error(await response.text()); // The webhook is then sent again.
+  if (!response.ok) throw new Error(await response.text()); // The webhook is then retried.
 }
 
 const server = createServer(async (request, response) => {

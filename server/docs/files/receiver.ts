@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 
 const key = Buffer.from(process.env.WEBHOOK_SECRET!.replace("whsec_", ""), "base64");
 
-/** The event; null for what did not come from runnel, or not in the last five minutes. */
+/** Returns the event, or null if runnel did not sign it or it is older than five minutes. */
 function verify(headers: IncomingHttpHeaders, body: Buffer) {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures = "" } = headers;
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return null;

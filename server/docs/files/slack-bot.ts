@@ -7,7 +7,7 @@ const { AGENT, PORT, WEBHOOK_SECRET = "", SLACK_SIGNING_SECRET = "", SLACK_BOT_T
 const api = process.env.SLACK_API ?? "https://slack.com/api";
 const runnel = new Runnel();
 
-/** Whether Slack has sent this within five minutes. */
+/** True if Slack signed this request within the last five minutes. */
 function isSlack(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const time = String(headers["x-slack-request-timestamp"]);
   const mac = createHmac("sha256", SLACK_SIGNING_SECRET).update(`v0:${time}:`).update(body).digest("hex");
@@ -22,7 +22,7 @@ interface Told {
   event: Record<"type" | "channel" | "ts" | "text", string> & { thread_ts?: string; bot_id?: string; subtype?: string };
 }
 
-/** A thread in Slack is a thread here. What Slack sends again has the same key, and starts no second run. */
+/** Starts a run in the thread that mirrors Slack's. A retry has the same key and starts no second run. */
 async function ask({ event_id, team_id, event }: Told): Promise<void> {
   if (!["app_mention", "message"].includes(event.type) || event.bot_id || event.subtype) return;
   const { channel, thread_ts = event.ts } = event;
@@ -38,7 +38,7 @@ async function ask({ event_id, team_id, event }: Told): Promise<void> {
   );
 }
 
-/** Says in Slack what came of a run. */
+/** Posts the result of a run to Slack. */
 async function answer({ metadata, output }: Run): Promise<void> {
   if (!metadata.channel) return;
   const response = await fetch(`${api}/chat.postMessage`, {
@@ -47,7 +47,7 @@ async function answer({ metadata, output }: Run): Promise<void> {
     body: JSON.stringify({ ...metadata, text: output ?? "I could not finish that." }),
   });
   const said = (await response.json()) as { ok: boolean; error?: string };
-  if (!said.ok) throw new Error(said.error); // The webhook is then sent again.
+  if (!said.ok) throw new Error(said.error); // The webhook is then retried.
 }
 
 const server = createServer(async (request, response) => {
@@ -60,7 +60,7 @@ const server = createServer(async (request, response) => {
       if (!isSlack(request.headers, body)) return response.writeHead(401).end();
       const said = JSON.parse(body.toString());
       if (said.type === "url_verification") return response.end(said.challenge);
-      await ask(said); // The run goes on by itself: Slack is answered within its three seconds.
+      await ask(said); // The run continues in the background, so that Slack gets its response within three seconds.
     }
     response.end();
   } catch (error) {

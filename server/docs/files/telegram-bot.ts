@@ -7,7 +7,7 @@ const { AGENT, PORT, WEBHOOK_SECRET = "", TELEGRAM_TOKEN, TELEGRAM_SECRET = "" }
 const api = process.env.TELEGRAM_API ?? "https://api.telegram.org";
 const runnel = new Runnel();
 
-/** Whether this has the secret that Telegram was given with the address. */
+/** True if the request has the secret that Telegram got with the webhook address. */
 function isTelegram(headers: IncomingHttpHeaders): boolean {
   const right = Buffer.from(TELEGRAM_SECRET);
   const given = Buffer.from(String(headers["x-telegram-bot-api-secret-token"]));
@@ -19,7 +19,7 @@ interface Update {
   message?: { message_id: number; text?: string; chat: { id: number }; from?: { is_bot: boolean } };
 }
 
-/** A chat in Telegram is a thread here. What Telegram sends again has the same key, and starts no second run. */
+/** Starts a run in the thread that mirrors the chat. A retry has the same key and starts no second run. */
 async function ask({ update_id, message }: Update): Promise<void> {
   if (!message?.text || message.from?.is_bot) return;
   const session_id = `telegram:${message.chat.id}`;
@@ -33,7 +33,7 @@ async function ask({ update_id, message }: Update): Promise<void> {
   );
 }
 
-/** Says in Telegram what came of a run. */
+/** Sends the result of a run to Telegram. */
 async function answer({ metadata: { chat_id, message_id }, output }: Run): Promise<void> {
   if (!chat_id) return;
   const response = await fetch(`${api}/bot${TELEGRAM_TOKEN}/sendMessage`, {
@@ -46,7 +46,7 @@ async function answer({ metadata: { chat_id, message_id }, output }: Run): Promi
     }),
   });
   const said = (await response.json()) as { ok: boolean; description?: string };
-  if (!said.ok) throw new Error(said.description); // The webhook is then sent again.
+  if (!said.ok) throw new Error(said.description); // The webhook is then retried.
 }
 
 const server = createServer(async (request, response) => {
@@ -57,7 +57,7 @@ const server = createServer(async (request, response) => {
       if (event.type === "run.completed" || event.type === "run.failed") await answer(event.data.object);
     } else {
       if (!isTelegram(request.headers)) return response.writeHead(401).end();
-      await ask(JSON.parse(body.toString())); // The run goes on by itself: Telegram is answered at once.
+      await ask(JSON.parse(body.toString())); // The run continues in the background.
     }
     response.end();
   } catch (error) {

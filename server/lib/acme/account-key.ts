@@ -2,17 +2,17 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import { existsSync, readFileSync } from "node:fs";
 import { replaceFile } from "../replace-file.ts";
 
-/** The key that an account at a certificate authority consists of: whoever has it may order in the account's name. */
+/** Key of an account at a certificate authority. Its holder may order certificates in the account's name. */
 export interface AccountKey {
-  /** The public half, as the authority is told of it. */
+  /** Public key, as the authority gets it. */
   jwk: { crv: string; kty: string; x: string; y: string };
-  /** What a challenge's file holds. */
+  /** Returns the content of a challenge's file. */
   authorize(token: string): string;
-  /** A signed request body (RFC 7515, flattened). A null payload reads what `protectedHeader.url` names. */
+  /** Signs a request body (RFC 7515, flattened). A null payload reads the resource at `protectedHeader.url`. */
   seal(protectedHeader: Record<string, unknown>, payload: object | null): string;
 }
 
-/** Reads the key that is kept at `path`, or makes it. A damaged one is never replaced: the account would be lost. */
+/** Reads the key at `path`, or creates it. A damaged key is never replaced, because the account would be lost. */
 export function openAccountKey(path: string): AccountKey {
   if (!existsSync(path)) {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -24,7 +24,7 @@ export function openAccountKey(path: string): AccountKey {
 function accountKey(pem: string): AccountKey {
   const key = createPrivateKey(pem);
   const { crv, kty, x, y } = createPublicKey(key).export({ format: "jwk" }) as AccountKey["jwk"];
-  const jwk = { crv, kty, x, y }; // In the order of RFC 7638, whose text is hashed.
+  const jwk = { crv, kty, x, y }; // Members in the order of RFC 7638, because this text is hashed.
   const thumbprint = createHash("sha256").update(JSON.stringify(jwk)).digest("base64url");
   return {
     jwk,

@@ -7,8 +7,8 @@ import { startAcmeServer } from "../../testing/acme-server.ts";
 import { createCertificateAuthority } from "../../testing/certificate-authority.ts";
 import { type Certificate, toCertificate } from "../certificate.ts";
 import { createLog } from "../log.ts";
+import { type CertificateRenewer, createCertificateRenewer } from "./certificate-renewer.ts";
 import { AcmeError } from "./client.ts";
-import { type KeptDomains, keepDomains } from "./keep-domains.ts";
 import { renewAt, waitAfter } from "./schedule.ts";
 
 const day_ms = 86_400_000;
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A server's side: the keeper, and the plain port where the authority looks. */
+/** The server's side: the renewer, and the plain port that the authority checks. */
 function startKeeper(
   acme: ReturnType<typeof startAcmeServer>,
   {
@@ -29,7 +29,7 @@ function startKeeper(
 ) {
   const lines: string[] = [];
   const certificates: Certificate[] = [];
-  let kept: KeptDomains;
+  let kept: CertificateRenewer;
   const port = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -44,7 +44,7 @@ function startKeeper(
     lines.push(line);
     told.resolve();
   };
-  kept = keepDomains({
+  kept = createCertificateRenewer({
     domains,
     directory: acme.directory,
     email: "ops@example.com",
@@ -58,7 +58,7 @@ function startKeeper(
     lines,
     certificates,
     start: () => kept.start((certificate) => certificates.push(certificate)),
-    /** Waits for the next line of the log. */
+    /** Waits for the next log line. */
     async line() {
       if (lines.length === 0) await told.promise;
       told = Promise.withResolvers();
@@ -73,7 +73,7 @@ function startKeeper(
 
 const fileOf = (name: string): string => join(folder, readdirSync(folder)[0]!, name);
 
-test("a certificate for all domains is ordered, proven, kept for the owner alone, and used by the next start", async () => {
+test("a certificate for all domains is ordered, proven, stored for the owner alone, and used by the next start", async () => {
   await using acme = startAcmeServer();
   const domains = ["a.example.com", "b.example.com"];
   {
@@ -96,7 +96,7 @@ test("a certificate for all domains is ordered, proven, kept for the owner alone
   expect([acme.seen.length, acme.orders.length, next.certificates.length]).toEqual([asked, 1, 0]);
 });
 
-test("nonces that no longer count are replaced, and what is not done yet is asked for again", async () => {
+test("expired nonces are replaced, and unfinished orders are polled", async () => {
   await using acme = startAcmeServer({ badNonces: 7, pendingAnswers: 3 });
   await using keeper = startKeeper(acme);
   await keeper.start();
@@ -105,7 +105,7 @@ test("nonces that no longer count are replaced, and what is not done yet is aske
   expect(acme.seen.filter((line) => line.startsWith("POST /authorization/")).length).toBeGreaterThan(4);
 });
 
-test("a name that was proven is not proven again, and the account stays the same", async () => {
+test("a proven name is not proven again, and the account stays the same", async () => {
   await using acme = startAcmeServer({ life_ms: 3 * day_ms });
   let now = Date.now();
   await using first = startKeeper(acme, { now: () => now });
@@ -122,7 +122,7 @@ test("a name that was proven is not proven again, and the account stays the same
   expect(renewed.key).not.toBe(old.key);
 });
 
-test("another list of domains is a new order; the certificate that is there serves until it is done", async () => {
+test("another list of domains causes a new order; the old certificate serves until then", async () => {
   await using acme = startAcmeServer();
   await using first = startKeeper(acme);
   await first.start();
@@ -145,7 +145,7 @@ const failures: [string, Parameters<typeof startAcmeServer>[0], boolean, string]
   ],
 ];
 test.each(failures)(
-  "when %s, the log says why and nothing is kept; the next look tries again",
+  "on %s the log has the reason and nothing is stored; the next attempt retries",
   async (_, mood, answers, reason) => {
     await using acme = startAcmeServer(mood);
     await using keeper = startKeeper(acme, { answers });
@@ -163,7 +163,7 @@ test.each(failures)(
   },
 );
 
-test("a look at a certificate that is good asks nobody", async () => {
+test("a look at a valid certificate sends no request", async () => {
   await using acme = startAcmeServer();
   await using keeper = startKeeper(acme);
   await keeper.start();
@@ -173,7 +173,7 @@ test("a look at a certificate that is good asks nobody", async () => {
   expect(acme.seen.length).toBe(asked);
 });
 
-test("a damaged certificate is ordered anew; a damaged account key is never replaced", async () => {
+test("a damaged certificate is ordered again; a damaged account key is never replaced", async () => {
   await using acme = startAcmeServer();
   await using first = startKeeper(acme);
   await first.start();
@@ -190,7 +190,7 @@ test("a damaged certificate is ordered anew; a damaged account key is never repl
   expect(readFileSync(fileOf("account.pem"), "utf8")).toBe("half a ke");
 });
 
-test("an authority that nobody vouches for is not spoken to", async () => {
+test("an authority with an untrusted certificate gets no request", async () => {
   await using acme = startAcmeServer();
   const { ca } = createCertificateAuthority();
   await using keeper = startKeeper({ ...acme, ca });
@@ -199,14 +199,14 @@ test("an authority that nobody vouches for is not spoken to", async () => {
   expect(acme.seen).toEqual([]);
 });
 
-test("renewal falls between 61 and 67 percent of a certificate's life", () => {
+test("renewal happens between 61 and 67 percent of a certificate's lifetime", () => {
   const { cert, key } = createCertificateAuthority().issue({ names: ["a.example.com"], from: 0, to: 90 * day_ms });
   const certificate = toCertificate(cert, key, "");
   expect(renewAt(certificate, 0)).toBe(60 * day_ms);
   expect(renewAt(certificate, 1)).toBe(55.5 * day_ms);
 });
 
-test("after failures it waits longer and longer, up to some hours, and as long as it was asked to", () => {
+test("the delay after failures grows up to some hours, and is at least the requested one", () => {
   const no = new AcmeError("no", "malformed");
   const minutes = (failures: number, error: unknown) => waitAfter(failures, error, 0) / 60_000;
   expect([1, 2, 3, 4, 9].map((failures) => minutes(failures, no))).toEqual([5, 10, 20, 40, 360]);

@@ -2,13 +2,13 @@ import { fieldsOf, parsedJson } from "../json.ts";
 import { retryAfter } from "../retry.ts";
 import type { AccountKey } from "./account-key.ts";
 
-/** The authority said no, or nothing that can be understood. */
+/** Refusal by the authority, or a response of it that cannot be understood. */
 export class AcmeError extends Error {
   constructor(
     message: string,
     /** The last word of the problem's type: `rateLimited`, `malformed`, `unauthorized`… */
     readonly kind: string,
-    /** How long the authority asked to wait. */
+    /** Delay in milliseconds that the authority asked for; null if none. */
     readonly retryAfter_ms: number | null = null,
   ) {
     super(message);
@@ -21,25 +21,25 @@ interface AcmeClientOptions {
   directory: string;
   key: AccountKey;
   email: string | null;
-  /** PEM text: who signs the directory's own certificate, for an authority of one's own. */
+  /** PEM of the authority that signed the directory's own certificate, for a private certificate authority. */
   ca: string | null;
   signal: AbortSignal;
   now: () => number;
 }
 
-/** An answer of the authority. */
+/** Response of the authority. */
 export interface AcmeAnswer {
-  /** Address of what was made. */
+  /** URL of the created resource. */
   location: string;
   text: string;
   retryAfter_ms: number | null;
 }
 
-/** Requests of one account, each signed and with a nonce of its own (RFC 8555, section 6). */
+/** Requests of one account, each signed and with its own nonce (RFC 8555, section 6). */
 export interface AcmeClient {
-  /** Makes an order. */
+  /** Creates an order. */
   order(payload: object): Promise<AcmeAnswer>;
-  /** Sends a payload, or reads when it is null. */
+  /** Posts a payload, or reads the resource if the payload is null. */
   post(url: string, payload: object | null): Promise<AcmeAnswer>;
 }
 
@@ -53,7 +53,7 @@ interface Directory {
 const patience_ms = 30_000;
 const nonceTries = 10;
 
-/** Reads the directory and opens the key's account, or makes one, which agrees to the authority's terms. */
+/** Reads the directory and opens the key's account, or creates it, which accepts the authority's terms. */
 export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeClient> {
   const { key, email } = options;
   const ask = createAsk(options);
@@ -74,7 +74,7 @@ export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeCl
       const retryAfter_ms = retryAfter(response.headers.get("retry-after"), options.now());
       if (response.ok) return { location: response.headers.get("location") ?? "", text, retryAfter_ms };
       const problem = readProblem(text, response.status, retryAfter_ms);
-      // Nonces grow old, and an authority may drop any of them: that is no refusal.
+      // Nonces expire, and an authority may drop any of them: a bad nonce is retried and is no refusal.
       if (problem.kind !== "badNonce" || tries === nonceTries) throw problem;
     }
   }
@@ -88,7 +88,7 @@ export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeCl
   };
 }
 
-/** Fetches from the authority alone: over TLS, without redirects, and not for ever. */
+/** Fetches only from the authority: over TLS, without redirects, with a timeout. */
 function createAsk({ ca, signal }: AcmeClientOptions) {
   return (url: string, init: RequestInit = {}): Promise<Response> => {
     if (!url.startsWith("https://"))
@@ -119,7 +119,7 @@ function readProblem(text: string, status: number, retryAfter_ms: number | null)
   return new AcmeError(`${kind}: ${typeof detail === "string" ? detail : text.slice(0, 200)}`, kind, retryAfter_ms);
 }
 
-/** JSON that should be an object; an empty one for anything else. */
+/** Parses JSON that should be an object; returns an empty object for anything else. */
 export const readObject = (text: string): object => fieldsOf(parsedJson(text));
 
 function fail(message: string): never {

@@ -5,23 +5,23 @@ import {
   type MemoryPolicy,
   type PinnedStore,
   type ToolSnapshot,
-} from "../../core/agent-snapshot.ts";
-import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import type { Needs, RunEvent } from "../../core/run-event.ts";
-import { isOver } from "../../core/run-state.ts";
-import type { ToolAnswer } from "../../core/submit.ts";
+} from "../../domain/agent-snapshot.ts";
+import { AppError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Needs, RunEvent } from "../../domain/run-event.ts";
+import { isOver } from "../../domain/run-state.ts";
+import type { ToolAnswer } from "../../domain/submit.ts";
 import { agentTool, httpTool, tool } from "../run-fixture.ts";
 import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
 import { Found, type World } from "./world.ts";
 
-/** One body of `submit_tool_outputs`, perhaps sent several times. */
+/** Body of a `submit_tool_outputs` request, which may be sent several times. */
 interface Submission {
   run: string;
   answers: ToolAnswer[];
-  /** The refusal that must come, null for none, `any` for some. */
+  /** Expected error code; null: none, `any`: any of them. */
   refusal: string | null;
-  /** Sent and never answered: the process died. */
+  /** Number of requests without an answer, because the process died. */
   unanswered: number;
   accepted: boolean;
 }
@@ -54,20 +54,20 @@ const notes: PinnedStore = {
   score_threshold: 0,
 };
 
-/** What an agent remembers, and what it does when that gets too much. */
+/** Memory of an agent, and its strategy when the context is too long. */
 const memory = (strategy: ContextPolicy["strategy"], stores = [notes]): MemoryPolicy<PinnedStore> => ({
   stores,
   history: { mode: "thread", max_messages: 50 },
   context: { strategy, reserve_output_tokens: 50, tool_output_max_bytes: 1000 },
 });
 
-/** The agents that runs call, by id: one that asks for much, and one that calls others of its kind. */
+/** Agents that runs call, by id: one that makes many calls, and one that calls others of its kind. */
 export const helpers: Record<string, Partial<AgentSnapshot>> = {
   agt_helper: { tools: [safe, once, look, sign], max_turns: 3, memory: memory("compact") },
   agt_deputy: { tools: [look, delegate, agentTool("pass_on", "agt_deputy")], max_turns: 2 },
 };
 
-/** Those who start runs, answer them well or badly, and cancel them; each says what must have come of it. */
+/** Clients that start, answer (well or badly) and cancel runs; each checks the result. */
 export function createClients(world: World, witness: Witness, fixture: () => Fixture) {
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
@@ -130,7 +130,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     }
   }
 
-  /** Answers a run in one of the ways that clients have, good and bad. */
+  /** Answers a run in one of the ways that clients do, valid or invalid. */
   function answer(ledger: Ledger, well = false): void {
     const calls = ledger.state.required_action!.submit_tool_outputs.tool_calls;
     const right = (list = calls) => list.map(({ id, needs }) => answerTo(id, needs));
@@ -158,14 +158,14 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     return { tool_call_id, output: mark(), ...(world.chance(0.2) && { is_error: true }) };
   }
 
-  /** A decision where an output is needed. */
+  /** Returns a decision where an output is required. */
   const wrong = (tool_call_id: string): ToolAnswer => ({ tool_call_id, decision: "reject", reason: mark() });
 
-  /** Whether a run is another one, or works for it. */
+  /** True if a run is `root` or one of its descendants. */
   const isWithin = (id: string | null, root: string): boolean =>
     id !== null && (id === root || isWithin(ledgers.get(id)?.state.run?.parent_run_id ?? null, root));
 
-  /** The answer to a call of a run that has nothing to do with this one, or to none that ever was. */
+  /** Returns an answer to a call of an unrelated run, or to a call that does not exist. */
   function foreign({ id }: Ledger): ToolAnswer {
     const others = [...ledgers.values()].filter((other) => !isWithin(other.id, id) && other.state.calls.length > 0);
     const call = others.length > 0 ? world.pick(world.pick(others).state.calls).id : newId("tool_call");
@@ -179,17 +179,17 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     return submission;
   }
 
-  /** What happened to a run and to all that work for it. */
+  /** Returns the entries of a run and of its descendants. */
   const entriesWithin = (run: string) =>
     [...ledgers.values()].filter(({ id }) => isWithin(id, run)).flatMap(({ entries }) => entries);
 
-  /** How many of these answers stand in the journal, by the mark that each of them has. */
+  /** Returns the number of these answers in the journal; each is found by its unique mark. */
   function recorded({ run }: Submission, answers: readonly ToolAnswer[]): number {
     const text = JSON.stringify(entriesWithin(run).map(({ event }) => wordsOf(event)));
     return answers.filter(({ reason, output }) => text.includes(reason ?? (output as string))).length;
   }
 
-  /** Sends a body, for the first time or once more: who was told yes is told yes again (P8). */
+  /** Sends a body for the first time or again: a success must be repeated (P8). */
   function resend(submission: Submission): void {
     const { run, answers, refusal, accepted: before } = submission;
     world.note(`client: submit ${short(run)} ${JSON.stringify(answers)}`);
@@ -205,7 +205,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
       }
       submission.unanswered--;
     };
-    told().catch(() => {}); // The witness keeps what was found.
+    told().catch(() => {}); // The witness keeps the error.
   }
 
   function refused(submission: Submission, code: string, before: boolean): void {
@@ -216,7 +216,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     if (before && !askedAgain(submission)) throw found(`${short(run)}: yes at first, then ${code} (P8)`);
   }
 
-  /** A call whose outcome became unknown after the answer was asked for once more: an old yes may not fit any more. */
+  /** True if a call's outcome became unknown after this answer: the former success may no longer apply. */
   const askedAgain = ({ run, answers }: Submission): boolean =>
     answers.some(
       ({ tool_call_id }) =>
@@ -228,20 +228,20 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     acknowledged,
     attempts: () => attempts,
     waiting,
-    create: () => void create().catch(() => {}), // The witness keeps what was found.
+    create: () => void create().catch(() => {}), // The witness keeps the error.
     cancel: (ledger: Ledger) => void cancel(ledger).catch(() => {}),
     answer,
-    /** Sends an old body once more. */
+    /** Sends an old body again. */
     repeat(): void {
       if (submissions.length > 0) resend(world.pick(submissions));
     },
-    /** All or nothing: a body stands in the journal whole, or not at all (P8). */
+    /** Checks that the journal holds each body as a whole or not at all (P8). */
     rested(): void {
       for (const id of acknowledged) if (!ledgers.has(id)) throw found(`${short(id)} was lost (P1)`);
       for (const submission of submissions) {
         const { run, answers, refusal, accepted, unanswered } = submission;
         const wrong = (what: string) => found(`${short(run)}: ${what} ${JSON.stringify(answers)} (P8)`);
-        // A decision may have been taken before, in the words of another body.
+        // A decision may have been made before, by another body.
         const outputs = answers.filter(({ decision }) => !decision);
         const taken = recorded(submission, answers);
         const whole = recorded(submission, outputs) === outputs.length;
@@ -254,10 +254,10 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
   };
 }
 
-// What two clients who answer the same run at once may be told.
+// Errors that clients may get when two of them answer the same run at once.
 const raced = new Set<string>(["run_not_awaiting_action", "tool_call_already_resolved", "validation_failed"]);
 
-/** Where the words of clients stand in the journal. */
+/** Returns the part of an event that holds a client's text. */
 function wordsOf(event: RunEvent): unknown {
   if (event.type === "tool.completed") return [event.output, event.error?.message];
   return event.type === "tool.decided" ? event.reason : null;

@@ -2,10 +2,10 @@ import { drainMicrotasks } from "bun:jsc";
 import { Database } from "bun:sqlite";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { compact, follow } from "../../cluster/copy.ts";
-import { createEngine } from "../../cluster/engine.ts";
-import { joinCells, type Lead } from "../../cluster/node.ts";
-import { createWriter, type Writer } from "../../db/writer.ts";
+import { createWriter, type Writer } from "../../storage/db/writer.ts";
+import { joinCells, type Lead } from "../../storage/replication/node.ts";
+import { createPostgresClient } from "../../storage/replication/postgres-client.ts";
+import { catchUp, compact } from "../../storage/replication/replica.ts";
 import { createEngineModel } from "./engine-model.ts";
 import { takeOver } from "./take-over.ts";
 import { createWorld, Found, type Owner } from "./world.ts";
@@ -27,9 +27,9 @@ const [cell, ttl_ms] = ["main", 3000];
 const [nodesMax, valuesMax, faultsMax, stepsMax] = [3, 25, 8, 60_000];
 
 /**
- * Lives one life of a cell: nodes with real SQLite, shippers, leases and copies over an engine that answers late or never,
- * while nodes are killed, paused and started anew. Throws what it found with the history that led to it; the same seed
- * gives the same history, which it returns. `folder` is empty, and is left with what nodes leave behind.
+ * Simulates one life of a cell: nodes with real SQLite, shippers, leases and replicas over a Postgres that answers late
+ * or never, while nodes are killed, paused and restarted. Throws the fault with the history that led to it; the same
+ * seed gives the same history, which it returns. `folder` must be empty; the nodes' files stay in it.
  */
 export function liveInCluster(seed: number, folder: string): string[] {
   const world = createWorld(seed);
@@ -51,7 +51,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
   const engine = createEngineModel(world, (what) => void found.push(what));
   const scheduler: Owner = { frozen: false, dead: false, isProcess: true };
   world.become(scheduler);
-  /** Values whose write was acknowledged, or that somebody was shown. */
+  /** Values whose write was acknowledged, or that a reader was shown. */
   const told = new Set<number>();
   let [faults, values, starts, told_epoch] = [world.int(faultsMax + 1), 0, 0, 0];
   const nodes = Array.from(
@@ -66,8 +66,8 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
     world.become(owner);
     lead(node, owner).catch((error: Error) => {
       if (owner.dead) return;
-      // Nodes end by what they cannot get over, and somebody starts them again.
-      if (!foreseen.test(error.message)) found.push(`${node.name}: ${error.stack}`);
+      // Nodes exit on errors that they cannot handle; a supervisor restarts them.
+      if (!expectedErrors.test(error.message)) found.push(`${node.name}: ${error.stack}`);
       world.note(`${node.name} ends: ${error.message}`);
       gone(node);
     });
@@ -111,7 +111,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
     node.leading = { lead, sqlite, write: createWriter(sqlite, { committed: lead.ship.committed }) };
   }
 
-  /** The process is gone; another one is started after a while, perhaps on an empty folder. */
+  /** Handles the end of a process: another one starts after a while, perhaps on an empty folder. */
   function gone(node: Node): void {
     const { owner, leading } = node;
     engine.forget(owner);
@@ -151,7 +151,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
     world.note(`${name} tells of ${all.at(-1) ?? "nothing"}`);
   }
 
-  /** What was told before a question must be in its answer, whoever answers. */
+  /** An answer must contain everything revealed before the question, from any node. */
   function read(node: Node): void {
     const { owner, leading, name } = node;
     const before = [...told];
@@ -168,7 +168,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
   function compactSome(node: Node): void {
     const { lead } = node.leading!;
     const upto = lead.ship.figures().acked - world.int(4);
-    const own = createEngine("postgres://runnel@engine/runnel", {
+    const own = createPostgresClient("postgres://runnel@engine/runnel", {
       patience_ms: 5000,
       name: "compacting",
       open: engine.opening(node.owner),
@@ -241,7 +241,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
       throw new Found(`The log has ${log.size} rows between ${row.base} and ${row.head}.`);
   }
 
-  /** Who leads in the end, once the engine has all that it has committed. */
+  /** Returns the last leader, once Postgres has all that it committed. */
   function settle(): Leading {
     for (let steps = 0; ; ) {
       const [node] = leaders();
@@ -264,7 +264,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
     }
   }
 
-  /** Brings somebody's promise to its end. */
+  /** Runs the world until the promise settles. */
   function wait<T>(promise: Promise<T>): T {
     let result: { value: T } | null = null;
     let failure: { error: unknown } | null = null;
@@ -298,7 +298,7 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
       const path = join(folder, "copy.db");
       world.become(scheduler);
       const sql = engine.opening(scheduler)({});
-      wait(follow(sql, cell, path, null));
+      wait(catchUp(sql, cell, path, null));
       using copy = new Database(path, { readonly: true });
       const kept = valuesIn(copy);
       const lost = [...told].filter((n) => !kept.includes(n));
@@ -315,14 +315,14 @@ function createClusterLife(world: ReturnType<typeof createWorld>, folder: string
   };
 }
 
-/** What the end of a process closes: thousands of lives have more files than this one may. */
+/** Closes the files of a dead process: thousands of lives open more files than this process may. */
 function close({ lead, sqlite }: Leading): void {
   lead.ship.stop();
   sqlite.close();
 }
 
-/** What a node ends by, and is started again. */
-const foreseen =
+/** Errors on which a node exits and is restarted. */
+const expectedErrors =
   /The engine cannot be used|is led by another node|could not be begun|The copy of the cell .* (could not be brought to|ends at) row/;
 
 function openSqlite(path: string): Database {

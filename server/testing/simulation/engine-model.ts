@@ -1,5 +1,5 @@
 import type { SQL } from "bun";
-import type { OpenConnection } from "../../cluster/engine.ts";
+import type { OpenConnection } from "../../storage/replication/postgres-client.ts";
 import type { Owner, World } from "./world.ts";
 
 type Row = Record<string, unknown>;
@@ -14,7 +14,7 @@ interface Cell {
   certificate: string;
   master_key_id: string;
   version: number;
-  /** By the engine's clock. */
+  /** End of the lease by Postgres's clock. */
   lease_until: number;
 }
 
@@ -24,24 +24,24 @@ interface Tables {
   pages: Map<number, Uint8Array>;
 }
 
-/** What a transaction has seen, holds, and will have done when it is committed. */
+/** A transaction's snapshot, its locks, and the changes to apply at its commit. */
 interface Transaction {
-  /** Of a repeatable read: all of it as it was then. */
+  /** Snapshot of a repeatable read. */
   moment: Tables | null;
   holds: Set<Lock>;
   writes: (() => void)[];
 }
 
-/** Rows that two may want to change: the cell's own, what is in the log, what comes into it, and the pages. */
+/** Rows that two transactions may change: the cell's row, old and new log rows, and the pages. */
 type Lock = "cell" | "old rows" | "new rows" | "pages";
 
 interface Connection {
   owner: Owner;
-  /** Its node hears nothing any more, or has given it up. */
+  /** The node receives nothing more, or has given the connection up. */
   isLost: boolean;
-  /** And it knows. */
+  /** The node knows that the connection is lost. */
   isCut: boolean;
-  /** The engine knows, too: nothing is carried out any more. */
+  /** Postgres knows it too: it executes nothing more. */
   isOver: boolean;
   arrives_at: number;
   answers_at: number;
@@ -58,17 +58,17 @@ interface Statement {
 }
 
 /**
- * A server like Postgres with one cell in it: statements of a connection are carried out in their order, each after a
- * while; transactions hold what they have changed; and connections are cut or fall silent with answers on their way, whose
- * statements may be carried out nevertheless. It knows the statements of `server/cluster` and no others. Throws by
- * `found` what may never stand in it.
+ * Model of a Postgres with one cell: it executes the statements of a connection in order, each after a while;
+ * transactions lock the rows that they changed; connections are cut or fall silent while answers are in flight, and
+ * their statements may be executed nevertheless. It knows only the statements of `server/storage/replication`. Throws
+ * by `found` if its state breaks an invariant.
  */
 export function createEngineModel(world: World, found: (what: string) => void) {
   const tables: Tables = { cell: null, log: new Map(), pages: new Map() };
   const engine: Owner = { frozen: false, dead: false, isProcess: true };
   const connections = new Set<Connection>();
   const held = new Map<Lock, Transaction>();
-  /** Whoever waits for what another transaction holds. */
+  /** Statements that wait for a lock of another transaction. */
   let blocked: (() => void)[] = [];
   let [isDown, slow_ms, clock_ms] = [false, 0, world.int(7_200_000) - 3_600_000];
   const now = () => world.now() + clock_ms;
@@ -92,7 +92,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     };
     connection.arrives_at = Math.max(connection.arrives_at, world.now() + travel_ms());
     later(engine, connection.arrives_at, () => {
-      // What is on its way when a connection is cut may have arrived.
+      // Data in flight may have arrived when a connection is cut.
       if (isDown || connection.isOver || (connection.isLost && world.chance(0.5))) return;
       connection.waiting.push({ text, values, answer });
       next(connection);
@@ -137,7 +137,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     for (const each of all) each();
   }
 
-  /** Null where it has to wait for another transaction. */
+  /** Performs a statement. Returns null if it must wait for another transaction. */
   function perform(connection: Connection, { text, values }: Statement): Row[] | null {
     if (text.startsWith("BEGIN")) begin(connection, text);
     else if (text === "COMMIT" || text === "ROLLBACK") end(connection, text === "COMMIT");
@@ -167,7 +167,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
 
   const leaseIn = (text: string): number => now() + Number(/\+ ([\d.]+) \* interval/.exec(text)![1]);
   const change = (set: Partial<Cell>) => () => void Object.assign(tables.cell!, set);
-  /** A statement without this condition is anybody's. */
+  /** A statement without this condition applies to any leader. */
   const isOf = (from: Tables, epoch: unknown, text: string) => !/\bepoch = \$/.test(text) || from.cell?.epoch === epoch;
 
   const statements: [form: RegExp, locks: Lock[], run: Run][] = [
@@ -350,7 +350,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     ],
   ];
 
-  /** Its node learns of it, or never does; the engine does after a while. */
+  /** Loses a connection. The node learns of it or never does; Postgres notices after a while. */
   function lose(connection: Connection, isHeard: boolean): void {
     if (connection.isLost) return;
     [connection.isLost, connection.isCut] = [true, isHeard];
@@ -383,7 +383,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
       connections.add(connection);
       const ask = (text: string, values: readonly unknown[] = []) => send(connection, text, values);
       const asked = (first: TemplateStringsArray | Row[], ...values: unknown[]) => {
-        if (!("raw" in first)) return first; // Rows that a statement is to insert.
+        if (!("raw" in first)) return first; // Rows to insert.
         const text = first.reduce((text, part, at) => `${text}$${at}${part}`).trim();
         return ask(text.replace(/\s+/g, " "), values);
       };
@@ -415,7 +415,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     tables,
     cut: () => connections.size > 0 && lose(world.pick([...connections]), true),
     silence: () => connections.size > 0 && lose(world.pick([...connections]), false),
-    /** Whoever is connected hears of it, and nobody gets in until it is up again. */
+    /** Takes Postgres down or up: connected nodes learn of it, and nodes cannot connect until it is up. */
     down(is: boolean): void {
       isDown = is;
       if (is) for (const connection of connections) lose(connection, true);
@@ -426,7 +426,7 @@ export function createEngineModel(world: World, found: (what: string) => void) {
     setClockBack(ms: number): void {
       clock_ms -= ms;
     },
-    /** A process is gone. */
+    /** Forgets a process that is gone. */
     forget(owner: Owner): void {
       for (const connection of connections) if (connection.owner === owner) lose(connection, false);
     },

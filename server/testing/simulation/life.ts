@@ -1,12 +1,12 @@
 import { drainMicrotasks } from "bun:jsc";
-import type { AgentSnapshot } from "../../core/agent-snapshot.ts";
-import { forgetLastId } from "../../core/ids.ts";
-import type { JournalEntry } from "../../core/run-event.ts";
-import { isOver } from "../../core/run-state.ts";
-import type { Db } from "../../db/open.ts";
-import { createWriter, type Leave } from "../../db/writer.ts";
-import type { Inserted } from "../../journal/journal.ts";
-import { forgetSlice } from "../../lib/slices.ts";
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { forgetLastId } from "../../domain/ids.ts";
+import type { JournalEntry } from "../../domain/run-event.ts";
+import { isOver } from "../../domain/run-state.ts";
+import { resetSlice } from "../../lib/cooperative-yield.ts";
+import type { Db } from "../../storage/db/open.ts";
+import { createWriter, type Leave } from "../../storage/db/writer.ts";
+import type { Inserted } from "../../storage/journal/journal.ts";
 import { runFixture } from "../run-fixture.ts";
 import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
@@ -17,30 +17,30 @@ import { createThreads } from "./threads.ts";
 import { createWitness, type Fixture, slots } from "./witness.ts";
 import { createWorld, Found, type Owner } from "./world.ts";
 
-/** How many lives, from seed 0 on, are lived for their records. */
+/** Number of lives, from seed 0 on, that are recorded. */
 export const recordedLives = 300;
 
 const runsMax = 5;
 const faultsMax = 6;
-// Some hundred steps are a life; whoever takes so many will not come to an end.
+// A life takes some hundred steps; one that takes this many is endless.
 const stepsMax = 20_000;
-// Queues move by what happens, and not because somebody looks at them now and then: that would hide a forgotten run.
+// Queues move by events only: periodic polling would hide a forgotten run.
 const never_ms = 2 ** 31;
-// So little that what was said before a run, or in it, may be too much for its model.
+// Context window so small that the messages before or in a run may exceed it.
 const window = 900;
-// What comes in one tick is one commit, or each job has one of its own: nobody may count on either.
+// Jobs of one tick share a commit, or each has one of its own: the code may rely on neither.
 const slices_ms = [Number.POSITIVE_INFINITY, 0];
 
 /**
- * Lives one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
- * engine, loop, journal and streams, while chance decides who is heard next and what fails. Throws what it found with
- * the history that led to it; the same seed gives the same history. At the end it tells of every run.
+ * Simulates one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
+ * engine, loop, journal and streams, while the seed decides which task is next and what fails. Throws the fault with
+ * the history that led to it; the same seed gives the same history. At the end, `tell` receives every run.
  */
 export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
   const world = createWorld(seed);
   const giveBack = takeOver(world);
   forgetLastId();
-  forgetSlice();
+  resetSlice();
   try {
     createLife(db, world, tell).live();
     return world.history();
@@ -50,12 +50,12 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
   } finally {
     giveBack();
     forgetLastId();
-    forgetSlice();
+    resetSlice();
     for (const table of tables) db.sqlite.run(`DELETE FROM ${table}`);
   }
 }
 
-/** Hears of a run that is over: its journal, and the agent that it has pinned. */
+/** Receives a run that is over: its journal, and its pinned agent. */
 type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 
 const tables = ["partial_records", "pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
@@ -64,7 +64,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let fixture: Fixture;
   const refusal = refusalOf(db);
   let full = false;
-  /** Nobody is let in before the runs of the last process are recovered, or wait for a disk that takes it. */
+  /** False until the runs of the last process are recovered, or wait for a full disk. */
   let isOpen = false;
   let faults = world.int(faultsMax + 1);
   const witness = createWitness(world, () => fixture);
@@ -73,7 +73,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   const threads = createThreads(world, reachOf(world, witness));
   const { ledgers } = witness;
 
-  /** Starts the process on what the last one left in the database. */
+  /** Starts the process on the database that the last one left. */
   function start(): void {
     threads.living.length = 0;
     const write = createWriter(db.sqlite, { endRead: db.snapshot.end, kept: db.kept, slice_ms: world.pick(slices_ms) });
@@ -109,7 +109,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     fixture.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
   }
 
-  /** Sometimes the commit fails of which something has gone ahead. */
+  /** Sometimes the commit fails after dependent work has started. */
   const refusedAfter =
     <T>(leave: Leave<T>): Leave<T> =>
     (value) => {
@@ -127,11 +127,11 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
 
   function crash(): void {
     world.note("the process dies");
-    forgetSlice();
+    resetSlice();
     witness.dies();
     world.restart();
     readers.cutOff();
-    full &&= world.chance(0.7); // It may be as full when the next one starts.
+    full &&= world.chance(0.7); // The disk may still be full when the next process starts.
     start();
   }
 
@@ -140,7 +140,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     isOpen = false;
     fixture.service.stop();
     fixture.pool.stop();
-    await fixture.runs.markCleanStop().catch(() => {}); // Not taken by a full disk: it counts as a crash then.
+    await fixture.runs.markCleanStop().catch(() => {}); // A full disk refused it: it counts as a crash.
     crash();
   }
 
@@ -154,7 +154,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     thread.frozen = true;
   }
 
-  /** One thing goes wrong; or one that was wrong is right again. */
+  /** Causes one fault, or ends one. */
   function fault(): void {
     const stuck = threads.living.find(({ frozen }) => frozen);
     if (full || stuck) {
@@ -188,7 +188,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     else readers.toggle();
   }
 
-  /** Once all is calm, nobody ends the wait of a queued run: one that was forgotten would not be missed. */
+  /** Cancels a run. Once all is calm, it cancels no queued run: that would hide a forgotten one. */
   function cancelOne(): void {
     const some = [...ledgers.values()].filter(({ state }) => state.status !== "queued" || !isCalm());
     if (some.length > 0) clients.cancel(world.pick(some));
@@ -207,7 +207,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     witness.complain();
   }
 
-  /** Everybody is told what is still to be told. False as long as there is something. */
+  /** Delivers everything that is pending. Returns false while something is left. */
   function rest(): boolean {
     full = false;
     for (const thread of threads.living) thread.frozen = false;
@@ -241,7 +241,9 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   };
 }
 
-/** What the storage says when it takes no write: an error of its own make, since nobody else can make one. */
+/**
+ * Returns the error of a storage that refuses a write. SQLite must make it, because its class cannot be constructed.
+ */
 function refusalOf({ sqlite }: Db): unknown {
   try {
     return sqlite.run("SELECT RAISE(ABORT, 'full')");

@@ -1,18 +1,18 @@
-import type { ModelRequest } from "../../core/model-call.ts";
-import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/port.ts";
-import { unknownUsage } from "../../models/port.ts";
-import type { Reach } from "../../worker/reach.ts";
-import { run as runAgentTool } from "../../worker/tools/agent.ts";
-import type { ToolContext } from "../../worker/tools/context.ts";
-import { type Done, failed as toolFailed } from "../../worker/tools/outcome.ts";
+import type { ModelRequest } from "../../domain/model-call.ts";
+import type { Adapters } from "../../runtime/agent-loop/adapters.ts";
+import { run as runAgentTool } from "../../runtime/agent-loop/tools/agent.ts";
+import type { ToolContext } from "../../runtime/agent-loop/tools/context.ts";
+import { type ToolResult, toolError as toolFailed } from "../../runtime/agent-loop/tools/tool-result.ts";
+import type { Model, ModelError, ModelEvent, ModelUsage } from "../../runtime/models/model.ts";
+import { unknownUsage } from "../../runtime/models/model.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
-/** Models and tools of the world: what they do is chance, and what they are asked is told to the witness. */
+/** Models and tools of the world: their behavior is random, and the witness receives their requests. */
 export const reachOf =
   (world: World, witness: Witness) =>
-  (thread: SimulatedThread): Reach => ({
+  (thread: SimulatedThread): Adapters => ({
     model: ({ run_id, attempt, agent }): Model => ({
       async *stream(request, signal) {
         if (thread.dead) await never();
@@ -89,7 +89,7 @@ function failed(
   return { type: "error", error, usage: unknownUsage };
 }
 
-function outcome(world: World): Done {
+function outcome(world: World): ToolResult {
   const fate = world.random();
   if (fate < 0.8) return { output: { done: true }, error: null, attempts: 1 };
   if (fate < 0.85) return toolFailed("timeout", "It took too long.", 1, "sent");

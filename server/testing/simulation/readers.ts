@@ -1,5 +1,5 @@
-import { isOver, type RunState } from "../../core/run-state.ts";
-import { parseCursor, requirePlace } from "../../runs/stream.ts";
+import { isOver, type RunState } from "../../domain/run-state.ts";
+import { parseCursor, requireCursor } from "../../runs/stream/stream.ts";
 import { parseFrames, type StreamFrame, textOfFrames, textsOf } from "../run-fixture.ts";
 import { type Fixture, short, type Witness } from "./witness.ts";
 import type { World } from "./world.ts";
@@ -11,7 +11,7 @@ interface Reader {
   over: boolean;
 }
 
-/** Those who read streams, lose them, and go on with the last id that they were told. */
+/** Clients that read streams, disconnect, and resume after the last id that they received. */
 export function createReaders(world: World, { ledgers, found }: Witness, fixture: () => Fixture) {
   const readers: Reader[] = [];
 
@@ -24,7 +24,7 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
     world.note(`reader: ${short(run)} from ${last}`);
     const place = parseCursor(last, "after");
     try {
-      requirePlace({ journal, watches }, run, place, "after");
+      requireCursor({ journal, watches }, run, place, "after");
     } catch {
       throw found(`${short(run)}: ${last} was told to a reader and is refused (P6)`);
     }
@@ -53,7 +53,7 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
       readers.push(reader);
       connect(reader);
     },
-    /** A reader goes away, or comes back. */
+    /** Disconnects or reconnects a reader. */
     toggle(): void {
       const open = readers.filter(({ over }) => !over);
       if (open.length === 0) return;
@@ -61,17 +61,20 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
       if (reader.connection) reader.connection.abort();
       else connect(reader);
     },
-    /** The process died, and every connection with it. */
+    /** Disconnects all readers, because the process died. */
     cutOff(): void {
       for (const reader of readers) reader.connection = null;
     },
-    /** Everybody comes back and reads to the end. Returns whether they all have. */
+    /** Reconnects all readers and reads to the end. Returns true once all have finished. */
     finish(): boolean {
       const open = readers.filter(({ over }) => !over);
       for (const reader of open) if (!reader.connection) connect(reader);
       return open.length === 0;
     },
-    /** What each has read over all connections is the record: no gap, nothing twice, the text to the letter (P6). */
+    /**
+     * Checks that each reader got exactly the record over all its connections: no gap, no repetition, the exact text
+     * (P6).
+     */
     rested(): void {
       for (const { run, frames } of readers) {
         const { state } = ledgers.get(run)!;

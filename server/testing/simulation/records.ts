@@ -1,8 +1,8 @@
-import type { PromptMessage } from "../../core/model-call.ts";
-import type { AnswerQuestion } from "../../runs/pool.ts";
+import type { PromptMessage } from "../../domain/model-call.ts";
+import type { AnswerQuestion } from "../../runs/dispatch/pool.ts";
 import type { World } from "./world.ts";
 
-/** What runs are to know before their model is asked: threads, files and memories of this world, other ones at each look. */
+/** Answers questions about threads, files and memories with data of this world, different each time. */
 export function recordsOf(world: World): AnswerQuestion {
   const text = () => `text${world.int(1000)} `.repeat(1 + world.int(80));
 

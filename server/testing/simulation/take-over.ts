@@ -1,6 +1,6 @@
 import type { World } from "./world.ts";
 
-/** Puts the world in the place of the machine's clock, timers and chance, until the answer is called. */
+/** Replaces the machine's clock, timers and random numbers with the world's. Returns a function that restores them. */
 export function takeOver(world: World): () => void {
   const replaced: [owner: object, name: string, value: unknown][] = [
     [globalThis, "setTimeout", (fire: () => void, ms = 0) => timer(world, fire, ms, null)],
@@ -27,7 +27,7 @@ export function takeOver(world: World): () => void {
 function timer(world: World, fire: () => void, ms: number, every: number | null) {
   const alarm = world.setAlarm(fire, ms, every);
   const unref = () => alarm;
-  // As Bun's timers do: begins again from now, also when it has fired.
+  // As in Bun, `refresh` restarts a timer from now, also after it fired.
   const refresh = () => {
     alarm.at = world.now() + ms;
     return alarm;

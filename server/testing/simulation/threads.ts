@@ -1,23 +1,23 @@
-import type { Thread, ThreadFactory } from "../../runs/threads.ts";
-import { createEngine } from "../../worker/engine.ts";
-import type { Notice, Order } from "../../worker/messages.ts";
-import type { Reach } from "../../worker/reach.ts";
+import type { WorkerFactory, WorkerThread } from "../../runs/dispatch/worker-threads.ts";
+import type { Adapters } from "../../runtime/agent-loop/adapters.ts";
+import type { FromWorker, ToWorker } from "../../runtime/agent-loop/messages.ts";
+import { createRunExecutor } from "../../runtime/agent-loop/run-executor.ts";
 import type { Owner, World } from "./world.ts";
 
-/** A worker thread of the world: the real engine, with a temper. */
+/** Simulated worker thread: the real engine, with faults. */
 export interface SimulatedThread extends Owner {
   name: string;
-  /** The pool hears that it has ended; as a zombie it goes on all the same, and is heard. */
+  /** Ends the thread and notifies the pool; a zombie continues all the same, and its messages arrive. */
   die(zombie: boolean): void;
 }
 
-/** Makes threads that can die, live on when they are given up, and be stuck for a while. */
-export function createThreads(world: World, reach: (thread: SimulatedThread) => Reach) {
+/** Creates threads that can die, keep running after they are given up, and be stuck for a while. */
+export function createThreads(world: World, reach: (thread: SimulatedThread) => Adapters) {
   const living: SimulatedThread[] = [];
   let count = 0;
   const bury = (thread: SimulatedThread) => void (living.includes(thread) && living.splice(living.indexOf(thread), 1));
 
-  const factory: ThreadFactory = (hear, died): Thread => {
+  const factory: WorkerFactory = (hear, died): WorkerThread => {
     const thread: SimulatedThread = {
       name: `thread ${++count}`,
       frozen: false,
@@ -29,11 +29,11 @@ export function createThreads(world: World, reach: (thread: SimulatedThread) => 
         died("simulated");
       },
     };
-    // What was sent before the end may still arrive: it waits in the process and not in the thread.
-    const notices = channel<Notice>(world, `hear ${thread.name}`, undefined, hear);
-    const send = (notice: Notice) => void (thread.dead || notices(notice));
-    const engine = createEngine(send, { now: world.now, reach: reach(thread) });
-    const orders = channel<Order>(world, `tell ${thread.name}`, thread, (list) => {
+    // Messages sent before the end may still arrive: they wait in the process, not in the thread.
+    const notices = channel<FromWorker>(world, `hear ${thread.name}`, undefined, hear);
+    const send = (notice: FromWorker) => void (thread.dead || notices(notice));
+    const engine = createRunExecutor(send, { now: world.now, reach: reach(thread) });
+    const orders = channel<ToWorker>(world, `tell ${thread.name}`, thread, (list) => {
       for (const order of list) engine.receive(order);
     });
     living.push(thread);
@@ -43,7 +43,7 @@ export function createThreads(world: World, reach: (thread: SimulatedThread) => 
       end() {
         world.note(`${thread.name} is given up`);
         bury(thread);
-        thread.dead = world.chance(0.5); // Ending a thread that computes does not always end it.
+        thread.dead = world.chance(0.5); // Terminating a thread that computes does not always end it.
         thread.frozen = false;
       },
     };

@@ -1,10 +1,10 @@
-import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
-import { type ContextPlan, planContext } from "../../core/context.ts";
-import { equalJson } from "../../core/equal.ts";
-import { limits } from "../../core/limits.ts";
-import type { ModelRequest } from "../../core/model-call.ts";
-import { modelRequest } from "../../core/prompt.ts";
-import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsage } from "../../core/run-event.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import { type ContextPlan, planContext } from "../../domain/context.ts";
+import { equalJson } from "../../domain/equal.ts";
+import { limits } from "../../domain/limits.ts";
+import type { ModelRequest } from "../../domain/model-call.ts";
+import { modelRequest } from "../../domain/prompt.ts";
+import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsage } from "../../domain/run-event.ts";
 import {
   apply,
   fold,
@@ -14,49 +14,51 @@ import {
   pendingCalls,
   type RunState,
   type ToolCall,
-} from "../../core/run-state.ts";
-import { summaryRequest } from "../../core/summary.ts";
-import { addChildRun } from "../../core/usage.ts";
+} from "../../domain/run-state.ts";
+import { summaryRequest } from "../../domain/summary.ts";
+import { addChildRun } from "../../domain/usage.ts";
 import type { runFixture } from "../run-fixture.ts";
 import { Found, type World } from "./world.ts";
 
 export type Fixture = ReturnType<typeof runFixture>;
 
-/** What is known of one run from its commits, and from what models and tools were asked. */
+/** Knowledge about one run, from its commits and from the requests to models and tools. */
 export interface Ledger {
   id: string;
   entries: JournalEntry[];
   state: RunState;
-  /** How often each step was begun, and who of them has ended. */
+  /** Number of starts of each step, and the steps that have ended. */
   starts: Map<number, number>;
   closed: Set<number>;
-  /** Requests that tools got, by call; and model calls, by attempt of the run and start of the step. */
+  /** Requests to tools, by call; and to models, by attempt of the run and start of the step. */
   requests: Map<string, number>;
   asked: Set<string>;
-  /** Calls that may not be repeated, once they were made. */
+  /** Calls that were made and may not be repeated. */
   unsafe: Set<string>;
-  /** How often a person said to run a call again. */
+  /** Number of times that a person decided to run a call again. */
   again: Map<number, number>;
-  /** How many commits there had been when it got into progress: whoever goes on with it hears of it afterwards. */
+  /** Commit count when the run got into progress: the loop that continues it is notified later. */
   begun: number;
 }
 
 export type Witness = ReturnType<typeof createWitness>;
 
-/** Watches every commit and every effect, and throws `Found` at the first broken promise. */
+/** Watches every commit and every effect, and throws `Found` at the first broken guarantee. */
 export function createWitness(world: World, fixture: () => Fixture) {
   const ledgers = new Map<string, Ledger>();
-  /** Those that were not alone when the process died, until they are recovered: nobody can say that it was them. */
+  /**
+   * Runs that were not alone when the process died, until they are recovered: none of them is proven to be the cause.
+   */
   const beside = new Set<string>();
   let fault: Error | null = null;
-  /** Faults are found in the middle of the product's own work, which might catch them: they are kept. */
+  /** Faults are found in the middle of the product's work, which might catch the error: keep them. */
   const found = (message: string): Found => {
     const error = new Found(message);
     fault ??= error;
     return error;
   };
 
-  // Whose loop was told of a commit that failed: its model may be asked once without a start.
+  // Runs whose loop was notified of a failed commit: their model may get one request without a start.
   const told = new Set<string>();
 
   function ledgerOf(id: string): Ledger {
@@ -79,8 +81,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
   }
 
   /**
-   * Takes in what was committed, write by write: `apply` itself refuses a gap, and whatever follows the end (P6, P7).
-   * The journal may be ahead: a commit holds several writes, and what a run did in a later one says nothing of this one.
+   * Takes the committed entries, write by write: `apply` itself refuses a gap, and anything after the end (P6, P7). The
+   * journal may be ahead: a commit holds several writes, and a run's later entries are no evidence about this one.
    */
   function committed(id: string, entries: readonly JournalEntry[]): void {
     const ledger = ledgerOf(id);
@@ -114,7 +116,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     const wrong = (what: string) => found(`${short(id)}: ${event.type}: ${what}`);
     switch (event.type) {
       case "run.recovered":
-        // Who is cancelled, or has no time left, ends for that and not for the crash.
+        // A cancelled or expired run ends for that reason, not for the crash.
         if (beside.delete(id) && !event.clean && stalls === 2 && goesOn)
           throw wrong("blamed for a crash beside others (P9)");
         break;
@@ -160,7 +162,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (event.left_out <= (state.compacted?.left_out ?? 0)) throw wrong("leaves out no more than the one before");
         break;
       case "run.completed":
-        if (asksInVain(state)) throw wrong("the model's calls were forgotten");
+        if (callsUnknownTool(state)) throw wrong("the model's calls were forgotten");
         break;
       case "run.failed":
         if (event.error.code === "internal_error") throw wrong("a bug stopped the loop");
@@ -176,7 +178,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
 
   const queued = (): Ledger[] => [...ledgers.values()].filter(({ state }) => state.status === "queued");
 
-  /** The other runs of a thread that are not over. */
+  /** Returns the other unfinished runs of a thread. */
   const inThread = (id: string, thread_id: string | null): Ledger[] =>
     thread_id === null
       ? []
@@ -184,14 +186,14 @@ export function createWitness(world: World, fixture: () => Fixture) {
           (other) => other.id !== id && other.state.run?.thread_id === thread_id && !isOver(other.state.status),
         );
 
-  /** Whether another run of its thread is to end before it begins. */
+  /** True if another run of its thread must end before it begins. */
   const isBehind = ({ id, state }: Ledger): boolean =>
     inThread(id, state.run!.thread_id).some((other) => other.state.status !== "queued" || other.id < id);
 
-  /** Those that wait for nothing but a slot. */
+  /** Returns the runs that wait only for a slot. */
   const forSlot = (): Ledger[] => queued().filter((ledger) => !isBehind(ledger));
 
-  /** Which place a run gets: in the line of its thread, or in that of all who wait for a slot. */
+  /** Returns a run's position in the queue: that of its thread, or that of all runs that wait for a slot. */
   function placeOf(ledger: Ledger): number {
     const line = inThread(ledger.id, ledger.state.run!.thread_id);
     if (line.length === 0) return forSlot().length + 1;
@@ -199,8 +201,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
   }
 
   /**
-   * The queue moves in its order, nobody begins on a slot that is taken or that somebody waits for, nor in a thread in
-   * which another run is under way.
+   * Checks the queue: it keeps its order, and no run begins on a slot that is taken or reserved, or in a thread with a
+   * run in progress.
    */
   function judgeBegin({ id, state }: Ledger, { thread_id }: RunCreated, wrong: (what: string) => Found): void {
     const waiting = forSlot();
@@ -215,7 +217,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (ahead) throw wrong(`while ${short(ahead.id)} of its thread is ${ahead.state.status}`);
   }
 
-  /** One run for each call of an agent, for a parent that is at work. */
+  /** Checks that each agent call has one run, and that its parent is in progress. */
   function judgeChild({ run_id, parent_run_id, parent_call_id, depth }: RunCreated, wrong: (what: string) => Found) {
     const parent = ledgerOf(parent_run_id!).state;
     if (parent.status !== "in_progress") throw wrong(`its parent is ${parent.status}`);
@@ -224,7 +226,10 @@ export function createWitness(world: World, fixture: () => Fixture) {
       if (id !== run_id && state.run?.parent_call_id === parent_call_id) throw wrong("the second one of its call (P3)");
   }
 
-  /** Nobody is at work: who waits for a child waits for what that one waits for, and nobody works for a run that is over. */
+  /**
+   * Checks a run while no loop works: a run that waits for a child waits for what the child waits for, and no
+   * descendant of an ended run works.
+   */
   function judgeTree({ id, state }: Ledger): void {
     if (fixture().owes(id)) return;
     const { parent_run_id } = state.run!;
@@ -239,14 +244,17 @@ export function createWitness(world: World, fixture: () => Fixture) {
     }
   }
 
-  /** The loop's state, as the model sees it, is the fold of the journal; and one start is one request. */
+  /**
+   * Checks that the loop's state, as the model sees it, is the fold of the journal, and that one start makes one
+   * request.
+   */
   function modelAsked(id: string, attempt: number, agent: AgentSnapshot, request: ModelRequest): void {
     world.note(`${short(id)} attempt ${attempt} asks the model`);
     const begun = startOf(id, attempt);
     const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
-    if (!isNew && told.delete(id)) return; // Once, and nobody hears what it says.
+    if (!isNew && told.delete(id)) return; // Once, and the answer is discarded.
     const { state, asked } = ledgerOf(id);
-    if (isOver(state.status) || attempt !== state.attempt) return; // A loop that nobody has told yet.
+    if (isOver(state.status) || attempt !== state.attempt) return; // A loop that does not know it yet.
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
     const step = startOf(id, attempt);
     if (!step) throw found(`${short(id)}: the model was asked without a start`);
@@ -256,7 +264,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
   }
 
-  /** The start of a model call that is on record of this attempt. */
+  /** Returns the start of a model call that the journal has for this attempt. */
   function startOf(id: string, attempt: number) {
     const open = ledgers.get(id)?.state.open ?? [];
     return open.find(
@@ -265,7 +273,9 @@ export function createWitness(world: World, fixture: () => Fixture) {
     );
   }
 
-  /** Intent before effect; each start one request at most; what may not be repeated is not (P3, P4). */
+  /**
+   * Checks a tool request: intent before effect, one request per start at most, no repetition of unsafe calls (P3, P4).
+   */
   function toolAsked(id: string, attempt: number, call: ToolCall, tool: ToolSnapshot): void {
     const { state, starts, requests, again, unsafe } = ledgerOf(id);
     const count = (requests.get(call.id) ?? 0) + 1;
@@ -285,7 +295,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (!equalJson(known.arguments, call.arguments)) throw found(`${short(id)}: ${tool.name} got other arguments`);
   }
 
-  /** The process is about to die. */
+  /** Notes that the process is about to die. */
   function dies(): void {
     const driven = [...ledgers.values()].filter(({ id, state }) => {
       return state.status === "in_progress" && state.stalls < 3 && fixture().pool.drives(id);
@@ -294,7 +304,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     else beside.clear();
   }
 
-  /** Nobody is at work: each run that is in progress waits for something that will come. */
+  /** Checks, while no loop works, that each run in progress waits for something that will come. */
   function idle(): void {
     for (const ledger of ledgers.values()) {
       const { id, state } = ledger;
@@ -304,7 +314,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     }
   }
 
-  /** What a run has cost by its own steps, and by the ends of those that it started. */
+  /** Returns the cost of a run: of its own steps, and of the children that ended. */
   function spent(id: string): RunUsage {
     const own = ledgerOf(id).entries.map((entry) =>
       entry.event.type === "tool.completed" ? { ...entry, event: { ...entry.event, usage: undefined } } : entry,
@@ -313,7 +323,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     return children.reduce((sum, { state }) => addChildRun(sum, state.usage), fold(own).usage);
   }
 
-  /** What must hold when everybody has come to rest. */
+  /** Checks the invariants of the end, when all work is done. */
   function rested(): void {
     for (const { id, state, entries } of ledgers.values()) {
       if (!isOver(state.status)) throw found(`${short(id)}: is ${state.status} for ever`);
@@ -339,21 +349,21 @@ export function createWitness(world: World, fixture: () => Fixture) {
     committed,
     modelAsked,
     toolAsked,
-    /** The loop of this run was told of a commit that failed then. */
+    /** Notes that the loop of this run was notified of a commit that then failed. */
     toldInVain: (id: string): void => void told.add(id),
     dies,
     idle,
     rested,
     found,
-    /** Throws what was found and perhaps caught by the product. */
+    /** Throws the kept fault, which the product may have caught. */
     complain(): void {
       if (fault) throw fault;
     },
   };
 }
 
-/** Whether an answer asks for a call that the run does not know. */
-const asksInVain = ({ messages, calls }: RunState): boolean =>
+/** True if an answer calls a tool that the run does not know. */
+const callsUnknownTool = ({ messages, calls }: RunState): boolean =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
@@ -371,7 +381,7 @@ const summaryDue = (state: RunState, agent: AgentSnapshot): ModelRequest =>
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
-/** How many runs may be driven at once, so that some have to wait for others. */
+/** Number of runs that may be driven at once; low, so that some wait for others. */
 export const slots = 2;
 
 export const short = (id: string): string => `run …${id.slice(-4)}`;

@@ -1,8 +1,8 @@
-/** Something whose work can be held up or never be done: a process, a thread. */
+/** Owner of work that can be delayed or lost: a process or a thread. */
 export interface Owner {
   frozen: boolean;
   dead: boolean;
-  /** Of several processes: while it does something, what has no owner of its own is its. */
+  /** True for one of several processes: while it acts, work without an owner belongs to it. */
   isProcess?: boolean;
 }
 
@@ -24,22 +24,22 @@ export type World = ReturnType<typeof createWorld>;
 const day_ms = 86_400_000;
 const epoch = Date.UTC(2026, 0, 1);
 
-/** A mistake that the simulation found. */
+/** Fault that the simulation found. */
 export class Found extends Error {}
 
 /**
- * Time, chance and order of one simulated life: all of it follows from the seed. What waits here goes on only when the
- * scheduler picks it, and time moves only when the scheduler lets it.
+ * Time, random numbers and order of one simulated life, all derived from the seed. Waiting tasks continue only when the
+ * scheduler picks them, and time advances only when the scheduler lets it.
  */
 export function createWorld(seed: number) {
   const random = generator(seed);
   const history: [at: number, line: string][] = [];
-  // Each seed has days of its own, so that no two lives make the same ids.
+  // Each seed has days of its own, so that no two lives create the same ids.
   const begin = epoch + seed * day_ms;
   let clock = begin;
   let tasks: Task[] = [];
   let alarms: Alarm[] = [];
-  /** What runs without an owner of its own belongs to the process of the moment. */
+  /** Work without an owner belongs to the current process. */
   let process: Owner = { frozen: false, dead: false };
 
   const int = (below: number): number => Math.floor(random() * below);
@@ -52,17 +52,17 @@ export function createWorld(seed: number) {
     int,
     chance,
     pick: <T>(list: readonly T[]): T => list[int(list.length)]!,
-    /** A part of the list in its order, at least one. */
+    /** Returns a subset of the list in its order, at least one item. */
     some<T>(list: readonly T[]): T[] {
       const kept = list.filter(() => chance(0.5));
       return kept.length > 0 ? kept : list.slice(0, 1);
     },
     note: (line: string) => void history.push([clock, line]),
-    /** What happened so far, a line each: milliseconds since the beginning, and indented what the scheduler picked. */
+    /** Events so far, a line each: milliseconds since the beginning; the scheduler's picks are indented. */
     history: () => history.map(([at, line]) => `${String(at - begin).padStart(8)} ${line}`),
-    /** Queues work; it is done when the scheduler picks it. */
+    /** Queues work, which is done when the scheduler picks it. */
     queue: (label: string, run: () => void, owner: Owner = process) => void tasks.push({ label, owner, run }),
-    /** Returns when the scheduler picks it. */
+    /** Resolves when the scheduler picks it. */
     wait: (label: string, owner: Owner = process): Promise<void> =>
       new Promise((resolve) => tasks.push({ label, owner, run: resolve })),
     setAlarm(fire: () => void, ms: number, every: number | null = null, owner: Owner = process): Alarm {
@@ -73,7 +73,7 @@ export function createWorld(seed: number) {
     dropAlarm(alarm: unknown): void {
       alarms = alarms.filter((known) => known !== alarm);
     },
-    /** Does one piece of the work that is ready, in any order. False when there is none. */
+    /** Does one piece of ready work, in any order. Returns false if there is none. */
     work(): boolean {
       const open = ready();
       if (open.length === 0) return false;
@@ -84,7 +84,7 @@ export function createWorld(seed: number) {
       task.run();
       return true;
     },
-    /** Lets time go by until the next alarm. False when none is set. */
+    /** Advances time to the next alarm. Returns false if none is set. */
     pass(): boolean {
       const next = alarms.reduce<Alarm | null>(
         (first, alarm) => (alarm.owner.frozen || alarm.owner.dead || (first && first.at <= alarm.at) ? first : alarm),
@@ -98,17 +98,17 @@ export function createWorld(seed: number) {
       next.fire();
       return true;
     },
-    /** What comes now is done by one of several processes. */
+    /** Makes one of several processes the current one. */
     become(owner: Owner): void {
       process = owner;
     },
-    /** One of several processes is gone, and with it all that it had in mind. */
+    /** Ends one of several processes, with all its waiting work. */
     end(owner: Owner): void {
       owner.dead = true;
       tasks = tasks.filter((task) => task.owner !== owner);
       alarms = alarms.filter((alarm) => alarm.owner !== owner);
     },
-    /** The process is gone, and with it all that it had in mind; the answer owns what the next one does. */
+    /** Ends the process with all its waiting work, and begins another one. */
     restart(): void {
       process.dead = true;
       process = { frozen: false, dead: false };
@@ -118,7 +118,7 @@ export function createWorld(seed: number) {
   };
 }
 
-/** A small generator of numbers in [0, 1) with a good spread (mulberry32). */
+/** Returns a small generator of well-distributed numbers in [0, 1) (mulberry32). */
 function generator(seed: number): () => number {
   let state = (seed * 2_654_435_769) >>> 0;
   return () => {

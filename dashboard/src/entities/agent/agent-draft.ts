@@ -12,11 +12,11 @@ import {
 } from "./agent-fields.ts";
 import { type Definition, isSame } from "./definition.ts";
 
-/** The draft of an agent as it is; without one, of a new one. */
+/** Form draft of a definition; without one, of a new agent. */
 export const draftOf = (definition?: Definition): Draft =>
   Object.assign({}, ...definitionFields.map((field) => agentFields[field].typed(definition)));
 
-/** What a draft says to the API, and what of it cannot be read yet. The rest is for the server to judge. */
+/** Converts a draft to an API body, with errors for the fields that cannot be parsed. The server validates the rest. */
 export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown>; faults: Faults } {
   const faults: Faults = {};
   const reader: DraftReader = {
@@ -49,19 +49,19 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
 const isWithin = (value: number, { least, most, isWhole = false }: Range): boolean =>
   value >= least && value <= most && (!isWhole || Number.isInteger(value));
 
-/** A field of a definition as the API takes it: tools by their ids. */
+/** Value of a definition's field in API form: tools as ids. */
 const wireValue = (definition: Definition, field: DefinitionField): unknown =>
   field === "tools" ? definition.tools.map(({ id }) => id) : definition[field];
 
-/** The fields in which two definitions are not the same. */
+/** Fields that differ between two definitions. */
 export const changedFields = (before: Definition, after: Definition): DefinitionField[] =>
   definitionFields.filter((field) => !isSame(wireValue(before, field), wireValue(after, field)));
 
-/** Fields of a definition within a sentence. */
+/** Lower-case labels of fields for use in a sentence. */
 export const fieldWords = (fields: readonly DefinitionField[]): string[] =>
   fields.map((field) => agentFields[field].word.toLowerCase());
 
-/** Of a draft, only what is different from what it began with. */
+/** Body with only the fields that differ from `base`. */
 export function changesOf(draft: Draft, base: Definition): Partial<Record<DefinitionField, unknown>> {
   const { body } = readDraft(draft);
   const begun = readDraft(draftOf(base)).body;
@@ -69,7 +69,7 @@ export function changesOf(draft: Draft, base: Definition): Partial<Record<Defini
   return Object.fromEntries(changed.map((field) => [field, body[field]]));
 }
 
-/** A new agent's body: what has its default is left out. */
+/** Body of a new agent, without fields that have their default. */
 export function creationOf(draft: Draft): Record<string, unknown> {
   const { body } = readDraft(draft);
   const plain = readDraft({ ...draftOf(), name: "x", instructions: "x", model: "x" }).body;
@@ -79,17 +79,17 @@ export function creationOf(draft: Draft): Record<string, unknown> {
   return Object.fromEntries(said.map((field) => [field, body[field]]));
 }
 
-/** The body that makes an agent what it was at a version. Tools that are gone are left out. */
+/** Body that restores an agent to a version, without deleted tools. */
 export function restorationOf(version: Definition, isThere: (toolId: string) => boolean): Record<string, unknown> {
   const all = definitionFields.map((field) => [field, wireValue(version, field)] as const);
   return { ...Object.fromEntries(all), tools: version.tools.map(({ id }) => id).filter(isThere) };
 }
 
-/** Which fields of the form a refusal speaks of; `rest` are the faults that no field shows. */
-export function blameAgent(error: Error | null, draft: Draft): { faults: Faults; rest: string[] } {
+/** Assigns a validation error to the form's fields; `rest` are errors that no field shows. */
+export function assignAgentErrors(error: Error | null, draft: Draft): { faults: Faults; rest: string[] } {
   const byField: Faults = {};
   const rest: string[] = [];
-  for (const { param, message } of error instanceof ApiError ? error.faults : []) {
+  for (const { param, message } of error instanceof ApiError ? error.fieldErrors : []) {
     const [head = "", next = ""] = (param ?? "").replaceAll(/\[\d+\]/g, "").split(".");
     const field = (head === "budget" || head === "model_settings" ? next : head) as keyof Draft;
     if (!(field in draft)) rest.push(message);
@@ -98,6 +98,6 @@ export function blameAgent(error: Error | null, draft: Draft): { faults: Faults;
   return { faults: byField, rest };
 }
 
-/** Of a list or an object, where in it. */
+/** Adds the path within a list or an object to the message. */
 const withPlace = (param: string, message: string): string =>
   /[.[]/.test(param) && !message.startsWith(param) ? `${param}: ${message}` : message;

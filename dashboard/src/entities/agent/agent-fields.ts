@@ -1,11 +1,11 @@
-import { mostTurns } from "../../../../server/core/agent-snapshot.ts";
-import { type DoorName, doorNames } from "../../../../server/core/doors.ts";
-import { limits } from "../../../../server/core/limits.ts";
+import { mostTurns } from "../../../../server/domain/agent-snapshot.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
 import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Definition } from "./definition.ts";
 
-/** An agent while somebody writes it: all fields as they are typed. */
+/** Form state of an agent: all fields as text or as typed. */
 export interface Draft {
   name: string;
   description: string;
@@ -16,7 +16,7 @@ export interface Draft {
   reasoning_effort: string;
   parallel_tool_calls: "" | "true" | "false";
   script: string;
-  /** Settings that have no control here, as JSON: they stay as they are. */
+  /** JSON of settings without a control of their own, kept unchanged. */
   other_settings: string;
   tools: string[];
   max_turns: string;
@@ -30,7 +30,7 @@ export interface Draft {
   memory: string;
   output_schema: string;
   input_schema: string;
-  doors: DoorName[];
+  doors: ProtocolName[];
   metadata: string;
 }
 
@@ -43,9 +43,9 @@ export interface Range {
   isWhole?: boolean;
 }
 
-/** Reads what was typed, and notes what of it cannot be read yet. */
+/** Parses typed values and collects errors. */
 export interface DraftReader {
-  /** A text that must be there; the message is its fault. */
+  /** Returns a required text; `missing` is the error if it is empty. */
   required(field: "name" | "instructions" | "model", missing: string): string;
   number(field: DraftField, range?: Range): number | undefined;
   json(
@@ -56,13 +56,13 @@ export interface DraftReader {
 
 interface AgentField {
   word: string;
-  /** What stands in the form for it; without a definition, of a new agent. */
+  /** Form value of the definition; without one, of a new agent. */
   typed(definition: Definition | undefined): Partial<Draft>;
-  /** What that says to the API. */
+  /** API value of the form's value. */
   read(draft: Draft, reader: DraftReader): unknown;
 }
 
-/** The fields of a definition, in the order in which people read them. */
+/** Fields of a definition, in display order. */
 export const agentFields: Record<keyof Definition, AgentField> = {
   name: {
     word: "Name",
@@ -142,7 +142,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   },
   memory: {
     word: "Memory",
-    // An agent without a policy reads no thread; one of which nothing is said does.
+    // An agent without a stored policy reads no thread, but an omitted policy means the default, which does.
     typed: (it) => ({ memory: json(it && (it.memory ?? { history: { mode: "none" } })) }),
     read: (_, { json }) => json("memory", "object") ?? {},
   },
@@ -158,8 +158,8 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   },
   doors: {
     word: "Access",
-    typed: (it) => ({ doors: doorNames.filter((name) => it?.doors[name]) }),
-    read: ({ doors }) => Object.fromEntries(doorNames.map((name) => [name, doors.includes(name)])),
+    typed: (it) => ({ doors: protocolNames.filter((name) => it?.doors[name]) }),
+    read: ({ doors }) => Object.fromEntries(protocolNames.map((name) => [name, doors.includes(name)])),
   },
   metadata: {
     word: "Metadata",
@@ -171,8 +171,8 @@ export const agentFields: Record<keyof Definition, AgentField> = {
 export type DefinitionField = keyof Definition;
 export const definitionFields = Object.keys(agentFields) as DefinitionField[];
 
-/** Numbers that bound what one run may spend. */
-export const bounds = [
+/** Limits of a single run. */
+export const runLimits = [
   { field: "max_turns", label: agentFields.max_turns.word, placeholder: "25" },
   { field: "max_cost_usd", label: "Max cost, USD", placeholder: "No limit" },
   { field: "max_total_tokens", label: "Max tokens", placeholder: "No limit" },

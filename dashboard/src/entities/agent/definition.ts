@@ -1,7 +1,7 @@
-import type { Agent, CreateAgent } from "../../../../server/agents/schema.ts";
 import { isExactNumber } from "../../../../server/lib/exact-numbers.ts";
+import type { Agent, CreateAgent } from "../../../../server/resources/agents/schema.ts";
 
-/** What an agent is at a version: all that is not said of every resource, or counted. */
+/** Versioned configuration of an agent: all fields but metadata and counters. */
 export type Definition = Omit<
   Agent,
   | "id"
@@ -16,12 +16,12 @@ export type Definition = Omit<
   | "request_id"
 >;
 
-/** A memory store as a policy names it. What is left out has its default. */
+/** A memory store in a policy. Omitted fields have their defaults. */
 export type PolicyStore = NonNullable<MemoryPolicy["stores"]>[number];
 
 export type MemoryPolicy = NonNullable<CreateAgent["memory"]>;
 
-/** Whether two JSON values are the same, whatever the order of their keys. */
+/** True if two JSON values are equal, regardless of key order. */
 export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 }

@@ -1,26 +1,26 @@
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import type { MemoryPolicy, PolicyStore } from "./definition.ts";
 
-/** The policy that a text says; null where it says none yet. */
+/** Parses a policy; null if the text is not valid yet. */
 export function readPolicy(text: string): MemoryPolicy | null {
   if (text.trim() === "") return {};
   const { value } = readJson(text);
   return isJsonObject(value) ? value : null;
 }
 
-/** A policy as text; nothing where it says nothing. */
+/** Serializes a policy; empty text for an empty policy. */
 export function policyText(policy: MemoryPolicy): string {
   const said = Object.entries(policy).filter(([key, value]) => key !== "stores" || (value as unknown[]).length > 0);
   return said.length === 0 ? "" : jsonText(Object.fromEntries(said));
 }
 
-/** The policy with just these stores. Those that it has keep what it says of them. */
+/** Sets the policy's stores, keeping the settings of those it already has. */
 export function pickStores(policy: MemoryPolicy, ids: readonly string[]): MemoryPolicy {
   const known = policy.stores ?? [];
   return { ...policy, stores: ids.map((id) => known.find(({ memory_id }) => memory_id === id) ?? { memory_id: id }) };
 }
 
-/** The policy with something else said of one store. */
+/** Changes the settings of one store. */
 export function changeStore(policy: MemoryPolicy, id: string, change: Partial<PolicyStore>): MemoryPolicy {
   const stores = (policy.stores ?? []).map((store) => (store.memory_id === id ? { ...store, ...change } : store));
   return { ...policy, stores };

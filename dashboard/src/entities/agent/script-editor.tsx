@@ -1,30 +1,30 @@
 import { Plus } from "lucide-react";
 import { exampleArguments } from "../../lib/example-arguments.ts";
 import { jsonText, numberIn, readJson } from "../../lib/json-text.ts";
-import { Button } from "../../ui/button.tsx";
-import { EntryCard } from "../../ui/entry-card.tsx";
-import { Field } from "../../ui/field.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
-import { JsonValueField } from "../../ui/json-value-field.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { TwoViews } from "../../ui/two-views.tsx";
+import { EntryCard } from "../../ui/data/entry-card.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import { JsonValueField } from "../../ui/forms/json-value-field.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { useApiSchema } from "../server/use-api-schema.ts";
 import { type ScriptCall, type ScriptEntry, scriptEntries, withField } from "./script-rows.ts";
 
 interface ScriptEditorProps extends JsonFieldProps {
-  /** What it can call. */
+  /** Tools that the script can call. */
   tools?: readonly { name: string; parameters?: unknown }[];
   readOnly?: boolean;
 }
 
-/** What `test/script` answers, one entry for each model call: as fields, or as JSON. */
+/** Editor of the `test/script` model's responses, one entry per model call: as fields or JSON. */
 export function ScriptEditor({ tools = [], ...field }: ScriptEditorProps) {
   const schema = useApiSchema("ModelSettings", "script");
   const entries = scriptEntries(field.value.trim() === "" ? [] : readJson(field.value).value);
   const put = (next: ScriptEntry[]) => field.onText(next.length > 0 ? jsonText(next) : "");
   return (
-    <TwoViews
+    <FormOrJson
       label="Script"
       fields={
         entries && (
@@ -32,7 +32,7 @@ export function ScriptEditor({ tools = [], ...field }: ScriptEditorProps) {
             <legend className="mb-1.5 font-medium">Script</legend>
             {entries.map((entry, i) => (
               <Entry
-                // biome-ignore lint/suspicious/noArrayIndexKey: an entry is its place.
+                // biome-ignore lint/suspicious/noArrayIndexKey: an entry has no id.
                 key={i}
                 number={i + 1}
                 entry={entry}
@@ -94,7 +94,7 @@ function Entry({ number, entry, tools, onEntry, onRemove }: EntryProps) {
       />
       {tool_calls.map((call, i) => (
         <Call
-          // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a call has no id here.
           key={i}
           number={i + 1}
           call={call}
@@ -152,7 +152,7 @@ interface CallProps {
 function Call({ number, call, tools, onCall, onRemove }: CallProps) {
   return (
     <EntryCard title={`Tool call ${number}`} onRemove={onRemove}>
-      <SuggestField
+      <Combobox
         label="Tool"
         value={call.name}
         items={tools.map(({ name }) => ({ value: name }))}

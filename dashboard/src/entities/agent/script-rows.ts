@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../lib/json-text.ts";
-import { mostRows } from "../../lib/most-rows.ts";
+import { maxSchemaRows } from "../../lib/max-schema-rows.ts";
 
-/** One answer of `test/script`. */
+/** One scripted response of `test/script`. */
 export interface ScriptEntry {
   text?: string;
   reasoning?: string;
@@ -13,16 +13,16 @@ export interface ScriptEntry {
 
 export interface ScriptCall {
   name: string;
-  /** A text while it is not JSON yet. */
+  /** A string while it is not valid JSON. */
   arguments: unknown;
 }
 
 const texts = ["text", "reasoning", "error"];
 const times = ["delay_ms", "delta_ms"];
 
-/** The entries of a script, or null where fields cannot show all that is written. */
+/** Returns the script's entries; null if the form cannot represent it. */
 export function scriptEntries(script: unknown): ScriptEntry[] | null {
-  return Array.isArray(script) && script.length <= mostRows && script.every(isEntry) ? script : null;
+  return Array.isArray(script) && script.length <= maxSchemaRows && script.every(isEntry) ? script : null;
 }
 
 function isEntry(entry: unknown): entry is ScriptEntry {
@@ -42,7 +42,7 @@ function isCall(call: unknown): call is ScriptCall {
   return (isJsonObject(given) || typeof given === "string") && Object.keys(more).length === 0;
 }
 
-/** An entry with a field of it changed; what is empty is left out. */
+/** Sets a field of an entry; empty values are removed. */
 export function withField<Name extends keyof ScriptEntry>(
   entry: ScriptEntry,
   name: Name,

@@ -1,16 +1,16 @@
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
-import type { Agent } from "../../../../server/agents/schema.ts";
-import type { AuditEntry } from "../../../../server/wire/audit.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 import { agentApi, newestAgentsQuery } from "./agent-api.ts";
 
-/** An agent's name; the last one, marked, when the agent was deleted. Dots stand for it while it is on its way. */
+/** Returns an agent's name; for a deleted agent the last name, marked as such; "…" while loading. */
 export const useAgentName = (id: string): string => useAgentNames([id])[0]!;
 
-/** The names of several agents. */
+/** Returns the names of several agents. */
 export function useAgentNames(ids: readonly string[]): string[] {
   const at = useWorkspace();
   const { data: newest, isPending } = useQuery(newestAgentsQuery(at));
@@ -29,10 +29,10 @@ export function useAgentNames(ids: readonly string[]): string[] {
 }
 
 /**
- * The name of an agent that is not among the newest. The audit log keeps that of a deleted one for a year. Only one that
- * may be there is asked for: an imported run names an agent of another server.
+ * Name of an agent that is not among the newest. A deleted agent's name comes from the audit log, which keeps it for a
+ * year. Not fetched if the agent cannot exist here, as in an imported run.
  */
-const unlistedNameQuery = (at: At, id: string, mayBeThere: boolean) =>
+const unlistedNameQuery = (at: WorkspaceKey, id: string, mayBeThere: boolean) =>
   queryOptions({
     queryKey: agentApi.key(at, "name", id, mayBeThere),
     queryFn: async ({ signal }) => {

@@ -1,13 +1,13 @@
-import type { AgentVersion } from "../../../../server/agents/schema.ts";
+import type { AgentVersion } from "../../../../server/resources/agents/schema.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
-import { DiffText } from "../../ui/diff-text.tsx";
+import { DiffText } from "../../ui/data/diff-text.tsx";
 import { changedFields } from "./agent-draft.ts";
 import { agentFields, type DefinitionField, definitionFields } from "./agent-fields.ts";
 
 const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
 
-/** What one version says otherwise than another: prose by words, the rest by lines. Without another, all that it says. */
+/** Differences between two versions: prose by words, other fields by lines. Without `before`, all fields. */
 export function VersionDiff({ before, after }: { before: AgentVersion | null; after: AgentVersion }) {
   const fields = before ? changedFields(before, after) : definitionFields.filter((field) => isSaid(after[field]));
   if (fields.length === 0) return <p className="text-muted">The versions are identical.</p>;

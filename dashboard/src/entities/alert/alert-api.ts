@@ -1,9 +1,9 @@
-import type { Alert } from "../../../../server/wire/alert.ts";
+import type { Alert } from "../../../../server/domain/api-types/alert.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 
-/** What is not well here, and of the whole server; the newest first. */
-export const alertsQuery = (at: At) => ({
+/** Active alerts of this project and of the server, newest first. */
+export const alertsQuery = (at: WorkspaceKey) => ({
   queryKey: ["alerts", at.projectId, at.mode],
   queryFn: async ({ signal }: { signal: AbortSignal }) =>
     (await get<{ data: Alert[] }>(resourceUrl(at, "/alerts"), signal)).data,

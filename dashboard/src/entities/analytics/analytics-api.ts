@@ -1,27 +1,27 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { AnalyticsGrouping } from "../../../../server/wire/names.ts";
-import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
+import type { AnalyticsGrouping } from "../../../../server/domain/api-types/enums.ts";
+import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 
 const every_ms = 15_000;
 
-/** The time that charts show: two days in UTC, both whole, or two times. */
+/** Time range of a chart: two whole days in UTC (inclusive), or two timestamps. */
 export interface Span {
   from: string;
   to: string;
 }
 
-/** What is looked at: all of it, or what an agent or one series of the grouping did. */
-export interface Narrowed {
+/** Filter of analytics: an agent, or one series of the grouping. */
+export interface AnalyticsFilter {
   agent_id?: string;
   name?: string;
 }
 
-/** Series for charts. */
+/** Time series for charts. */
 export const analyticsQuery = (
-  at: At,
-  values: Span & Narrowed & { group_by: AnalyticsGrouping; bucket?: "hour" | "day" },
+  at: WorkspaceKey,
+  values: Span & AnalyticsFilter & { group_by: AnalyticsGrouping; bucket?: "hour" | "day" },
 ) =>
   queryOptions({
     queryKey: ["analytics", at.projectId, at.mode, values],

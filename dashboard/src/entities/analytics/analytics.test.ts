@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
-import { countedOf } from "../../features/runs/counted-of.ts";
+import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
+import { analyticsFilterOf } from "../../features/runs/counted-of.ts";
 import { timeOf } from "../../features/runs/histogram.tsx";
 import { daysOf, rangeWords, readPeriod } from "./period.ts";
 import { bucketLabel, bucketsOf, bucketTick, outcomesOf, rangeLabel, rangesOf, seriesOf } from "./stacks.ts";
@@ -34,7 +34,7 @@ const report = (...data: AnalyticsReport["data"]) =>
     bucket: "day",
   }) as unknown as AnalyticsReport;
 
-test("there is a bar for each day that has begun, also for one without a run", () => {
+test("every day that has begun has a bar, also without runs", () => {
   expect(bucketsOf(report(), now)).toEqual([first, first + day, first + 2 * day]);
   const { bars } = outcomesOf(
     report(series("a", {}, [point(1, { completed: 2 })])),
@@ -48,7 +48,7 @@ test("there is a bar for each day that has begun, also for one without a run", (
   ]);
 });
 
-test("outcomes are the sum of all series, and what never happened has no part", () => {
+test("outcomes are summed over all series, and outcomes that never occurred are left out", () => {
   const both = report(
     series("a", {}, [point(0, { completed: 1, failed: 2 })]),
     series("b", {}, [point(0, { completed: 3 })]),
@@ -58,7 +58,7 @@ test("outcomes are the sum of all series, and what never happened has no part", 
   expect(bars[0]!.values).toEqual([4, 2]);
 });
 
-test("the series that count most have a part each, and all others one together", () => {
+test("the largest series are shown separately and all others as one", () => {
   const many = Array.from({ length: 8 }, (_, n) =>
     series(`m${n}`, { cost_usd: n + 1 }, [point(0, { cost_usd: n + 1 })]),
   );
@@ -68,14 +68,14 @@ test("the series that count most have a part each, and all others one together",
   expect(seriesOf(report(...many.slice(0, 6)), ({ cost_usd }) => cost_usd, now).parts).toHaveLength(6);
 });
 
-test("a histogram has ranges that are easy to read, also empty ones between others, and none at its ends", () => {
+test("a histogram has readable ranges, empty ones between others, and none at its ends", () => {
   const ranges = rangesOf(report(series("0", { count: 1 }), series("4", { count: 2 }), series("120", { count: 5 })));
   expect(ranges.map(({ count }) => count)).toEqual([1, 0, 2, 0, 0, 0, 0, 5]);
   expect(ranges.map(rangeLabel).at(-1)).toBe("100 ms to 200 ms");
   expect(rangesOf(report())).toEqual([]);
 });
 
-test("buckets are called by their day, and hours by their time in UTC", () => {
+test("day buckets are labelled by date and hour buckets by time, in UTC", () => {
   expect(bucketLabel({ at: first, until: first + day })).toBe("Fri 20 Nov");
   expect(bucketLabel({ at: first + 14 * 3_600_000, until: first + 15 * 3_600_000 })).toBe("Fri 20 Nov, 14:00 UTC");
   expect(
@@ -83,7 +83,7 @@ test("buckets are called by their day, and hours by their time in UTC", () => {
   ).toEqual(["20 Nov", "14:00"]);
 });
 
-test("a period of the address is one that ends today, or a range of days that is one", () => {
+test("a period in the address ends today or is a valid range of days", () => {
   expect(daysOf(readPeriod({ period: "today" }), "2026-11-20")).toEqual(["2026-11-20"]);
   expect(daysOf(readPeriod({}), "2026-11-20")).toHaveLength(7);
   const range = readPeriod({ from: "2026-10-30", to: "2026-11-01", period: "30d" });
@@ -97,17 +97,21 @@ test("a period of the address is one that ends today, or a range of days that is
     expect(readPeriod(wrong)).toEqual({});
 });
 
-test("a list is charted by what is counted of it, and not where nobody counts what narrows it", () => {
-  expect(countedOf({ status: "failed", since: "24h" })).toEqual({ group_by: "model" });
-  expect(countedOf({ agent: "agt_1", user: "ada" })).toEqual({ group_by: "user", name: "ada", agent_id: "agt_1" });
-  expect([{ q: "x" }, { tool: "book" }, { user: "ada", model: "test/echo" }].map(countedOf)).toEqual([
+test("a list has a chart only if its filters can be counted", () => {
+  expect(analyticsFilterOf({ status: "failed", since: "24h" })).toEqual({ group_by: "model" });
+  expect(analyticsFilterOf({ agent: "agt_1", user: "ada" })).toEqual({
+    group_by: "user",
+    name: "ada",
+    agent_id: "agt_1",
+  });
+  expect([{ q: "x" }, { tool: "book" }, { user: "ada", model: "test/echo" }].map(analyticsFilterOf)).toEqual([
     null,
     null,
     null,
   ]);
 });
 
-test("the chart of a list shows its time by whole hours up to a week, and by days beyond", () => {
+test("the chart of a list uses whole hours up to a week and days beyond", () => {
   expect(timeOf({}, now)).toEqual({ from: "2026-11-15T12:00:00.000Z", to: "2026-11-22T12:00:00.000Z", bucket: "hour" });
   expect(timeOf({ since: "2026-11-01T06:30:00Z", until: "2026-11-15T06:30:00Z" }, now)).toEqual({
     from: "2026-11-01T00:00:00.000Z",

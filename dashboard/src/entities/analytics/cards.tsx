@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { AnalyticsGrouping } from "../../../../server/wire/names.ts";
-import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
+import type { AnalyticsGrouping } from "../../../../server/domain/api-types/enums.ts";
+import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import {
   countAxis,
@@ -13,43 +14,42 @@ import {
   formatKnown,
   share,
 } from "../../lib/numbers.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Card } from "../../ui/card.tsx";
-import { Chart, Line, Stacks } from "../../ui/chart.tsx";
-import { ChartCard } from "../../ui/chart-card.tsx";
-import { BarLegend } from "../../ui/chart-legend.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { NumberTable } from "../../ui/number-table.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
+import { Chart, Line, Stacks } from "../../ui/charts/chart.tsx";
+import { ChartCard } from "../../ui/charts/chart-card.tsx";
+import { BarLegend } from "../../ui/charts/chart-legend.tsx";
+import { Card } from "../../ui/data/card.tsx";
+import { NumberTable } from "../../ui/data/number-table.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import type { RunsSearch } from "../run/runs-search.ts";
 import { spanUsageQuery, type UsageCounts } from "../usage/usage-api.ts";
-import { analyticsQuery, type Narrowed, type Span } from "./analytics-api.ts";
+import { type AnalyticsFilter, analyticsQuery, type Span } from "./analytics-api.ts";
 import { StackChart } from "./stack-chart.tsx";
 import {
   bucketLabel,
   bucketsOf,
-  openOf,
   outcomesOf,
   rangeLabel,
   rangesOf,
-  type Stacked,
+  type StackedSeries,
   seriesOf,
   shortTime,
+  unfinishedCount,
 } from "./stacks.ts";
-import { useNamed } from "./use-named.ts";
+import { useSeriesNames } from "./use-named.ts";
 
-/** What every card of analytics takes. */
+/** Props of every analytics card. */
 interface CardProps {
   span: Span;
-  /** An agent, or nothing for all. */
-  narrowed?: Narrowed;
-  /** Its runs as a list narrows to them, where they are not just those of an agent. */
+  /** Filter by agent or series; absent for all. */
+  narrowed?: AnalyticsFilter;
+  /** The list's filters, if they are more than an agent. */
   listed?: RunsSearch;
   asTable?: boolean;
 }
 
-/** A report, and in its place what keeps it away. */
+/** Fetches a report; `missing` renders the loading or error state. */
 function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
   const read = useQuery(analyticsQuery(useWorkspace(), { ...span, ...narrowed, group_by }));
   const missing = (title: string): ReactNode => (
@@ -72,7 +72,7 @@ function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
 const runsOf = ({ narrowed, listed }: CardProps): RunsSearch =>
   listed ?? (narrowed?.agent_id ? { agent: narrowed.agent_id } : {});
 
-/** Bars over time under their name, or a table of them. Where nothing was, this is said. */
+/** Stacked bars over time with a title, or a table of them. Shows an empty state without data. */
 function StackCard({
   title,
   stacked,
@@ -86,16 +86,16 @@ function StackCard({
   about,
 }: {
   title: string;
-  stacked: Stacked;
+  stacked: StackedSeries;
   none: string;
   say: (value: number) => string;
   axis?: typeof countAxis;
   search?: RunsSearch;
   choice?: ReactNode;
-  /** What the sums leave out. */
+  /** Note about data that the sums exclude. */
   note?: string;
   asTable?: boolean;
-  /** Behind the title, in the words for who hears the chart. */
+  /** Visually hidden suffix of the title for screen readers. */
   about: string;
 }) {
   const { parts, bars } = stacked;
@@ -137,7 +137,7 @@ function StackCard({
   );
 }
 
-/** Runs that ended, by what became of them. */
+/** Ended runs by outcome. */
 export function OutcomesCard(props: CardProps & { group_by?: AnalyticsGrouping }) {
   const { report, missing } = useReport(props.group_by ?? "model", props);
   const now = useNow(false);
@@ -155,7 +155,7 @@ export function OutcomesCard(props: CardProps & { group_by?: AnalyticsGrouping }
   );
 }
 
-/** The codes that runs failed with. */
+/** Failed runs by error code. */
 export function ErrorsCard(props: CardProps) {
   const { report, missing } = useReport("error", props);
   const now = useNow(false);
@@ -204,7 +204,7 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
   const now = useNow(false);
   const { word, read, say, axis, unknownCalls, isUnknown } = measures[measure];
   const unknownCount = useUnknownCalls(props, unknownCalls);
-  const stacked = useNamed(group_by, report && seriesOf(report, read, now));
+  const stacked = useSeriesNames(group_by, report && seriesOf(report, read, now));
   const title = `${word} by ${groupWords[group_by]}`;
   if (!report || !stacked) return missing(title);
   const pick = "h-(--control-sm) rounded-md border border-line-control bg-surface px-1.5 text-xs text-ink";
@@ -259,7 +259,7 @@ export function SpendCard({ groups = ["model", "agent", "key", "user"], ...props
   );
 }
 
-/** How many calls are not, or not wholly, in a sum. Null if usage is not counted by what is looked at. */
+/** Number of calls whose usage is partly or wholly unknown. Null if this grouping has no usage. */
 function useUnknownCalls({ span, narrowed }: CardProps, read: (usage: UsageCounts) => number): number | null {
   const { data } = useQuery(spanUsageQuery(useWorkspace(), span));
   if (narrowed?.name !== undefined) return null;
@@ -270,7 +270,7 @@ function useUnknownCalls({ span, narrowed }: CardProps, read: (usage: UsageCount
   return found ? read(found) : 0;
 }
 
-/** Deliveries of webhooks or times of schedules, by what became of them. Nothing where there were none. */
+/** Webhook deliveries or schedule runs by outcome. Empty without any. */
 export function OwnedCard({ of, ...props }: CardProps & { of: "webhook" | "schedule" }) {
   const { report } = useReport(of, props);
   const now = useNow(false);
@@ -288,7 +288,7 @@ export function OwnedCard({ of, ...props }: CardProps & { of: "webhook" | "sched
           ? ["Delivered", "Pending", "Failed or retrying"]
           : ["Completed", "Skipped or cancelled", "Failed or missed"],
         now,
-        isWebhook ? openOf : undefined,
+        isWebhook ? unfinishedCount : undefined,
       )}
       say={formatCount}
       asTable={props.asTable}
@@ -296,7 +296,7 @@ export function OwnedCard({ of, ...props }: CardProps & { of: "webhook" | "sched
   );
 }
 
-/** How long runs worked, or models took to their first token, as a histogram. */
+/** Histogram of run durations or of the time to first token. */
 export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "first_token" }) {
   const { report, missing } = useReport(of, props);
   const navigate = useNavigate();
@@ -344,7 +344,7 @@ export function DurationsCard({ of, ...props }: CardProps & { of: "duration" | "
   );
 }
 
-/** Two days of UTC as times. */
+/** Converts two UTC days to timestamps. */
 function timesOf({ from, to }: Span): RunsSearch {
   const isDay = /^\d{4}-\d\d-\d\d$/;
   return {
@@ -355,8 +355,8 @@ function timesOf({ from, to }: Span): RunsSearch {
 
 const mostTools = 12;
 
-/** Tools by their name: how often they were called, how many calls failed, and how long they took. */
-export function ToolsCard({ of, ...props }: CardProps & { /** Only these. */ of?: readonly { name: string }[] }) {
+/** Calls, failures and durations by tool name. */
+export function ToolsCard({ of, ...props }: CardProps & { /** Only these tools. */ of?: readonly { name: string }[] }) {
   const { report, missing } = useReport("tool", props);
   if (!report) return missing("Tools");
   const among = of ? report.data.filter(({ name }) => of.some((tool) => tool.name === name)) : report.data;
@@ -411,7 +411,7 @@ function Success({ completed, count }: { completed: number; count: number }) {
   );
 }
 
-/** Calls of one tool by what became of them, and how long they took. */
+/** Outcomes and durations of one tool's calls. */
 export function ToolCards(props: CardProps & { name: string }) {
   const narrowed = { name: props.name };
   const { report, missing } = useReport("tool", { ...props, narrowed });

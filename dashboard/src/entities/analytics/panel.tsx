@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import { useToday } from "../../lib/use-now.ts";
-import { SheetFoot } from "../../ui/sheet.tsx";
+import { useToday } from "../../hooks/use-now.ts";
+import { SheetFoot } from "../../ui/dialogs/sheet.tsx";
 import type { Span } from "./analytics-api.ts";
 import { daysOf, type PeriodSearch, spanOf } from "./period.ts";
 import { PeriodBar } from "./period-bar.tsx";
 
-/** The charts of one thing, for a time that is chosen above them. */
+/** Charts with a period picker above them. */
 export function AnalyticsPanel({
   search,
   onPeriod,

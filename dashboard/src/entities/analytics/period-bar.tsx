@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { useForm } from "../../lib/use-form.ts";
-import { useToday } from "../../lib/use-now.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useForm } from "../../hooks/use-form.ts";
+import { useToday } from "../../hooks/use-now.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { daysOf, type PeriodSearch, rangeFault, rangeWords } from "./period.ts";
 
 const choices = [
@@ -13,14 +13,14 @@ const choices = [
   { value: "30d", label: "30 days" },
 ] as const;
 
-/** The time that charts show: a period that ends today, or a custom range of days. */
+/** Period picker of charts: a period that ends today, or a custom range of days. */
 export function PeriodBar({ search, onPeriod }: { search: PeriodSearch; onPeriod: (period: PeriodSearch) => void }) {
   const [asks, setAsks] = useState(false);
   const { period = "7d", from, to } = search;
   const isCustom = from !== undefined && to !== undefined;
   return (
     <>
-      <ChoiceBar
+      <SegmentedControl
         name="period"
         label="Period"
         choices={choices}

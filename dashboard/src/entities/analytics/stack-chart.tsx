@@ -1,10 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type Axis, countAxis } from "../../lib/numbers.ts";
-import { Chart, Stacks } from "../../ui/chart.tsx";
+import { Chart, Stacks } from "../../ui/charts/chart.tsx";
 import type { RunsSearch } from "../run/runs-search.ts";
-import { bucketLabel, bucketTick, type Stacked } from "./stacks.ts";
+import { bucketLabel, bucketTick, type StackedSeries } from "./stacks.ts";
 
-/** Bars over time. A click on one goes to its runs. */
+/** Stacked bars over time. A click on a bar opens its runs. */
 export function StackChart({
   label,
   stacked: { parts, bars },
@@ -14,10 +14,10 @@ export function StackChart({
   height,
 }: {
   label: string;
-  stacked: Stacked;
+  stacked: StackedSeries;
   axis?: Axis;
   say: (value: number) => string;
-  /** The runs of a bar, beside its time; none: its runs cannot be listed. */
+  /** Filters of a bar's runs beside its time; absent if they cannot be listed. */
   searchOf?: RunsSearch;
   height?: number;
 }) {
@@ -41,16 +41,16 @@ export function StackChart({
   );
 }
 
-/** Of many hours only the days are named. */
-function ticksOf(bars: Stacked["bars"]): string[] {
+/** Tick labels; with many hourly bars, only days are labelled. */
+function ticksOf(bars: StackedSeries["bars"]): string[] {
   const isDay = ({ at }: { at: number }) => new Date(at).getUTCHours() === 0;
   return bars.map((bar) => (bars.length <= mostTicks || isDay(bar) ? bucketTick(bar) : ""));
 }
 
 const mostTicks = 48;
 
-/** Of many parts, those that a bar has. */
-function rowsOf(parts: Stacked["parts"], values: readonly number[], say: (value: number) => string) {
+/** Tooltip rows; with many parts, only those that are not zero. */
+function rowsOf(parts: StackedSeries["parts"], values: readonly number[], say: (value: number) => string) {
   const rows = parts.map((part, index) => ({ ...part, value: say(values[index]!) }));
   return parts.length > 3 && values.some((value) => value > 0) ? rows.filter((_, index) => values[index]! > 0) : rows;
 }

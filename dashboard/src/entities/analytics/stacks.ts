@@ -1,27 +1,27 @@
-import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
+import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import type { Tone } from "../../ui/chart-tones.ts";
-import { seriesTones } from "../../ui/chart-tones.ts";
+import type { Tone } from "../../ui/charts/chart-tones.ts";
+import { seriesTones } from "../../ui/charts/chart-tones.ts";
 
 type Counts = AnalyticsReport["totals"];
 
-/** A part of each bar. */
+/** One series of the stacked bars. */
 interface Part {
   name: string;
   tone: Tone;
-  /** Of a single series: what it is of. */
+  /** Id or name of the single series; absent if the part combines several. */
   id?: string;
 }
 
-/** Bars in the order of time, each with a value for every part. */
-export interface Stacked {
+/** Bars in order of time, each with one value per part. */
+export interface StackedSeries {
   parts: readonly Part[];
   bars: readonly { at: number; until: number; values: readonly number[] }[];
 }
 
 const unit_ms = { hour: 3_600_000, day: 86_400_000 };
 
-/** When the buckets of a report begin, as far as they have begun. */
+/** Start times of a report's buckets up to now. */
 export function bucketsOf(
   { from, to, bucket }: Pick<AnalyticsReport, "from" | "to" | "bucket">,
   now: number,
@@ -31,7 +31,7 @@ export function bucketsOf(
   return Array.from({ length: count }, (_, index) => first + index * unit_ms[bucket]);
 }
 
-/** The sums over all series of a report, one for each bucket. */
+/** Sums each bucket over all series. */
 function sumsOf(report: AnalyticsReport, reads: readonly ((counts: Counts) => number)[], now: number) {
   const rows = new Map(bucketsOf(report, now).map((at) => [at, reads.map(() => 0)]));
   for (const { points } of report.data)
@@ -46,17 +46,17 @@ const barsOf = (rows: ReadonlyMap<number, number[]>, bucket: "hour" | "day") =>
   [...rows].map(([at, values]) => ({ at, until: at + unit_ms[bucket], values }));
 
 const cancelledOf = ({ cancelled }: Counts): number => cancelled;
-/** What is not over: it has become nothing yet. */
-export const openOf = ({ count, completed, cancelled, failed }: Counts): number =>
+/** Number that has not ended yet. */
+export const unfinishedCount = ({ count, completed, cancelled, failed }: Counts): number =>
   count - completed - cancelled - failed;
 
-/** What became of runs, calls, deliveries or times of schedules, whatever series they are of. `between` reads the second part. */
+/** Outcomes of runs, calls, deliveries or schedule runs, over all series. `between` reads the second part. */
 export function outcomesOf(
   report: AnalyticsReport,
   words: readonly [string, string, string],
   now: number,
   between = cancelledOf,
-): Stacked {
+): StackedSeries {
   const reads = [({ completed }: Counts) => completed, between, ({ failed }: Counts) => failed];
   const tones: readonly Tone[] = ["model", "rest", "bad"];
   const bars = sumsOf(report, reads, now);
@@ -67,8 +67,8 @@ export function outcomesOf(
   };
 }
 
-/** One part for each of the series that count most, and one for all others. */
-export function seriesOf(report: AnalyticsReport, read: (counts: Counts) => number, now: number): Stacked {
+/** One part for each of the largest series, and one for all others. */
+export function seriesOf(report: AnalyticsReport, read: (counts: Counts) => number, now: number): StackedSeries {
   const most = seriesTones.length - 1;
   const sorted = report.data.filter((each) => read(each) > 0).sort((a, b) => read(b) - read(a));
   const single = sorted.length > most + 1 ? sorted.slice(0, most) : sorted;
@@ -92,7 +92,7 @@ export function seriesOf(report: AnalyticsReport, read: (counts: Counts) => numb
   };
 }
 
-/** A bar of a histogram: how many took so long. */
+/** A histogram bar: `count` durations between `from` and `to`. */
 interface Range {
   from: number;
   to: number;
@@ -103,7 +103,7 @@ const digits = [1, 2, 5];
 /** 1, 2, 5, 10 ms and so on, up to eleven days. */
 const bounds = [0, ...Array.from({ length: 10 }, (_, power) => digits.map((digit) => digit * 10 ** power)).flat()];
 
-/** A histogram in ranges that are easy to read, without empty ones at its ends. */
+/** Groups a histogram into readable ranges, without empty ones at its ends. */
 export function rangesOf({ data }: AnalyticsReport): Range[] {
   const ranges = bounds.map((from, index) => ({ from, to: bounds[index + 1] ?? Number.POSITIVE_INFINITY, count: 0 }));
   for (const { name, count } of data) ranges.findLast(({ from }) => from <= Number(name))!.count += count;
@@ -111,14 +111,14 @@ export function rangesOf({ data }: AnalyticsReport): Range[] {
   return first < 0 ? [] : ranges.slice(first, ranges.findLastIndex(({ count }) => count > 0) + 1);
 }
 
-/** `200 ms to 500 ms`. */
+/** Formats a range: `200 ms to 500 ms`. */
 export const rangeLabel = ({ from, to }: Range): string =>
   Number.isFinite(to) ? `${shortTime(from)} to ${shortTime(to)}` : `${shortTime(from)} and more`;
 
-/** A round duration: `200 ms`, `5 s`, `3 min 20 s`. */
+/** Formats a round duration: `200 ms`, `5 s`, `3 min 20 s`. */
 export const shortTime = (ms: number): string => (ms >= 1000 && ms < 100_000 ? `${ms / 1000} s` : formatDuration(ms));
 
-/** `Fri 20 Nov`, `Fri 20 Nov, 14:00 UTC`, of a bucket. */
+/** Formats a bucket's time: `Fri 20 Nov` or `Fri 20 Nov, 14:00 UTC`. */
 export function bucketLabel({ at, until }: { at: number; until: number }): string {
   const day = new Date(at)
     .toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })
@@ -126,7 +126,7 @@ export function bucketLabel({ at, until }: { at: number; until: number }): strin
   return until - at < unit_ms.day ? `${day}, ${clock(at)} UTC` : day;
 }
 
-/** What stands below a bar: `20 Nov`, `14:00`, and at midnight of hours the day. */
+/** Axis label of a bar: `20 Nov`, or `14:00` with the date at midnight. */
 export function bucketTick({ at, until }: { at: number; until: number }): string {
   const isDay = until - at >= unit_ms.day || at % unit_ms.day === 0;
   return isDay

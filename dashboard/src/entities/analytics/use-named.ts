@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { useAgentNames } from "../agent/use-agent-name.ts";
 import { keysQuery } from "../key/key-api.ts";
-import type { Stacked } from "./stacks.ts";
+import type { StackedSeries } from "./stacks.ts";
 
-/** The parts of a grouping as people call them: agents and keys by their names, and the rest as it is. */
-export function useNamed(group_by: "model" | "agent" | "key" | "user", stacked: Stacked | undefined) {
+/** Replaces the ids of agents and keys in the parts with their names. */
+export function useSeriesNames(group_by: "model" | "agent" | "key" | "user", stacked: StackedSeries | undefined) {
   const at = useWorkspace();
   const ids = stacked?.parts.map(({ id }) => id ?? "") ?? [];
   const agents = useAgentNames(group_by === "agent" ? ids : []);

@@ -1,17 +1,17 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { FileChunk, File as StoredFile } from "../../../../server/wire/file.ts";
-import type { FilePurpose, FileStatus } from "../../../../server/wire/names.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { FilePurpose, FileStatus } from "../../../../server/domain/api-types/enums.ts";
+import type { FileChunk, File as StoredFile } from "../../../../server/domain/api-types/file.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import { ApiError, get, post, query } from "../../lib/api.ts";
 import { asPage, type WholeList } from "../../lib/get-all.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 
-/** What the address of the list holds. */
+/** Search parameters of the list. */
 export interface FilesSearch extends NamedSearch {
   status?: FileStatus;
   purpose?: FilePurpose;
-  /** Only the one with this id. */
+  /** Shows only the file with this id. */
   file?: string;
 }
 
@@ -19,8 +19,8 @@ const soon_ms = 1500;
 
 export const fileApi = resource<StoredFile>("files", ({ filename }) => filename);
 
-/** A page of files, or those that are sought; read again while one of them is being read. */
-export function filesQuery(at: At, { status, purpose, file, ...place }: FilesSearch) {
+/** A page of files or search results; refetched while one of them is being processed. */
+export function filesQuery(at: WorkspaceKey, { status, purpose, file, ...place }: FilesSearch) {
   const again = ({ state }: { state: { data?: List<StoredFile> } }) =>
     state.data?.data.some(isUnderWay) ? soon_ms : false;
   if (!file) return { ...fileApi.page(at, place, { status, purpose }), refetchInterval: again };
@@ -31,8 +31,8 @@ export function filesQuery(at: At, { status, purpose, file, ...place }: FilesSea
   });
 }
 
-/** One file as a list of one; of none where it is gone. */
-async function onlyFile(at: At, id: string, signal: AbortSignal): Promise<WholeList<StoredFile>> {
+/** Returns a list with just this file; empty if it was deleted. */
+async function onlyFile(at: WorkspaceKey, id: string, signal: AbortSignal): Promise<WholeList<StoredFile>> {
   const found = await get<StoredFile>(fileApi.url(at, id), signal).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
@@ -40,14 +40,14 @@ async function onlyFile(at: At, id: string, signal: AbortSignal): Promise<WholeL
   return asPage(found ? [found] : []);
 }
 
-/** Whether a file is still being read, or made searchable. */
+/** True while a file is being processed. */
 const isUnderWay = ({ status }: Pick<StoredFile, "status">): boolean =>
   status === "uploaded" || status === "processing";
 
-export const retryFile = (at: At, id: string): Promise<StoredFile> => post(fileApi.url(at, id, "/retry"));
+export const retryFile = (at: WorkspaceKey, id: string): Promise<StoredFile> => post(fileApi.url(at, id, "/retry"));
 
-/** The chunks of a document's text, page by page. */
-export const chunksQuery = (at: At, id: string) =>
+/** Text chunks of a document, paginated. */
+export const chunksQuery = (at: WorkspaceKey, id: string) =>
   infiniteQueryOptions({
     queryKey: fileApi.key(at, "chunks", id),
     queryFn: ({ pageParam, signal }) =>
@@ -59,5 +59,5 @@ export const chunksQuery = (at: At, id: string) =>
     getNextPageParam: ({ has_more, last_id }) => (has_more ? last_id : null),
   });
 
-/** Where the content of a file is read. */
-export const contentUrl = (at: At, id: string): string => fileApi.url(at, id, "/content");
+/** Address of a file's content. */
+export const contentUrl = (at: WorkspaceKey, id: string): string => fileApi.url(at, id, "/content");

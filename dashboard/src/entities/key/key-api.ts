@@ -1,12 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { CreateKey as KeyOrder, RotateKey as RotationOrder } from "../../../../server/keys/schema.ts";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import type { CreateKey as KeyOrder, RotateKey as RotationOrder } from "../../../../server/resources/keys/schema.ts";
 import { post } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 
 export const keyScopes = ["run", "read", "admin"] as const;
-/** The answer to a creation or a rotation: the only one with the secret. */
+/** Response of a creation or rotation, the only one that contains the secret. */
 export interface MadeKey extends ApiKey {
   secret: string;
   previous?: { id: string; status: ApiKey["status"]; expires_at: string };
@@ -14,22 +14,22 @@ export interface MadeKey extends ApiKey {
 
 export const keyApi = resource<ApiKey, ApiKey, KeyOrder & { expires_at?: string | null }, MadeKey>("api_keys");
 
-/** All keys, newest first: pairs of a rotation belong together, wherever each stands. */
-export function keysQuery(at: At) {
+/** All keys, newest first. Not paginated, because the two keys of a rotation may be far apart. */
+export function keysQuery(at: WorkspaceKey) {
   return queryOptions({
     queryKey: keyApi.key(at, "pairs"),
     queryFn: async ({ signal }) => ({ keys: await getAll<ApiKey>(at, "/api_keys", {}, signal) }),
-    // Who still uses an old key is what people wait for.
+    // Refreshes the last use: people wait until an old key is no longer used.
     refetchInterval: 10_000,
   });
 }
 
-/** One key, asked again and again until it was used. */
-export const firstUseQuery = (at: At, id: string) =>
+/** One key, polled until its first use. */
+export const firstUseQuery = (at: WorkspaceKey, id: string) =>
   queryOptions({
     ...keyApi.one(at, id),
     refetchInterval: ({ state }) => (state.data?.last_used_at ? false : 1500),
   });
 
-export const rotateKey = (at: At, id: string, order: RotationOrder): Promise<MadeKey> =>
+export const rotateKey = (at: WorkspaceKey, id: string, order: RotationOrder): Promise<MadeKey> =>
   post(keyApi.url(at, id, "/rotate"), order);

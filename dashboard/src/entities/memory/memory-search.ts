@@ -1,11 +1,11 @@
-import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
-import type { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
+import type { RerankType } from "../../../../server/domain/agent-snapshot.ts";
+import type { entryStatuses, searchModes } from "../../../../server/domain/api-types/enums.ts";
 import type { NamedSearch, PageSearch } from "../../lib/page-search.ts";
 
 export const memoryKinds = ["vector", "kv"] as const;
 export type MemoryKind = (typeof memoryKinds)[number];
 
-/** What the address of the list holds. */
+/** Search parameters of the list. */
 export interface StoresSearch extends NamedSearch {
   kind?: MemoryKind;
 }
@@ -17,19 +17,19 @@ type EntryStatus = (typeof entryStatuses)[number];
 
 export type SearchMode = (typeof searchModes)[number];
 
-/** What the address of a store holds. */
+/** Search parameters of a store's page. */
 export interface StoreSearch extends PageSearch {
   tab?: MemoryTab;
-  /** Whose part of it: a user or a session. */
+  /** Scope: id of a user or a session. */
   of?: string;
   status?: EntryStatus;
-  /** What is searched for; of keys, their beginning. */
+  /** Search text; for keys, a prefix. */
   q?: string;
   mode?: SearchMode;
-  /** What puts the passages found into a better order. */
+  /** Reranker type. */
   rerank?: RerankType;
-  /** Its model. */
+  /** Reranker model. */
   by?: string;
-  /** JSON. */
+  /** Metadata filter as JSON. */
   filter?: string;
 }

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import type { RerankType } from "../../../../server/core/agent-snapshot.ts";
+import type { RerankType } from "../../../../server/domain/agent-snapshot.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Select } from "../../ui/select.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { modelsQuery } from "../model/model-api.ts";
 
 interface RerankFieldsProps {
@@ -13,7 +13,7 @@ interface RerankFieldsProps {
   onModel: (model: string) => void;
 }
 
-/** What puts the passages that a search found into a better order. */
+/** Fields for the reranker of a search. */
 export function RerankFields({ type, model, error, onType, onModel }: RerankFieldsProps) {
   const models = useQuery({ ...modelsQuery(useWorkspace()), enabled: type === "chat" });
   const known = type === "chat" ? (models.data?.data ?? []).filter(({ available }) => available) : [];
@@ -33,7 +33,7 @@ export function RerankFields({ type, model, error, onType, onModel }: RerankFiel
       </div>
       {type && (
         <div className="w-70">
-          <SuggestField
+          <Combobox
             label="Reranking model"
             placeholder={type === "chat" ? "<provider>/<model>" : "openai_compatible/<connection>/<model>"}
             items={known.map(({ id }) => ({ value: id }))}

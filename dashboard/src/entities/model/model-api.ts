@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { ModelList } from "../../../../server/wire/model.ts";
+import type { ModelList } from "../../../../server/domain/api-types/model.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 
-/** The models that are known here. */
-export function modelsQuery(at: At) {
+/** All models that the server knows. */
+export function modelsQuery(at: WorkspaceKey) {
   return queryOptions({
     queryKey: ["models", at.projectId, at.mode],
     queryFn: ({ signal }) => get<ModelList>(resourceUrl(at, "/models"), signal),
@@ -12,8 +12,8 @@ export function modelsQuery(at: At) {
   });
 }
 
-/** Of those, the ones that may be used now, the built-in ones aside. */
-export const connectedModelsQuery = (at: At) => ({ ...modelsQuery(at), select: connected });
+/** Ids of the models that are available now, without the built-in test models. */
+export const connectedModelsQuery = (at: WorkspaceKey) => ({ ...modelsQuery(at), select: connected });
 
 const connected = ({ data }: ModelList): string[] =>
   data.filter(({ id, available }) => available && !id.startsWith("test/")).map(({ id }) => id);

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { ProjectChange } from "../../../../server/projects/schema.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import type { ProjectChange } from "../../../../server/resources/projects/schema.ts";
 import { get, patch, post } from "../../lib/api.ts";
 
-/** All projects, the archived ones too. */
+/** All projects, including archived ones. */
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
   queryFn: async ({ signal }) => (await get<{ data: ProjectDetails[] }>("/console/api/projects", signal)).data,
@@ -19,5 +19,5 @@ export const archiveProject = (id: string): Promise<ProjectDetails> => post(`${p
 
 export const unarchiveProject = (id: string): Promise<ProjectDetails> => post(`${pathOf(id)}/unarchive`);
 
-/** The server asks for the name too: nobody deletes a project by an address alone. */
+/** The server checks the name too, so that a URL alone cannot delete a project. */
 export const deleteProject = (id: string, name: string): Promise<unknown> => post(`${pathOf(id)}/delete`, { name });

@@ -1,25 +1,25 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { Both } from "../../../../server/core/diff.ts";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Diff as DiffPage, DiffStep, TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { Diff as DiffPage, DiffStep, TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { Both } from "../../../../server/domain/diff.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 import { runApi, runQuery } from "./run-api.ts";
 
 const pageSize = 100;
-/** How often a run that is not over is looked at again. */
+/** Milliseconds between polls of an unfinished run. */
 const again_ms = 2000;
 
-/** One of the two runs; read again while it is not over. */
-export const comparedRunQuery = (at: At, id: string) =>
+/** One of the two runs; polled until it ends. */
+export const comparedRunQuery = (at: WorkspaceKey, id: string) =>
   queryOptions({
     ...runQuery(at, id),
     refetchInterval: ({ state }) => (state.data && !isOver(state.data.status) ? again_ms : false),
   });
 
-/** The comparison of two runs, page by page. */
-export function diffQuery(at: At, a: Run, b: Run) {
+/** Comparison of two runs, paginated. */
+export function diffQuery(at: WorkspaceKey, a: Run, b: Run) {
   return infiniteQueryOptions({
     queryKey: runApi.key(at, "diff", a.id, b.id, a.status, b.status),
     queryFn: ({ pageParam, signal }) => {
@@ -32,8 +32,8 @@ export function diffQuery(at: At, a: Run, b: Run) {
   });
 }
 
-/** The steps of one of them, page by page. */
-export function stepsQuery(at: At, { id, status }: Run) {
+/** Steps of one of the runs, paginated. */
+export function stepsQuery(at: WorkspaceKey, { id, status }: Run) {
   return infiniteQueryOptions({
     queryKey: runApi.key(at, "diff-steps", id, status),
     queryFn: ({ pageParam, signal }) => {

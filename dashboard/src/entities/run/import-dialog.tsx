@@ -1,12 +1,12 @@
-import type { Trace } from "../../../../server/wire/trace.ts";
+import type { Trace } from "../../../../server/domain/api-types/trace.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { postFile, resourceUrl } from "../../lib/api.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { DropArea } from "../../ui/drop-area.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
-import { useRefresh } from "../resource/use-refresh.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Dropzone } from "../../ui/forms/dropzone.tsx";
+import { useRefresh } from "../crud/use-refresh.ts";
 import { runApi } from "./run-api.ts";
 import { traceFileFault, traceType } from "./trace-file.ts";
 
@@ -14,7 +14,7 @@ interface Draft {
   file: File | null;
 }
 
-/** Takes in a run that happened elsewhere: an exported trace, or a capsule. */
+/** Dialog that imports a run from an exported trace or a capsule. */
 export function ImportDialog({ onClose, onOpenRun }: { onClose: () => void; onOpenRun: (runId: string) => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(runApi);
@@ -40,11 +40,11 @@ export function ImportDialog({ onClose, onOpenRun }: { onClose: () => void; onOp
       act="Import run"
       acting="Importing"
     >
-      <DropArea
+      <Dropzone
         label="Trace or capsule"
         text={file ? `${file.name}, ${formatBytes(file.size)}` : "Drop a file here, or"}
         act={file ? "Choose another file" : "Choose file"}
-        error={form.faults.file}
+        error={form.fieldErrors.file}
         onFiles={([next]) => form.set({ file: next! })}
       />
     </FormDialog>

@@ -1,14 +1,14 @@
 import { Upload } from "lucide-react";
 import { lazy, useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { useMay } from "../session/use-may.ts";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { usePermission } from "../session/use-may.ts";
 
 const ImportDialog = lazy(() => import("./import-dialog.tsx").then((loaded) => ({ default: loaded.ImportDialog })));
 
-/** The way to take in a run that happened elsewhere. */
+/** Button that opens the run import. */
 export function ImportRun({ onOpenRun }: { onOpenRun: (runId: string) => void }) {
-  const may = useMay("member");
+  const may = usePermission("member");
   const [open, setOpen] = useState(false);
   if (!may) return null;
   return (
@@ -18,9 +18,9 @@ export function ImportRun({ onOpenRun }: { onOpenRun: (runId: string) => void })
         Import
       </Button>
       {open && (
-        <LoadedPart>
+        <LazyBoundary>
           <ImportDialog onClose={() => setOpen(false)} onOpenRun={onOpenRun} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </>
   );

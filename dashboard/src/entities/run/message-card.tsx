@@ -1,11 +1,11 @@
 import { clsx } from "clsx";
 import { Bot, type LucideIcon, Settings2, UserRound, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
-import { LongText } from "../../ui/value.tsx";
+import { LongText } from "../../ui/data/value.tsx";
 
 const icons: Record<string, LucideIcon> = { system: Settings2, user: UserRound, assistant: Bot, tool: Wrench };
 
-/** One message of a conversation with a model. */
+/** One message of a model conversation. */
 export function MessageCard({ by, aside, children }: { by: string; aside?: ReactNode; children: ReactNode }) {
   const Icon = icons[by] ?? UserRound;
   return (
@@ -23,7 +23,7 @@ export function MessageCard({ by, aside, children }: { by: string; aside?: React
   );
 }
 
-/** A call that a model asked for, within its message. */
+/** A tool call within a model's message. */
 export function AskedCall({ name, args }: { name: string; args: unknown }) {
   const text = typeof args === "string" ? args : JSON.stringify(args);
   return (
@@ -35,7 +35,7 @@ export function AskedCall({ name, args }: { name: string; args: unknown }) {
   );
 }
 
-/** What a model thought before it answered, folded. */
+/** A model's reasoning, collapsed. */
 export function Reasoning({ text }: { text: string }) {
   return (
     <details className="text-muted">

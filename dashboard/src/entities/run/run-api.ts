@@ -1,14 +1,14 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { AnyRun as Run, RunCount } from "../../../../server/wire/run.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { AnyRun as Run, RunCount } from "../../../../server/domain/api-types/run.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import { ApiError, get, query } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 import { filtersOf, type RunsSearch, runsParameters } from "./runs-search.ts";
 
 export const runApi = resource<Run>("runs");
-/** One run, without what was said and called in it: its trace has that, and of a long run it is megabytes. */
-export function runQuery(at: At, id: string) {
+/** One run without messages and calls: the trace has them, and in a long run they are megabytes. */
+export function runQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     ...runApi.of(at, id),
     queryFn: ({ signal }) => get<Run>(runApi.url(at, id, "?exclude=messages,tool_calls"), signal),
@@ -17,8 +17,8 @@ export function runQuery(at: At, id: string) {
 
 export const pageSize = 50;
 
-/** One page of runs. While another page of the same project and mode is read, the one before stands. */
-export function runsQuery(at: At, search: RunsSearch) {
+/** One page of runs. While another page of the same workspace loads, the previous one stays visible. */
+export function runsQuery(at: WorkspaceKey, search: RunsSearch) {
   const queryKey = runApi.key(at, "page", search);
   return queryOptions({
     queryKey,
@@ -28,8 +28,8 @@ export function runsQuery(at: At, search: RunsSearch) {
   });
 }
 
-/** How many runs a list has, whatever its page; as far as the server counts. */
-export function runCountQuery(at: At, search: RunsSearch) {
+/** Number of runs that match the filters, up to the server's limit. */
+export function runCountQuery(at: WorkspaceKey, search: RunsSearch) {
   const filters = filtersOf(search);
   return queryOptions({
     queryKey: runApi.key(at, "count", filters),
@@ -38,29 +38,29 @@ export function runCountQuery(at: At, search: RunsSearch) {
   });
 }
 
-/** Where all runs of a list are downloaded. */
-export const runExportUrl = (at: At, search: RunsSearch, format: "jsonl" | "csv"): string =>
+/** Download address of all runs that match. */
+export const runExportUrl = (at: WorkspaceKey, search: RunsSearch, format: "jsonl" | "csv"): string =>
   runApi.url(at, "export") + query({ ...runsParameters(filtersOf(search), Date.now()), format });
 
-/** The page itself, past any cache. */
-export function fetchRuns(at: At, search: RunsSearch, signal?: AbortSignal): Promise<List<Run>> {
+/** Fetches a page of runs, bypassing the cache. */
+export function fetchRuns(at: WorkspaceKey, search: RunsSearch, signal?: AbortSignal): Promise<List<Run>> {
   const values = { limit: pageSize, ...runsParameters(search, Date.now()), ...pageQuery(search) };
   return get<List<Run>>(runApi.url(at) + query(values), signal);
 }
 
-/** The newest runs, by parameters of the API. */
-export function newestRunsQuery(at: At, values: Record<string, string | number>) {
+/** Newest runs for the given API parameters. */
+export function newestRunsQuery(at: WorkspaceKey, values: Record<string, string | number>) {
   return queryOptions({
     queryKey: runApi.key(at, "newest", values),
     queryFn: ({ signal }) => get<List<Run>>(runApi.url(at) + query(values), signal),
   });
 }
 
-/** The newest runs of an agent. */
-export const agentRunsQuery = (at: At, agent_id: string) => newestRunsQuery(at, { agent_id, limit: 20 });
+/** Newest runs of an agent. */
+export const agentRunsQuery = (at: WorkspaceKey, agent_id: string) => newestRunsQuery(at, { agent_id, limit: 20 });
 
-/** The run that a request began, or that asked for a tool call; null where there is none. */
-export function runOfQuery(at: At, id: string) {
+/** Run of a request id or tool call id; null if there is none. */
+export function runOfQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     queryKey: runApi.key(at, "of", id),
     queryFn: async ({ signal }) => {
@@ -76,7 +76,7 @@ export function runOfQuery(at: At, id: string) {
   });
 }
 
-/** What makes the same run once more: outside of any thread, since what was said there has gone on. */
+/** Body that repeats a run. Without its thread, which has changed since. */
 export function sameRun(run: Run & { session_id?: string | null; file_ids?: string[] }) {
   const { agent_id, input, user_id, session_id, file_ids } = run;
   return {

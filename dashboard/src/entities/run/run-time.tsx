@@ -1,8 +1,8 @@
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { joinFacts, unknown } from "../../lib/format.ts";
 import { formatFigure, timingFigures, timingNames, useTiming } from "./use-timing.ts";
 
-/** How long a run worked, or works so far; what it waited, and what it has of a record, is in its title. */
+/** Time that a run has worked so far; the title adds waiting and recorded time. */
 export function RunTime({ run }: { run: Pick<Run, "status" | "started_at" | "timing"> }) {
   const timing = useTiming(run);
   if (!timing) return <>{unknown}</>;

@@ -8,7 +8,7 @@ import { fieldTime, isFiltered, runsParameters, spanStart, timeWords, viewOf } f
 
 const id = "01m7zgg6zhy0rs95xwcnppcxxx";
 const now = Date.parse("2026-11-21T16:00:00Z");
-test("an address gives the filters that it names, and nothing of what is no filter", () => {
+test("known filters are read from an address and unknown ones are ignored", () => {
   const search = {
     status: "failed",
     since: "24h",
@@ -22,7 +22,7 @@ test("an address gives the filters that it names, and nothing of what is no filt
   expect(readRunsSearch({ since: "2026-11-21T02:00:00.000Z" })).toEqual({ since: "2026-11-21T02:00:00.000Z" });
 });
 
-test("a span becomes a time of the API, reckoned from now", () => {
+test("a relative span becomes an absolute API time", () => {
   expect(runsParameters({ since: "24h", status: "failed" }, now)).toMatchObject({
     status: "failed",
     "created_at[gte]": "2026-11-20T16:00:00.000Z",
@@ -30,7 +30,7 @@ test("a span becomes a time of the API, reckoned from now", () => {
   });
 });
 
-test("every filter of the address is a parameter of the API", () => {
+test("every filter of the address is an API parameter", () => {
   const search = readRunsSearch({
     model: "test/echo",
     error: "model_error",
@@ -62,17 +62,17 @@ test("every filter of the address is a parameter of the API", () => {
   });
 });
 
-test("what is no range, no pair and no order is left out of the address", () => {
+test("an invalid range, pair or order is left out of the address", () => {
   expect(readRunsSearch({ cost: "..", duration: "1-2", value: "a..b", metadata: ["=x", 7], sort: "id" })).toEqual({});
 });
 
-test("the form of filters gives back what it was given, and forgets what was emptied", () => {
+test("the filter form returns its values and omits emptied ones", () => {
   const filters = { duration: "1500..", cost: "..2", metadata: ["a=b"], user: "ada" };
   expect(filtersOfDraft(draftOf(filters))).toMatchObject(filters);
   expect(filtersOfDraft(draftOf({}))).toHaveProperty("user", undefined);
 });
 
-test("a view is kept without its page, once by its name, and what is none is not read", () => {
+test("a view is stored without its page and unique by name, and invalid views are ignored", () => {
   const kept = withView([{ name: "Dear", search: {} }], {
     name: "Dear",
     search: viewOf({ cost: "1..", after: "run_1" }),
@@ -81,14 +81,14 @@ test("a view is kept without its page, once by its name, and what is none is not
   for (const text of ["", "{}", '[{"name":1}]', "[null]"]) expect(readViews(text)).toEqual([]);
 });
 
-test("a pasted id leads to its run, or becomes a filter", () => {
+test("a pasted id opens its run or becomes a filter", () => {
   expect(pastedId(` trc_${id} `)).toEqual({ kind: "run", id: `run_${id}` });
   expect(pastedId(`thr_${id}`)?.kind).toBe("thread");
   expect(pastedId("run_1")).toBeNull();
   expect(pastedId(`call_${id}`)).toBeNull();
 });
 
-test("a list that is emptied by filters says by which", () => {
+test("an empty list names its active filters", () => {
   const words = (search: object) => filterWords(search, { status: { failed: "Failed" }, agent: "Refund desk" });
   expect(words({ status: "failed", agent: "agt_1", since: "24h" })).toBe(
     "with status “Failed” and agent “Refund desk” in the last 24 hours",
@@ -101,12 +101,12 @@ test("a list that is emptied by filters says by which", () => {
   expect([isFiltered({ q: "x" }), isFiltered({ sort: "cost", after: "run_1" })]).toEqual([true, false]);
 });
 
-test("a span ends now, and a time is itself", () => {
+test("a span ends now, and a timestamp is used as it is", () => {
   expect(spanStart("1h", 3_600_000)).toBe(0);
   expect(spanStart("1970-01-01T00:00:01Z", 0)).toBe(1000);
 });
 
-test("a range of one day names the day once", () => {
+test("a range within one day shows the date once", () => {
   const at = (hour: number, day = 21) => new Date(2026, 10, day, hour, 0).toISOString();
   expect(timeWords(at(2), at(6))).toBe("21 Nov 02:00 to 06:00");
   expect(timeWords(at(22), at(6, 22))).toBe("21 Nov 22:00 to 22 Nov 06:00");
@@ -115,6 +115,6 @@ test("a range of one day names the day once", () => {
   expect(timeWords("7d", undefined)).toBe("last 7 days");
 });
 
-test("a field of the browser shows the reader's own time", () => {
+test("a datetime field shows the reader's local time", () => {
   expect(fieldTime(new Date(2026, 10, 21, 2, 5).getTime())).toBe("2026-11-21T02:05");
 });

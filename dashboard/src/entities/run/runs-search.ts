@@ -1,43 +1,43 @@
-import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
-import type { RunStatus } from "../../../../server/core/run-state.ts";
+import type { RunStatus } from "../../../../server/domain/run-state.ts";
+import type { RunTrigger as RunOrigin } from "../../../../server/domain/run-trigger.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 
-/** What narrows a list of runs. */
+/** Filters of the run list. */
 export interface RunFilters {
   status?: RunStatus;
   agent?: string;
-  /** A span that ends now (`24h`), or a time. */
+  /** A span that ends now (`24h`), or a timestamp. */
   since?: string;
   until?: string;
   user?: string;
   thread?: string;
   origin?: RunOrigin;
   model?: string;
-  /** The code that they failed with. */
+  /** Error code of failed runs. */
   error?: string;
-  /** The name of a tool that they called. */
+  /** Name of a tool that the runs called. */
   tool?: string;
-  /** The id of the API key that asked for them. */
+  /** Id of the API key that created the runs. */
   key?: string;
-  /** Of USD and of milliseconds, such as `0.5..2` and `1000..`. */
+  /** Ranges in USD and in milliseconds, such as `0.5..2` and `1000..`. */
   cost?: string;
   duration?: string;
-  /** How long a model took to its first token, in milliseconds. */
+  /** Range of the time to first token in milliseconds. */
   first?: string;
-  /** The name of a score, and the range of its value. */
+  /** Name of a score and a range of its value. */
   score?: string;
   value?: string;
   /** Pairs such as `order=4711`. */
   metadata?: string[];
-  /** Words in their input, output, error, metadata, user or the arguments of their calls. */
+  /** Words in the input, output, error, metadata, user or call arguments. */
   q?: string;
 }
 
-/** What the address of the list holds. */
+/** Search parameters of the run list. */
 export interface RunsSearch extends RunFilters, PageSearch {
-  /** By what they are sorted; else by when they were created. */
+  /** Sort key; creation time by default. */
   sort?: RunSort;
-  /** The least, or the oldest, first. */
+  /** Ascending; descending by default. */
   order?: "asc";
 }
 
@@ -49,26 +49,26 @@ const filterNames = [
   ...(["cost", "duration", "first", "score", "value", "metadata", "q"] as const),
 ] satisfies (keyof RunFilters)[];
 
-/** The filters that are set, without order and place. */
+/** Returns the active filters without order and page. */
 export const filtersOf = (search: RunsSearch): RunFilters => pick(search, filterNames);
 
-/** Sets each filter to none. */
+/** All filters unset. */
 export const noFilters: RunFilters = Object.fromEntries(filterNames.map((name) => [name, undefined]));
 
-/** The list without its place: what can be kept under a name. */
+/** Returns the parts of a list that a saved view stores: filters and order, no page. */
 export const viewOf = (search: RunsSearch): RunsSearch => pick(search, [...filterNames, "sort", "order"]);
 
 const pick = (search: RunsSearch, names: readonly (keyof RunsSearch)[]): RunsSearch =>
   Object.fromEntries(names.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]])));
 
-/** Whether the list is less than all runs. */
+/** True if any filter is active. */
 export const isFiltered = (search: RunsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
-/** Whether what is found is known of runs that are over alone, within some seconds of their end. */
+/** True if the list uses the search index, which contains only ended runs, some seconds after their end. */
 export const isIndexed = ({ q, tool, error, key, cost, duration, first, sort }: RunsSearch): boolean =>
   [q, tool, error, key, cost, duration, first, sort].some((filter) => filter !== undefined);
 
-/** As parameters of `GET /v1/runs`, and of its count and export. */
+/** Converts the search to the parameters of `GET /v1/runs`, its count and its export. */
 export function runsParameters(search: RunsSearch, now: number): Record<string, string | undefined> {
   const { status, agent, since, until, user, thread, origin, model, error, tool, key, q, sort, order } = search;
   return {
@@ -100,19 +100,19 @@ const rangeParameters = (name: string, range: string | undefined) => {
   return { [`${name}_min`]: min, [`${name}_max`]: max };
 };
 
-/** `0.5..2`, `0.5..` and `..2`, as an address has a range of numbers. */
+/** True for a numeric range of an address: `0.5..2`, `0.5..` or `..2`. */
 export const isRange = (text: string): boolean => /^(-?\d+(\.\d+)?)?\.\.(-?\d+(\.\d+)?)?$/.test(text) && text !== "..";
 
-/** The two ends of a range; none is open. */
+/** Returns the ends of a range; undefined is open. */
 export function readRange(range = ".."): { min?: string; max?: string } {
   const [min, max] = range.split("..");
   return { min: min || undefined, max: max || undefined };
 }
 
-/** The range between two ends; none where both are open. */
+/** Formats a range; undefined if both ends are open. */
 export const writeRange = (min = "", max = ""): string | undefined => (min || max ? `${min}..${max}` : undefined);
 
-/** The pairs that the metadata of runs must have. */
+/** Metadata pairs that the runs must have. */
 const metadataPairs = ({ metadata = [] }: RunFilters): [name: string, value: string][] =>
   metadata.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
 
@@ -125,23 +125,23 @@ export const spanWords: Record<TimeSpan, string> = { "1h": "last hour", "24h": "
 const hour_ms = 3_600_000;
 const lengths: Record<TimeSpan, number> = { "1h": hour_ms, "24h": 24 * hour_ms, "7d": 7 * 24 * hour_ms };
 
-/** A time as the API takes it. */
+/** True for a timestamp in API format. */
 export const isTime = (value: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && Number.isFinite(Date.parse(value));
 
-/** When a span of the address begins. */
+/** Start time of a span, or the timestamp itself. */
 export function spanStart(since: string, now: number): number {
   return isSpan(since) ? now - lengths[since] : Date.parse(since);
 }
 
-/** The time filter in words: `last 24 hours`, `21 Nov 02:00 to 06:00`, `until 21 Nov 06:00`. */
+/** Describes the time filter: `last 24 hours`, `21 Nov 02:00 to 06:00`, `until 21 Nov 06:00`. */
 export function timeWords(since: string | undefined, until: string | undefined): string {
   if (since && isSpan(since)) return spanWords[since];
   if (since && until) return `${minuteWords(since)} to ${sameDay(since, until) ? clock(until) : minuteWords(until)}`;
   return since ? `since ${minuteWords(since)}` : until ? `until ${minuteWords(until)}` : "";
 }
 
-/** A time as a field of the browser takes it, in the reader's zone: `2026-11-21T02:00`. */
+/** Formats a time for a `datetime-local` field in the local time zone: `2026-11-21T02:00`. */
 export function fieldTime(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import type { PromptMessage } from "../../../../server/core/model-call.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { PromptMessage } from "../../../../server/domain/model-call.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { Block, LongText, Value } from "../../ui/value.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { Block, LongText, Value } from "../../ui/data/value.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
 import { type Prompt, stepQuery } from "./trace-api.ts";
 
@@ -16,18 +16,19 @@ interface SentRequestProps {
   runId: string;
   /** A model call. */
   step: TraceStep;
-  /** The id of the step before it. */
+  /** Id of the step before it. */
   before: string | null;
 }
 
-/** What a model was sent at one call, word for word: messages, tools and settings. */
+/** Exact request of a model call: messages, tools and settings. */
 export function SentRequest({ runId, step, before }: SentRequestProps) {
   const read = useQuery(stepQuery(useWorkspace(), runId, step, before, "prompt"));
   if (read.error)
     return <ErrorNote title="The request cannot be shown" error={read.error} onRetry={() => void read.refetch()} />;
   if (read.isPending) return <Skeleton className="w-1/2" />;
   const prompt = read.data?.prompt;
-  if (!prompt) return <Note tone="info">The exact request is not known: this call was copied from another run.</Note>;
+  if (!prompt)
+    return <Callout tone="info">The exact request is not known: this call was copied from another run.</Callout>;
   return <Sent prompt={prompt} model={step.model} />;
 }
 

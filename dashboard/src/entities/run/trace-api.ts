@@ -1,38 +1,48 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { RunFrame } from "../../../../server/wire/events.ts";
-import type { Trace as TracePage, TraceStep, Trace as WholeTrace } from "../../../../server/wire/trace.ts";
+import type { RunFrame } from "../../../../server/domain/api-types/events.ts";
+import type { Trace as TracePage, TraceStep, Trace as WholeTrace } from "../../../../server/domain/api-types/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 import { runApi } from "./run-api.ts";
 
 const pageSize = 100;
 
-/** The address of a run's trace. */
-export function traceUrl(at: At, id: string, values: Record<string, string | number | undefined> = {}): string {
+/** Address of a run's trace. */
+export function traceUrl(
+  at: WorkspaceKey,
+  id: string,
+  values: Record<string, string | number | undefined> = {},
+): string {
   return resourceUrl(at, `/traces/${encodeURIComponent(id)}${query(values)}`);
 }
 
 /**
- * A run's trace, as far as it is here. Each further reading adds the next page, or reads anew only what may have
- * changed: what is here already stays where it is.
+ * A run's trace, loaded incrementally. Each refetch adds the next page, or replaces only the steps that may have
+ * changed.
  */
-export function traceQuery(at: At, id: string) {
+export function traceQuery(at: WorkspaceKey, id: string) {
   const queryKey = [...runApi.of(at, id).queryKey, "trace"];
   return queryOptions({
     queryKey,
     queryFn: async ({ client, signal }): Promise<LoadedTrace> => {
       const held = client.getQueryData<LoadedTrace>(queryKey);
-      const after = readOnAfter(held);
+      const after = lastSettledStepId(held);
       const values = { limit: pageSize, starting_after: after ?? undefined };
       return joinSteps(held, after, await get<TracePage>(traceUrl(at, id, values), signal));
     },
-    // Steps that cannot change any more are the same objects already; comparing thousands of them would cost more.
+    // Settled steps keep their identity anyway, and comparing thousands of steps would be slow.
     structuralSharing: false,
   });
 }
 
-/** One step with more than every reading brings: the journal's entries of it, or what its model read. */
-export function stepQuery(at: At, runId: string, step: TraceStep, before: string | null, include: "raw" | "prompt") {
+/** One step with extra detail: its journal entries, or its model's prompt. */
+export function stepQuery(
+  at: WorkspaceKey,
+  runId: string,
+  step: TraceStep,
+  before: string | null,
+  include: "raw" | "prompt",
+) {
   return queryOptions({
     queryKey: [...runApi.of(at, runId).queryKey, "step", step.id, include, step.status, step.ended_at, step.attempt],
     queryFn: async ({ signal }): Promise<TraceStep | null> => {
@@ -44,11 +54,11 @@ export function stepQuery(at: At, runId: string, step: TraceStep, before: string
   });
 }
 
-/** One journaled event of a run, as the list of its events has it. */
+/** An event of a run, as the event list returns it. */
 export type RunEvent = RunFrame & { seq: number; at: string };
 
-/** A run's events, page by page, from its first. */
-export function eventsQuery(at: At, id: string) {
+/** A run's events in order, paginated. */
+export function eventsQuery(at: WorkspaceKey, id: string) {
   return infiniteQueryOptions({
     queryKey: [...runApi.of(at, id).queryKey, "events"],
     queryFn: ({ pageParam, signal }) => {
@@ -61,8 +71,8 @@ export function eventsQuery(at: At, id: string) {
   });
 }
 
-/** Of the request that created a run; null where its journal does not tell, or is gone. */
-export function requestIdQuery(at: At, id: string) {
+/** Id of the request that created a run; null if the journal does not contain it or was deleted. */
+export function requestIdQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     queryKey: [...runApi.of(at, id).queryKey, "request"],
     queryFn: async ({ signal }): Promise<string | null> => {
@@ -75,11 +85,13 @@ export function requestIdQuery(at: At, id: string) {
   });
 }
 
-/**
- * Where the stream of a run has to begin so that it brings the whole text of every model call that goes on, and nothing
- * of those that are over.
- */
-export async function streamStart(at: At, id: string, held: LoadedTrace, signal: AbortSignal): Promise<number> {
+/** Returns the event id to start streaming at: before all unfinished model calls, after the finished ones. */
+export async function streamStart(
+  at: WorkspaceKey,
+  id: string,
+  held: LoadedTrace,
+  signal: AbortSignal,
+): Promise<number> {
   const open = held.steps.findIndex(({ ended_at }) => ended_at === null);
   const first = open === -1 ? held.steps.length - 1 : open;
   if (first < 0) return 0;
@@ -90,34 +102,34 @@ export async function streamStart(at: At, id: string, held: LoadedTrace, signal:
   return open === -1 ? Math.max(...seqs) : Math.min(...seqs) - 1;
 }
 
-/** What is said of a trace beside its steps. */
+/** A trace without its steps. */
 export type Trace = Omit<WholeTrace, "steps" | "steps_has_more">;
 
 export type StepStatus = TraceStep["status"];
 
-/** What a model read, word for word. */
+/** The exact prompt of a model call. */
 export type Prompt = NonNullable<TraceStep["prompt"]>;
 
-/** The steps of a run as far as they are here. */
+/** The part of a trace that is loaded. */
 export interface LoadedTrace {
   trace: Trace;
   steps: TraceStep[];
-  /** There are further pages. */
+  /** True if there are more pages. */
   hasMore: boolean;
 }
 
-/** True once a step can change no more. */
+/** True if a step cannot change any more. */
 const isSettled = ({ status, ended_at }: TraceStep): boolean =>
   ended_at !== null && status !== "in_progress" && status !== "waiting" && status !== "unknown";
 
-/** The step behind which anything may have changed since it was read; null: from the first on. */
-export function readOnAfter(held: LoadedTrace | undefined): string | null {
+/** Id of the last step that cannot have changed; null to read from the start. */
+export function lastSettledStepId(held: LoadedTrace | undefined): string | null {
   if (!held) return null;
   const unsettled = held.steps.findIndex((step) => !isSettled(step));
   return (unsettled === -1 ? held.steps.at(-1) : held.steps[unsettled - 1])?.id ?? null;
 }
 
-/** What is here, with the page that was read behind `after` in the place of what stood there. */
+/** Replaces the steps after `after` with the fetched page. */
 export function joinSteps(held: LoadedTrace | undefined, after: string | null, page: TracePage): LoadedTrace {
   const { steps, steps_has_more, ...trace } = page;
   const known = held && after !== null ? held.steps.findIndex(({ id }) => id === after) + 1 : 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { formatFigure } from "./use-timing.ts";
 
-test("only what still grows is told in whole seconds", () => {
+test("only a running figure is rounded to whole seconds", () => {
   const timing = { worked_ms: 895, waited_ms: 3400, recorded_ms: 12 };
   const told = (status: "in_progress" | "requires_action" | "completed") =>
     (["worked_ms", "waited_ms", "recorded_ms"] as const).map((figure) => formatFigure(figure, timing, status));

@@ -1,21 +1,21 @@
-import { type Outcome, outcomes } from "../../../../server/wire/names.ts";
+import { type Outcome, outcomes } from "../../../../server/domain/api-types/enums.ts";
 import {
-  given,
   type NamedSearch,
+  omitUndefined,
   type PageSearch,
   readChoice,
   readNamedSearch,
   readPageSearch,
 } from "../../lib/page-search.ts";
 
-/** Which times of a schedule are listed. */
+/** Search parameters of a schedule's runs. */
 export interface ScheduleSearch extends PageSearch {
   outcome?: Outcome;
 }
 
-/** The page of the list in an address. */
+/** Parses the search parameters of the list. */
 export const readSchedulesSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "sch");
 
-/** The filter and the page of a schedule's times in an address. */
+/** Parses the search parameters of a schedule's runs. */
 export const readScheduleSearch = (search: Record<string, unknown>): ScheduleSearch =>
-  given({ outcome: readChoice(search.outcome, outcomes), ...readPageSearch(search, "fire") });
+  omitUndefined({ outcome: readChoice(search.outcome, outcomes), ...readPageSearch(search, "fire") });

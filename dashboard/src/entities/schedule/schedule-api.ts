@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { CreateSchedule as ScheduleOrder } from "../../../../server/schedules/schema.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { ScheduleRun as Firing, Schedule } from "../../../../server/wire/schedule.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { ScheduleRun as Firing, Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
 import { get, post, query } from "../../lib/api.ts";
 import { type NamedSearch, pageQuery } from "../../lib/page-search.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 import type { ScheduleSearch } from "./read-schedule-search.ts";
 
 export type CatchUp = Schedule["catch_up"];
@@ -16,16 +16,16 @@ export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enable
   ({ name }) => name,
 );
 
-/** One page of schedules, newest first, or those that are sought. */
-export const schedulesQuery = (at: At, search: NamedSearch) => ({
+/** One page of schedules, newest first, or the search results. */
+export const schedulesQuery = (at: WorkspaceKey, search: NamedSearch) => ({
   ...scheduleApi.page(at, search),
   refetchInterval: 10_000,
 });
 
-export const scheduleQuery = (at: At, id: string) => ({ ...scheduleApi.one(at, id), refetchInterval: 5_000 });
+export const scheduleQuery = (at: WorkspaceKey, id: string) => ({ ...scheduleApi.one(at, id), refetchInterval: 5_000 });
 
-/** Results of a schedule's times, newest first. */
-export function firingsQuery(at: At, id: string, { outcome, after, before }: ScheduleSearch) {
+/** Results of a schedule's runs, newest first. */
+export function firingsQuery(at: WorkspaceKey, id: string, { outcome, after, before }: ScheduleSearch) {
   const values = { limit: 50, outcome, ...pageQuery({ after, before }) };
   return queryOptions({
     queryKey: [...scheduleApi.of(at, id).queryKey, "firings", values],
@@ -34,8 +34,8 @@ export function firingsQuery(at: At, id: string, { outcome, after, before }: Sch
   });
 }
 
-/** The result of the last time; read again while its run goes on. */
-export function lastFiringQuery(at: At, { id, last_run_id }: Schedule) {
+/** Result of the last run; refetched while it is running. */
+export function lastFiringQuery(at: WorkspaceKey, { id, last_run_id }: Schedule) {
   return queryOptions({
     queryKey: [...scheduleApi.of(at, id).queryKey, "last-firing", last_run_id],
     queryFn: async ({ signal }) =>
@@ -45,4 +45,5 @@ export function lastFiringQuery(at: At, { id, last_run_id }: Schedule) {
   });
 }
 
-export const triggerSchedule = (at: At, id: string): Promise<Run> => post(scheduleApi.url(at, id, "/trigger"));
+export const triggerSchedule = (at: WorkspaceKey, id: string): Promise<Run> =>
+  post(scheduleApi.url(at, id, "/trigger"));

@@ -1,12 +1,12 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { SearchType } from "../../../../server/wire/names.ts";
-import type { List } from "../../../../server/wire/schema.ts";
-import type { SearchResult } from "../../../../server/wire/search.ts";
+import type { SearchType } from "../../../../server/domain/api-types/enums.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import type { SearchResult } from "../../../../server/domain/api-types/search.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 
-/** What there is of these types in a project and mode by its words, the newest first. */
-export const searchQuery = (at: At, q: string, types: readonly SearchType[], limit: number) =>
+/** Full-text matches of these types in a workspace, newest first. */
+export const searchQuery = (at: WorkspaceKey, q: string, types: readonly SearchType[], limit: number) =>
   queryOptions({
     queryKey: ["search", at.projectId, at.mode, types, q],
     queryFn: ({ signal }) =>

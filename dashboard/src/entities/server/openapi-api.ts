@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "../../lib/api.ts";
 
-/** A JSON Schema, as far as the reference reads it. */
+/** The parts of a JSON Schema that the API reference reads. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -42,7 +42,7 @@ export interface Answer {
   $ref?: string;
   description?: string;
   content?: Content;
-  /** Which errors it may be. */
+  /** Possible error codes. */
   "x-error-codes"?: string[];
 }
 
@@ -56,7 +56,7 @@ export interface Operation {
   responses: Record<string, Answer>;
 }
 
-/** The API as `GET /v1/openapi.json` describes it. */
+/** The API as described by `GET /v1/openapi.json`. */
 export interface OpenApi {
   info: { version: string };
   tags: { name: string }[];
@@ -66,7 +66,7 @@ export interface OpenApi {
 
 export const openApiUrl = "/console/api/openapi.json";
 
-/** It is the server's own and does not change while it runs. */
+/** Never stale: the document changes only with the server. */
 export const openApiQuery = queryOptions({
   queryKey: ["openapi"],
   queryFn: ({ signal }) => get<OpenApi>(openApiUrl, signal),

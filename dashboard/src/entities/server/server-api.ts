@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { NewConnection, NewPrice } from "../../../../server/console/schema.ts";
-import type { AuditEntry } from "../../../../server/wire/audit.ts";
+import type { NewConnection, NewPrice } from "../../../../server/dashboard-api/schema.ts";
+import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
 import type {
   Backup,
   ClusterInfo,
@@ -10,9 +10,9 @@ import type {
   Price,
   ServerInfo,
   Tried,
-} from "../../../../server/wire/console.ts";
-import type { Role } from "../../../../server/wire/names.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+} from "../../../../server/domain/api-types/console.ts";
+import type { Role } from "../../../../server/domain/api-types/enums.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { Workspace } from "../../lib/workspace.ts";
@@ -29,14 +29,14 @@ export const pricesQuery = listQuery<Price>("prices");
 export const peopleQuery = listQuery<Person>("people");
 export const invitationsQuery = listQuery<Invitation>("invitations");
 
-/** Asked again until the sandbox is known. */
+/** Refetched until the state of the sandbox is known. */
 export const serverQuery = queryOptions({
   queryKey: ["server"],
   queryFn: ({ signal }) => get<ServerInfo>("/console/api/server", signal),
   refetchInterval: ({ state }) => (state.data?.sandbox_level === null ? 1000 : false),
 });
 
-/** Who leads may be another one any moment. */
+/** Refetched, because the leader may change at any time. */
 export const clusterQuery = queryOptions({
   queryKey: ["cluster"],
   queryFn: ({ signal }) => get<ClusterInfo>("/console/api/cluster", signal),

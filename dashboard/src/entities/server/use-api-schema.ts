@@ -4,8 +4,8 @@ import type { AnySchema } from "../../lib/schema-walk.ts";
 import { openApiQuery } from "./openapi-api.ts";
 
 /**
- * What the API says of one of its shapes, or of one of its fields, for an editor to help with. The API's document is read
- * when the editor asks for it first.
+ * Returns a loader of an API schema, or of one of its fields, for editor assistance. Fetches the OpenAPI document on
+ * first use.
  */
 export function useApiSchema(shape: string, field?: string): () => Promise<AnySchema | null> {
   const client = useQueryClient();

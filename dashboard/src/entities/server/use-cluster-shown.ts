@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMay } from "../session/use-may.ts";
+import { usePermission } from "../session/use-may.ts";
 import { serverQuery } from "./server-api.ts";
 
-/** Whether there is a cluster to see: on one machine there is none, and it concerns owners alone. */
+/** True if the cluster page is shown: there is a cluster, and the person is an owner. */
 export function useClusterShown(): boolean {
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const { data } = useQuery(serverQuery);
   return may && data?.cell != null;
 }

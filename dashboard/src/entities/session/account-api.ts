@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Invitation, OpenSession, Session } from "../../../../server/wire/console.ts";
+import type { Invitation, OpenSession, Session } from "../../../../server/domain/api-types/console.ts";
 import { get, post, remove } from "../../lib/api.ts";
 
-/** The own sessions, the newest use first. */
+/** Own sessions, last used first. */
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
   queryFn: async ({ signal }) => (await get<{ data: OpenSession[] }>("/console/api/account/sessions", signal)).data,
@@ -13,12 +13,12 @@ export const endOtherSessions = (): Promise<{ ended: number }> => remove("/conso
 export const changePassword = (body: { current_password: string; password: string }): Promise<unknown> =>
   post("/console/api/account/password", body);
 
-/** Asks for a mail; the answer does not say whether there is such an account. */
+/** Requests a reset email. The response does not reveal whether the account exists. */
 export const askReset = (email: string): Promise<unknown> => post("/console/api/password_resets", { email });
 export const acceptReset = (body: { token: string; password: string }): Promise<unknown> =>
   post("/console/api/password_resets/accept", body);
 
-/** Whom a link invites. It never changes. */
+/** Details of an invitation link; they never change. */
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ["invitation", token],

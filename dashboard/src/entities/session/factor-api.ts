@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Factors, Passkey, Session } from "../../../../server/wire/console.ts";
+import type { Factors, Passkey, Session } from "../../../../server/domain/api-types/console.ts";
 import { get, post, remove } from "../../lib/api.ts";
 
-/** What opens the own account. */
+/** Authentication factors of the own account. */
 export const factorsQuery = queryOptions({
   queryKey: ["factors"],
   queryFn: ({ signal }) => get<Factors>("/console/api/account/factors", signal),
@@ -18,7 +18,7 @@ export const renewCodes = (password: string): Promise<{ recovery_codes: string[]
   post("/console/api/account/recovery_codes", { password });
 export const removePasskey = (id: string): Promise<unknown> => remove(`/console/api/account/passkeys/${id}`);
 
-/** Lets a device make a passkey, which asks the person at it. */
+/** Creates a passkey on the device, which asks for confirmation. */
 export async function addPasskey({ name, password }: { name: string; password: string }): Promise<Passkey> {
   const { startRegistration } = await import("@simplewebauthn/browser");
   const begun = await post<{ options: Parameters<typeof startRegistration>[0]["optionsJSON"] }>(
@@ -29,7 +29,7 @@ export async function addPasskey({ name, password }: { name: string; password: s
   return await post("/console/api/account/passkeys", { name, response });
 }
 
-/** Signs in by a passkey of a device. */
+/** Signs in with a passkey. */
 export async function signInByPasskey(): Promise<Session> {
   const { startAuthentication } = await import("@simplewebauthn/browser");
   const begun = await post<{ options: Parameters<typeof startAuthentication>[0]["optionsJSON"] }>(

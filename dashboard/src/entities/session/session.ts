@@ -1,28 +1,28 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Session } from "../../../../server/wire/console.ts";
+import type { Session } from "../../../../server/domain/api-types/console.ts";
 import { ApiError, get, post } from "../../lib/api.ts";
 
-/** Who is signed in, or why nobody is. */
+/** The signed-in session, or whether setup is required. */
 export type SessionState = { signedIn: true; session: Session } | { signedIn: false; setupRequired: boolean };
 
-/** The session of this browser. No session is an answer, not an error. */
+/** Session of this browser. Being signed out is a result, not an error. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: fetchSession,
   staleTime: 60_000,
 });
 
-/** Makes the first account by the one-time code. */
+/** Creates the first account with the one-time code. */
 export function setUp(body: { token: string; email: string; password: string }): Promise<Session> {
   return post<Session>("/console/api/setup", body);
 }
 
-/** Opens a session. */
+/** Signs in. */
 export function signIn(body: { email: string; password: string; code?: string }): Promise<Session> {
   return post<Session>("/console/api/login", body);
 }
 
-/** Ends the session on the server. */
+/** Signs out on the server. */
 export function signOut(): Promise<unknown> {
   return post("/console/api/logout");
 }

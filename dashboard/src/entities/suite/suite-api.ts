@@ -1,6 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Live } from "../../../../server/suites/schema.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import type {
   SuiteListItem as ListedSuite,
   SuiteCase,
@@ -8,19 +7,20 @@ import type {
   SuiteRunListItem as SuiteRun,
   SuiteRun as SuiteRunWithCases,
   Suite as SuiteWithCases,
-} from "../../../../server/wire/suite.ts";
+} from "../../../../server/domain/api-types/suite.ts";
+import type { Live } from "../../../../server/services/evals/schema.ts";
 import { get, post } from "../../lib/api.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 
-const workingMs = 1000;
-const restingMs = 10_000;
+const activePollMs = 1000;
+const idlePollMs = 10_000;
 
 interface SuiteOrder {
   name: string;
   run_ids: string[];
   description?: string | null;
-  /** In place of all its runs, those that come and go: others may change the suite meanwhile. */
+  /** Changes the runs without sending all of them, because others may edit the suite too. */
   add_run_ids?: readonly string[];
   remove_run_ids?: readonly string[];
 }
@@ -28,54 +28,54 @@ interface SuiteOrder {
 export const suiteApi = resource<SuiteWithCases, ListedSuite, SuiteOrder>("suites", ({ name }) => name);
 export const suiteQuery = suiteApi.one;
 
-/** One page of suites, newest first, or those that are sought, each with what last came of it. */
-export const suitesQuery = (at: At, search: NamedSearch) =>
+/** One page of suites, newest first, or the search results, each with its last result. */
+export const suitesQuery = (at: WorkspaceKey, search: NamedSearch) =>
   queryOptions({
     ...suiteApi.page(at, search),
     refetchInterval: ({ state }) =>
-      state.data?.data.some(({ last_suite_run }) => last_suite_run && isGoing(last_suite_run))
-        ? 2 * workingMs
-        : restingMs,
+      state.data?.data.some(({ last_suite_run }) => last_suite_run && isInProgress(last_suite_run))
+        ? 2 * activePollMs
+        : idlePollMs,
   });
 
-/** Results of a suite so far, newest first: all that the server remembers of it. */
-export function suiteRunsQuery(at: At, id: string) {
+/** All stored results of a suite, newest first. */
+export function suiteRunsQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     queryKey: [...suiteApi.of(at, id).queryKey, "runs"],
     queryFn: ({ signal }) => get<List<SuiteRun>>(suiteApi.url(at, id, "/runs?limit=50"), signal),
-    refetchInterval: ({ state }) => (state.data?.data.some(isGoing) ? workingMs : restingMs),
+    refetchInterval: ({ state }) => (state.data?.data.some(isInProgress) ? activePollMs : idlePollMs),
   });
 }
 
-/** One suite run with its cases; read again while it goes on. */
-export function suiteRunQuery(at: At, id: string, suiteRunId: string) {
+/** One suite run with its cases; refetched while it is running. */
+export function suiteRunQuery(at: WorkspaceKey, id: string, suiteRunId: string) {
   return queryOptions({
     queryKey: [...suiteApi.of(at, id).queryKey, "run", suiteRunId],
     queryFn: ({ signal }) =>
       get<SuiteRunWithCases>(suiteApi.url(at, id, `/runs/${encodeURIComponent(suiteRunId)}`), signal),
-    refetchInterval: ({ state }) => (state.data && isGoing(state.data) ? workingMs : false),
+    refetchInterval: ({ state }) => (state.data && isInProgress(state.data) ? activePollMs : false),
     retry: false,
   });
 }
 
-const isGoing = ({ status }: SuiteRun): boolean => status === "in_progress";
+const isInProgress = ({ status }: SuiteRun): boolean => status === "in_progress";
 
-export const startSuiteRun = (at: At, id: string, body: { live?: Live }): Promise<SuiteRunWithCases> =>
+export const startSuiteRun = (at: WorkspaceKey, id: string, body: { live?: Live }): Promise<SuiteRunWithCases> =>
   post(suiteApi.url(at, id, "/runs"), body);
 
-export const cancelSuiteRun = (at: At, id: string, suiteRunId: string): Promise<SuiteRunWithCases> =>
+export const cancelSuiteRun = (at: WorkspaceKey, id: string, suiteRunId: string): Promise<SuiteRunWithCases> =>
   post(suiteApi.url(at, id, `/runs/${encodeURIComponent(suiteRunId)}/cancel`));
 
-/** Puts runs into a suite, behind those that it has. */
-export const addCases = (at: At, id: string, runIds: readonly string[]): Promise<SuiteWithCases> =>
+/** Adds runs to the end of a suite. */
+export const addCases = (at: WorkspaceKey, id: string, runIds: readonly string[]): Promise<SuiteWithCases> =>
   suiteApi.change(at, id, { add_run_ids: runIds });
 
-/** Takes a run out of a suite. */
-export const removeCase = (at: At, id: string, runId: string): Promise<SuiteWithCases> =>
+/** Removes a run from a suite. */
+export const removeCase = (at: WorkspaceKey, id: string, runId: string): Promise<SuiteWithCases> =>
   suiteApi.change(at, id, { remove_run_ids: [runId] });
 
-/** What is known of each suite. */
+/** Fields that every suite has. */
 export type Suite = Omit<SuiteListItem, "last_suite_run">;
 
-/** How a case that diverged went on with its model. */
+/** Live continuation of a case that diverged. */
 export type LiveResult = NonNullable<SuiteCase["live"]>;

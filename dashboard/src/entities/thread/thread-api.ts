@@ -1,14 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { ThreadStatus } from "../../../../server/wire/names.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { List } from "../../../../server/wire/schema.ts";
-import type { Thread, ThreadMessage } from "../../../../server/wire/thread.ts";
+import type { ThreadStatus } from "../../../../server/domain/api-types/enums.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import type { Thread, ThreadMessage } from "../../../../server/domain/api-types/thread.ts";
 import { get, query } from "../../lib/api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 import { runApi } from "../run/run-api.ts";
 
-/** What the address of the list holds. */
+/** Search parameters of the list. */
 export interface ThreadsSearch extends PageSearch {
   user?: string;
   session?: string;
@@ -18,12 +18,12 @@ export interface ThreadsSearch extends PageSearch {
 export const threadApi = resource<Thread>("threads");
 export const threadQuery = threadApi.one;
 
-/** A page of threads, the newest first. */
-export const threadsQuery = (at: At, { user, session, status, ...page }: ThreadsSearch) =>
+/** A page of threads, newest first. */
+export const threadsQuery = (at: WorkspaceKey, { user, session, status, ...page }: ThreadsSearch) =>
   threadApi.page(at, page, { user_id: user, session_id: session, status });
 
-/** What was said, a page at a time, the newest first. */
-export function messagesQuery(at: At, id: string) {
+/** Messages of a thread, newest first, paginated. */
+export function messagesQuery(at: WorkspaceKey, id: string) {
   return infiniteQueryOptions({
     queryKey: [...threadApi.of(at, id).queryKey, "messages"],
     initialPageParam: undefined as string | undefined,
@@ -35,16 +35,16 @@ export function messagesQuery(at: At, id: string) {
   });
 }
 
-/** The newest runs of a thread, over or not. */
-export function threadRunsQuery(at: At, id: string) {
+/** Newest runs of a thread. */
+export function threadRunsQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     queryKey: [...threadApi.of(at, id).queryKey, "runs"],
     queryFn: ({ signal }) => get<List<Run>>(runApi.url(at) + query({ limit: 100, thread_id: id }), signal),
   });
 }
 
-/** A run that is not over, with all that it was asked and asks for; read anew when it waits for something else. */
-export function openRunQuery(at: At, { id, status, required_action }: Run) {
+/** An unfinished run with its input and pending calls; refetched when its required action changes. */
+export function openRunQuery(at: WorkspaceKey, { id, status, required_action }: Run) {
   const waits = required_action?.submit_tool_outputs.tool_calls.map((call) => `${call.id} ${call.needs}`);
   return queryOptions({
     queryKey: [...runApi.of(at, id).queryKey, "open", status, waits],

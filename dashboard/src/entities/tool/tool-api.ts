@@ -1,23 +1,25 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
-import type { Tool, ToolTest } from "../../../../server/tools/schema.ts";
-import type { Secret } from "../../../../server/wire/secret.ts";
+import type { Secret } from "../../../../server/domain/api-types/secret.ts";
+import type { AgentListItem as ListedAgent } from "../../../../server/resources/agents/schema.ts";
+import type { Tool, ToolTest } from "../../../../server/resources/tools/schema.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { agentApi } from "../agent/agent-api.ts";
-import { type At, resource } from "../resource/resource.ts";
+import { resource, type WorkspaceKey } from "../crud/resource.ts";
 import type { ToolsSearch } from "./tools-search.ts";
 
-/** The signing secret comes with the creation alone. */
+/** Only the creation returns the signing secret. */
 export const toolApi = resource<Tool, Tool, object, Tool & { signing_secret?: string }>("tools", ({ name }) => name);
 
 /** A page of tools. */
-export const toolsQuery = (at: At, { type, ...page }: ToolsSearch) => toolApi.page(at, page, { type });
+export const toolsQuery = (at: WorkspaceKey, { type, ...page }: ToolsSearch) => toolApi.page(at, page, { type });
 
 const mostAgents = 100;
 
-/** Which agents have which tool: by the tool's id. A list of agents tells but numbers, so each is read; the newest hundred. */
-export function usersQuery(at: At) {
+/**
+ * Agents by the id of a tool they use. Lists of agents contain only counts, so each of the newest hundred is fetched.
+ */
+export function usersQuery(at: WorkspaceKey) {
   return queryOptions({
     queryKey: toolApi.key(at, "users"),
     queryFn: async ({ signal }) => {
@@ -38,34 +40,37 @@ export function usersQuery(at: At) {
   });
 }
 
-/** Their names alone: nobody can read their values. */
+/** Lists the names only: secret values cannot be read. */
 export const secretApi = resource<Secret>("secrets");
 
-export const setSecret = (at: At, name: string, value: string): Promise<unknown> =>
+export const setSecret = (at: WorkspaceKey, name: string, value: string): Promise<unknown> =>
   put(secretApi.url(at, name), { value });
 
-/** Changes a tool, unless somebody changed it since it was read. The API has no versions of tools, so it is read again. */
-export async function changeTool(at: At, read: Tool, body: object): Promise<Tool> {
+/**
+ * Updates a tool; throws ToolChanged if it has changed since it was read. Tools have no versions in the API, so it is
+ * read again first.
+ */
+export async function changeTool(at: WorkspaceKey, read: Tool, body: object): Promise<Tool> {
   const newer = await get<Tool>(toolApi.url(at, read.id));
   if (newer.updated_at !== read.updated_at) throw new ToolChanged(newer);
   return await toolApi.change(at, read.id, body);
 }
 
-/** Nothing was written: the tool is another one by now. */
+/** Thrown if the tool was changed elsewhere. Nothing was written. */
 export class ToolChanged extends Error {
   constructor(readonly newer: Tool) {
     super("Someone else changed the tool.");
   }
 }
 
-export const refreshTool = (at: At, id: string): Promise<Tool> => post(toolApi.url(at, id, "/refresh"));
+export const refreshTool = (at: WorkspaceKey, id: string): Promise<Tool> => post(toolApi.url(at, id, "/refresh"));
 
-export const testTool = (at: At, id: string, body: object): Promise<ToolTest> =>
+export const testTool = (at: WorkspaceKey, id: string, body: object): Promise<ToolTest> =>
   post(toolApi.url(at, id, "/test"), body);
 
 type Approval = "never" | "always" | { when: object };
 
-/** Who decides before a call, in words. */
+/** Describes when a call needs approval. */
 export function approvalWords(approval: Approval): string {
   if (approval === "never") return "Not required";
   return approval === "always" ? "Always required" : "Conditional";

@@ -1,4 +1,4 @@
-import { type ToolType, toolTypeWords } from "../../../../server/core/agent-snapshot.ts";
+import { type ToolType, toolTypeWords } from "../../../../server/domain/agent-snapshot.ts";
 
-/** What people call a type of tools; an agent's version may name one of another time. */
+/** Label of a tool type. Unknown types, as in old agent versions, stay as they are. */
 export const toolTypeWord = (type: string): string => toolTypeWords[type as ToolType] ?? type;

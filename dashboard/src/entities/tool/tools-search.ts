@@ -1,8 +1,8 @@
-import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
+import type { ToolType } from "../../../../server/domain/agent-snapshot.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
 import type { PeriodSearch } from "../analytics/period.ts";
 
-/** What the address of the list holds. */
+/** Search parameters of the list. */
 export interface ToolsSearch extends NamedSearch {
   type?: ToolType;
 }
@@ -10,14 +10,14 @@ export interface ToolsSearch extends NamedSearch {
 export const toolTabs = ["definition", "test", "analytics"] as const;
 type ToolTab = (typeof toolTabs)[number];
 
-/** What the address of a tool holds. */
+/** Search parameters of a tool's page. */
 export interface ToolSearch extends PeriodSearch {
   tab?: ToolTab;
-  /** Of an MCP server, the tool that is tried. */
+  /** The tool of an MCP server that is being tested. */
   tool?: string;
 }
 
-/** What the address of a new tool holds. */
+/** Search parameters of the page for a new tool. */
 export interface NewToolSearch {
   type?: ToolType;
 }

@@ -1,12 +1,12 @@
-import type { AnalyticsReport } from "../../../../server/wire/usage.ts";
+import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { unknown } from "../../lib/format.ts";
 
-/** How often something ran, how that ended, and how long it took on average. */
+/** Count, outcomes and average duration. */
 export type Activity = Pick<AnalyticsReport["totals"], "count" | "completed" | "failed" | "average_ms">;
 
 const none: Activity = { count: 0, completed: 0, failed: 0, average_ms: null };
 
-/** Of one name. Null where it is not known: a report holds so many series, and what is less than those is in none. */
+/** Activity of one name. Null if unknown: a report contains a limited number of series, largest first. */
 export function activityOf(
   report: Pick<AnalyticsReport, "data" | "has_more"> | undefined,
   name: string,
@@ -15,7 +15,7 @@ export function activityOf(
   return found ?? (report && !report.has_more ? none : null);
 }
 
-/** `98%` of what was not cancelled; never `100%` where something failed. */
+/** Success rate without cancelled runs, such as `98%`; never `100%` if one failed. */
 export function successWords({ completed, failed }: Activity): string {
   const all = completed + failed;
   if (all === 0) return unknown;

@@ -3,7 +3,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { keysQuery } from "../key/key-api.ts";
 import { peopleQuery } from "../server/server-api.ts";
 
-/** What somebody is called who did something: the address of a person, the name of a key; else nothing. */
+/** Display name of an actor: a person's email or a key's name; otherwise null. */
 export function useActorName(actor: { type: string; id: string | null } | null): string | null {
   const people = useQuery({ ...peopleQuery, enabled: actor?.type === "user", staleTime: 60_000 });
   const keys = useQuery({ ...keysQuery(useWorkspace()), enabled: actor?.type === "api_key", refetchInterval: false });

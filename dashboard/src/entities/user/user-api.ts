@@ -1,9 +1,9 @@
-import type { Erasure } from "../../../../server/wire/user.ts";
+import type { Erasure } from "../../../../server/domain/api-types/user.ts";
 import { remove, resourceUrl } from "../../lib/api.ts";
-import type { At } from "../resource/resource.ts";
+import type { WorkspaceKey } from "../crud/resource.ts";
 
 const wait_s = 30;
 
-/** Deletes all that there is of a user; returns how far that has come. */
-export const eraseUser = (at: At, userId: string): Promise<Erasure> =>
+/** Deletes all data of a user; returns the progress. */
+export const eraseUser = (at: WorkspaceKey, userId: string): Promise<Erasure> =>
   remove(resourceUrl(at, `/users/${encodeURIComponent(userId)}/data?wait=${wait_s}`));

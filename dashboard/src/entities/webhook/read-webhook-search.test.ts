@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readWebhookSearch } from "./read-webhook-search.ts";
 
-test("filters and the delivery are read from an address, and what is none is left out", () => {
+test("filters and delivery are read from an address, and invalid values are left out", () => {
   expect(readWebhookSearch({ status: "failed", type: "run.failed", delivery: "dlv_1", after: "dlv_2" })).toEqual({
     status: "failed",
     type: "run.failed",

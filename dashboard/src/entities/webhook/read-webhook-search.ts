@@ -1,7 +1,7 @@
-import { deliveryStatuses } from "../../../../server/wire/names.ts";
+import { deliveryStatuses } from "../../../../server/domain/api-types/enums.ts";
 import {
-  given,
   type NamedSearch,
+  omitUndefined,
   type PageSearch,
   readChoice,
   readForm,
@@ -11,19 +11,19 @@ import {
 
 type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Which deliveries are listed, and the one that is looked at. */
+/** Search parameters of a webhook's page: filters and the open delivery. */
 export interface DeliveriesSearch extends PageSearch {
   status?: DeliveryStatus;
   type?: string;
   delivery?: string;
 }
 
-/** The page of the list in an address. */
+/** Parses the search parameters of the list. */
 export const readWebhooksSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "whk");
 
-/** The filters and the delivery in an address; what is none is left out. */
+/** Parses the filters and the delivery; invalid values are omitted. */
 export function readWebhookSearch(search: Record<string, unknown>): DeliveriesSearch {
-  return given({
+  return omitUndefined({
     status: readChoice(search.status, deliveryStatuses),
     type: readForm(search.type, /^[a-z]+\.[a-z_]+$/),
     delivery: readForm(search.delivery, /^dlv_\w+$/),

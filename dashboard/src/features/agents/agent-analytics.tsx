@@ -9,7 +9,7 @@ import {
 import { AnalyticsPanel } from "../../entities/analytics/panel.tsx";
 import type { PeriodSearch } from "../../entities/analytics/period.ts";
 
-/** How the runs of an agent came along. */
+/** Charts of an agent's runs in a period. */
 export function AgentAnalytics({
   id,
   search,

@@ -1,20 +1,20 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useState } from "react";
-import type { ChatPage } from "../../../../server/wire/chat-page.ts";
+import type { ChatPage } from "../../../../server/domain/api-types/chat-page.ts";
 import { chatPageQuery, closeChatPage, rotateChatPage, setChatPage } from "../../entities/agent/chat-page-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { toast } from "../../ui/toast.ts";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { FormSection } from "../../ui/forms/form-section.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 import { chatDraftOf, chatFaults, chatPageOf } from "./chat-page-draft.ts";
 
 const accesses = [
@@ -35,9 +35,9 @@ const filesChoices = [
   },
 ] as const;
 
-/** The page on which others talk with an agent: whether there is one, for whom, and what it may cost. */
+/** Settings of an agent's chat page: open or closed, who has access, and its limits. */
 export function AgentChatPage({ id }: { id: string }) {
-  const may = useMay("member");
+  const may = usePermission("member");
   const read = useQuery({ ...chatPageQuery(useWorkspace(), id), enabled: may });
   if (!may) return <p className="px-5 py-8 text-muted">Viewers cannot see the link of a chat page.</p>;
   if (read.isError)
@@ -55,9 +55,9 @@ export function AgentChatPage({ id }: { id: string }) {
   );
 }
 
-/** Where the page is, and how to take it back. */
+/** The URL of an open chat page, with the buttons that replace its link and close it. */
 function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage }) {
-  const [asked, setAsked] = useState<"rotate" | "close" | null>(null);
+  const [openDialog, setAsked] = useState<"rotate" | "close" | null>(null);
   const at = useWorkspace();
   return (
     <FormSection title="The page is open" about="The part after # gives access. Browsers do not send it to servers.">
@@ -77,19 +77,19 @@ function OpenPage({ id, page: { url, access } }: { id: string; page: ChatPage })
           Close the page
         </Button>
       </div>
-      {asked && (
-        <ActDialog
-          title={asked === "rotate" ? "Replace the link" : "Close the chat page"}
-          act={asked === "rotate" ? "Replace the link" : "Close the page"}
-          acting={asked === "rotate" ? "Replacing" : "Closing"}
-          refused={asked === "rotate" ? "The link was not replaced" : "The page was not closed"}
-          run={(): Promise<unknown> => (asked === "rotate" ? rotateChatPage(at, id) : closeChatPage(at, id))}
+      {openDialog && (
+        <ActionDialog
+          title={openDialog === "rotate" ? "Replace the link" : "Close the chat page"}
+          act={openDialog === "rotate" ? "Replace the link" : "Close the page"}
+          acting={openDialog === "rotate" ? "Replacing" : "Closing"}
+          refused={openDialog === "rotate" ? "The link was not replaced" : "The page was not closed"}
+          run={(): Promise<unknown> => (openDialog === "rotate" ? rotateChatPage(at, id) : closeChatPage(at, id))}
           stale={[chatPageQuery(at, id)]}
           onClose={() => setAsked(null)}
-          onDone={() => toast(asked === "rotate" ? "Link replaced" : "Chat page closed")}
+          onDone={() => toast(openDialog === "rotate" ? "Link replaced" : "Chat page closed")}
         >
           <p>Visitors lose access with their next message. Their conversations stay in Threads.</p>
-        </ActDialog>
+        </ActionDialog>
       )}
     </FormSection>
   );
@@ -121,8 +121,8 @@ function PageForm({ id, page }: { id: string; page: ChatPage | null }) {
           </>
         }
       >
-        <ChoiceCards label="Who can use it" choices={accesses} {...form.choose("access")} />
-        <ChoiceCards label="What people can send" choices={filesChoices} {...form.choose("files")} />
+        <RadioCards label="Who can use it" choices={accesses} {...form.choose("access")} />
+        <RadioCards label="What people can send" choices={filesChoices} {...form.choose("files")} />
         <Field label="Title" hint="Shown above the chat." autoComplete="off" {...form.text("title")} />
       </FormSection>
       <FormSection title="Run limits" about="Each message is a run. Above a limit, the page asks visitors to wait.">

@@ -1,29 +1,29 @@
-import type { Agent } from "../../../../server/agents/schema.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { blameAgent, changesOf, draftOf, fieldWords, readDraft } from "../../entities/agent/agent-draft.ts";
+import { assignAgentErrors, changesOf, draftOf, fieldWords, readDraft } from "../../entities/agent/agent-draft.ts";
 import type { DefinitionField, Draft } from "../../entities/agent/agent-fields.ts";
-import { DefinitionForm, type DefinitionKind } from "../../entities/resource/definition-form.tsx";
+import { DefinitionForm, type DefinitionKind } from "../../entities/crud/definition-form.tsx";
 import { ApiError, get } from "../../lib/api.ts";
 import { AgentForm } from "./agent-form.tsx";
 
-/** A change is a new version, made from the one that was read. */
+/** Each save creates a version. The API refuses it if another version was saved since `version` was read. */
 const kind: DefinitionKind<Agent, Draft> = {
   noun: "Agent",
   api: agentApi,
   draftOf,
   changesOf,
-  blame: blameAgent,
+  assignErrors: assignAgentErrors,
   faultsOf: (draft) => readDraft(draft).faults,
   save: (at, { id, version }, said) => agentApi.change(at, id, { ...said, expected_version: version }),
   newerOf: async (at, error, id) =>
     error instanceof ApiError && error.code === "version_conflict" ? await get<Agent>(agentApi.url(at, id)) : null,
   isNewer: (agent, base) => agent.version > base.version,
-  words: (changes) => fieldWords(Object.keys(changes) as DefinitionField[]),
+  fieldLabels: (changes) => fieldWords(Object.keys(changes) as DefinitionField[]),
   request: ({ id, instructions, version }, changes) => ({
     path: `/v1/agents/${id}`,
     body: { ...(Object.keys(changes).length > 0 ? changes : { instructions }), expected_version: version },
   }),
-  says: {
+  messages: {
     act: ({ version }) => `Save as version ${version + 1}`,
     saved: ({ name, version }) => `${name} is at version ${version}`,
     state: (mine, isFaulty) =>
@@ -36,7 +36,7 @@ const kind: DefinitionKind<Agent, Draft> = {
   },
 };
 
-/** What an agent is, to read and to change. */
+/** The form that shows and edits an agent's definition. */
 export function AgentDefinition({ agent }: { agent: Agent }) {
   return (
     <DefinitionForm kind={kind} thing={agent}>

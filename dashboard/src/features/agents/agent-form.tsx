@@ -1,38 +1,38 @@
 import { useQuery } from "@tanstack/react-query";
-import { type DoorName, doorNames } from "../../../../server/core/doors.ts";
-import { limits } from "../../../../server/core/limits.ts";
-import { reasoningEfforts } from "../../../../server/core/providers.ts";
-import { bounds, type Draft } from "../../entities/agent/agent-fields.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
+import { reasoningEfforts } from "../../../../server/domain/providers.ts";
+import { type Draft, runLimits } from "../../entities/agent/agent-fields.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
-import type { Fields } from "../../lib/use-form.ts";
+import type { Fields } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { CodeEditor } from "../../ui/code-editor.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { SchemaField } from "../../ui/schema-field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { CodeEditor } from "../../ui/editor/code-editor.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormSection } from "../../ui/forms/form-section.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { SchemaField } from "../../ui/forms/schema-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { ScriptField } from "./script-field.tsx";
-import { deedOf } from "./test-model.ts";
+import { behaviorOf } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 
 type AgentFormProps = Fields<Draft>;
 
-/** All fields of an agent. */
+/** All fields of an agent's definition. */
 export function AgentForm(props: AgentFormProps) {
-  const { draft, faults, json, set } = props;
+  const { draft, fieldErrors, json, set } = props;
   const metadata = useApiSchema("Metadata");
   return (
     <>
       <Basics {...props} />
       <ModelFields {...props} />
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
-        <ToolPicker chosen={draft.tools} fault={faults.tools} onChoose={(tools) => set({ tools })} />
+        <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />
@@ -83,17 +83,17 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
   const known = [...(models.data?.data ?? [])].sort((a, b) => Number(b.available) - Number(a.available));
-  const deed = deedOf(draft.model);
+  const behavior = behaviorOf(draft.model);
   const isScript = draft.model.trim() === "test/script" || draft.script !== "";
   return (
     <FormSection title="Model" about="Choose a known model, or type any other model of a connection.">
-      <SuggestField
+      <Combobox
         label="Model"
-        hint={deed ? `${draft.model.trim()} ${deed}: built in, free and offline.` : "<provider>/<model>"}
+        hint={behavior ? `${draft.model.trim()} ${behavior}: built in, free and offline.` : "<provider>/<model>"}
         items={known.map(({ id, available }) => ({
           value: id,
           aside: available ? (
-            <span className="font-sans text-2xs text-muted">{deedOf(id)}</span>
+            <span className="font-sans text-2xs text-muted">{behaviorOf(id)}</span>
           ) : (
             <Badge>no connection</Badge>
           ),
@@ -126,8 +126,8 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
 const doorLabels = { mcp: "MCP: a tool of this server", a2a: "A2A: an agent with a card" };
 
 function DoorFields({ draft, set, json }: AgentFormProps) {
-  const chosen = (name: DoorName, on: boolean) =>
-    doorNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
+  const chosen = (name: ProtocolName, on: boolean) =>
+    protocolNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
   return (
     <FormSection
       title="Access"
@@ -145,7 +145,7 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
         </>
       }
     >
-      {doorNames.map((name) => (
+      {protocolNames.map((name) => (
         <label key={name} className="flex items-center gap-2">
           <input
             type="checkbox"
@@ -169,7 +169,7 @@ function Bounds({ text }: AgentFormProps) {
   return (
     <FormSection title="Run limits" about="A run ends when it reaches the first of these limits.">
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-3">
-        {bounds.map(({ field, label, placeholder }) => (
+        {runLimits.map(({ field, label, placeholder }) => (
           <Field key={field} label={label} inputMode="decimal" placeholder={placeholder} {...text(field)} />
         ))}
       </div>

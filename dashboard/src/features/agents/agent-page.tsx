@@ -2,31 +2,31 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Agent } from "../../../../server/agents/schema.ts";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { useTransferActions } from "../../entities/import-export/use-carry.tsx";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
-import { useCarry } from "../../entities/transfer/use-carry.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { Badge } from "../../ui/badge.tsx";
-import { buttonClass } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { Tabs } from "../../ui/data/tabs.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Time } from "../../ui/time.tsx";
 import { AgentChatPage } from "./agent-chat-page.tsx";
 import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
 
-/** Loaded apart, with its charts. */
+/** A lazy chunk, because it contains the charts. */
 const AgentAnalytics = lazyPart(() => import("./agent-analytics.tsx").then((it) => ({ default: it.AgentAnalytics })));
 
 interface AgentPageProps {
@@ -37,7 +37,7 @@ interface AgentPageProps {
   onLeave: () => void;
 }
 
-/** One agent: what it is, what it was, and what it did. */
+/** One agent: its definition, versions, runs, analytics and chat page. */
 export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPageProps) {
   const { tab = "definition" } = search;
   const read = useQuery(agentApi.one(useWorkspace(), id));
@@ -62,9 +62,9 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
             {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
             {tab === "runs" && <AgentRuns agent={agent} />}
             {tab === "analytics" && (
-              <LoadedPart>
+              <LazyBoundary>
                 <AgentAnalytics id={id} search={search} onPeriod={(period) => onSearch({ tab, ...period })} />
-              </LoadedPart>
+              </LazyBoundary>
             )}
             {tab === "chat" && <AgentChatPage key={id} id={id} />}
           </Tabs>
@@ -76,7 +76,7 @@ export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPage
 
 function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
   const [deleting, setDeleting] = useState(false);
-  const { acts, dialog } = useCarry({ agent });
+  const { acts, dialog } = useTransferActions({ agent });
   return (
     <>
       <ObjectHead
@@ -90,15 +90,15 @@ function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
           </Link>
         }
         acts={
-          <ActsMenu
+          <ActionsMenu
             acts={[...acts, { icon: Trash2, word: "Delete agent", danger: true, onDo: () => setDeleting(true) }]}
           />
         }
       >
-        <IdFact noun="agent" id={agent.id} />
-        <Fact name="Updated">
+        <IdDescription noun="agent" id={agent.id} />
+        <Description name="Updated">
           <Time at={agent.updated_at} />
-        </Fact>
+        </Description>
       </ObjectHead>
       {dialog}
       {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
@@ -106,7 +106,7 @@ function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
   );
 }
 
-/** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */
+/** Deletes an agent. In live mode, an agent that has runs is deleted only after its name is typed. */
 function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent; onClose: () => void; onDeleted: () => void }) {
   const { id, name, version } = agent;
   const at = useWorkspace();

@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
-import type { Agent } from "../../../../server/agents/schema.ts";
-import { countedUsage } from "../../../../server/core/counted-usage.ts";
-import { lastText } from "../../../../server/core/run-input.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { countedUsage } from "../../../../server/domain/counted-usage.ts";
+import { lastText } from "../../../../server/domain/run-input.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { formatCost } from "../../lib/format.ts";
-import { plainLine } from "../../lib/plain-line.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { LiveListBody } from "../../ui/list-body.tsx";
-import { SheetFoot } from "../../ui/sheet.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { TimeSwitch } from "../../ui/time-switch.tsx";
+import { LiveListBody } from "../../ui/data/list-body.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { SheetFoot } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
+import { TimeSwitch } from "../../ui/forms/time-switch.tsx";
 
 const columns = [
   { label: "Input and result" },
@@ -28,14 +28,15 @@ const columns = [
   { label: "Created" },
 ];
 
-/** The newest runs of an agent, and the way to all of them. */
+/** The newest runs of an agent, with a link to all of them. */
 export function AgentRuns({ agent: { id } }: { agent: Pick<Agent, "id"> }) {
   const list = useQuery({ ...agentRunsQuery(useWorkspace(), id), refetchInterval: 5000 });
   return (
     <>
       <LiveListBody
         label="Runs of this agent"
-        {...{ list, columns }}
+        list={list}
+        columns={columns}
         place={id}
         row={(run) => <RunRow key={run.id} run={run} />}
         none={
@@ -63,10 +64,10 @@ function RunRow({ run }: { run: Run }) {
     <Row>
       <Cell main>
         <Link to="/runs/$runId" params={{ runId: run.id }} data-row title={input} className={rowLink}>
-          {plainLine(input) || "No input"}
+          {markdownToText(input) || "No input"}
         </Link>
         <SecondLine tone={run.error ? "text-bad" : "text-muted"}>
-          {run.error?.message ?? (plainLine(run.output ?? "") || run.id)}
+          {run.error?.message ?? (markdownToText(run.output ?? "") || run.id)}
         </SecondLine>
       </Cell>
       <Cell>

@@ -2,19 +2,19 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { ArrowLeft } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
-import type { Agent, AgentVersion } from "../../../../server/agents/schema.ts";
+import type { Agent, AgentVersion } from "../../../../server/resources/agents/schema.ts";
 import { versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords } from "../../entities/agent/agent-draft.ts";
 import { VersionDiff } from "../../entities/agent/version-diff.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useRowKeys } from "../../hooks/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { TableSkeleton } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { RestoreVersion } from "./restore-version.tsx";
 
@@ -24,23 +24,23 @@ interface VersionsProps {
   onSearch: (search: AgentSearch) => void;
 }
 
-/** What an agent was: its versions on the left, what is different between two of them on the right. */
+/** An agent's versions: the list on the left, the differences between two of them on the right. */
 export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const page = useQuery(versionsQuery(at, agent.id));
   const versions = page.data?.data;
   const shown = versions?.find(({ version }) => version === search.version) ?? versions?.[0];
   const before =
     versions?.find(({ version }) => version === search.against && version !== shown?.version) ??
     versions?.find(({ version }) => version === (shown?.version ?? 0) - 1);
-  const [wholeShown, wholeBefore] = [useWhole(agent.id, shown), useWhole(agent.id, before)];
-  const isWhole = wholeShown.version !== null && wholeBefore.version !== null;
+  const [fullSelected, fullBase] = [useFullVersion(agent.id, shown), useFullVersion(agent.id, before)];
+  const areLoaded = fullSelected.version !== null && fullBase.version !== null;
   const body = useRef<HTMLDivElement>(null);
   useFocusPane(body, search.version);
   useRowKeys(body);
   const [restoring, setRestoring] = useState<AgentVersion | null>(null);
-  const error = page.error ?? wholeShown.error ?? wholeBefore.error;
+  const error = page.error ?? fullSelected.error ?? fullBase.error;
   if (error)
     return (
       <div className="px-4 pt-3 rail:px-5">
@@ -49,7 +49,7 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
     );
   if (!versions) return <TableSkeleton />;
   const show = (version: number, against?: number) => onSearch({ tab: "versions", version, against });
-  // A phone shows one of the two: the list, or the version that was chosen.
+  // On a phone, only one of the two is visible: the list, or the selected version.
   const isChosen = search.version !== undefined;
   return (
     <div
@@ -106,17 +106,17 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
               </div>
             )}
             {may && shown.version !== agent.version && (
-              <Button disabled={!wholeShown.version} onClick={() => setRestoring(wholeShown.version ?? null)}>
+              <Button disabled={!fullSelected.version} onClick={() => setRestoring(fullSelected.version ?? null)}>
                 Restore version {shown.version}
               </Button>
             )}
           </div>
         )}
-        {isWhole && wholeShown.version && (
+        {areLoaded && fullSelected.version && (
           <VersionDiff
             key={`${shown?.version} ${before?.version}`}
-            before={wholeBefore.version ?? null}
-            after={wholeShown.version}
+            before={fullBase.version ?? null}
+            after={fullSelected.version}
           />
         )}
       </section>
@@ -132,20 +132,20 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   );
 }
 
-/** A version of the list with all that it says: null while that is on its way, undefined where there is none. */
-function useWhole(agentId: string, listed: AgentVersion | undefined) {
+/** The complete form of a listed version, which may be truncated: null while it loads, undefined if there is none. */
+function useFullVersion(agentId: string, listed: AgentVersion | undefined) {
   const isCut = listed?.truncated !== undefined;
   const whole = useQuery({ ...versionQuery(useWorkspace(), agentId, listed?.version ?? 0), enabled: isCut });
   return { version: isCut ? (whole.data ?? null) : listed, error: whole.error };
 }
 
-/** Where the one pane takes the place of the other, the focus goes with it: to what was chosen, and back to its entry. */
+/** On a phone, where one pane replaces the other: moves the focus to the version's heading, and back to its entry. */
 function useFocusPane(body: RefObject<HTMLElement | null>, version: number | undefined): void {
   const last = useRef(version);
   useEffect(() => {
-    const left = version === undefined ? `[data-version="${last.current}"]` : "h2";
+    const focusTarget = version === undefined ? `[data-version="${last.current}"]` : "h2";
     last.current = version;
-    if (!document.activeElement?.checkVisibility()) body.current?.querySelector<HTMLElement>(left)?.focus();
+    if (!document.activeElement?.checkVisibility()) body.current?.querySelector<HTMLElement>(focusTarget)?.focus();
   }, [body, version]);
 }
 

@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
-import type { AgentListItem as ListedAgent } from "../../../../server/agents/schema.ts";
+import type { AgentListItem as ListedAgent } from "../../../../server/resources/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
+import { ListPage } from "../../entities/crud/list-page.tsx";
+import { ImportBundle } from "../../entities/import-export/import-bundle.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
 import type { Activity } from "../../entities/usage/activity-of.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
 
 const columns = [
   { label: "Name" },
@@ -32,7 +32,10 @@ export function AgentsPage({ search, onSearch }: { search: NamedSearch; onSearch
     <ListPage
       title="Agents"
       noun="agent"
-      {...{ list, columns, search, onSearch }}
+      list={list}
+      columns={columns}
+      search={search}
+      onSearch={onSearch}
       row={(agent) => <AgentRow key={agent.id} agent={agent} activity={activityOf(agent.id)} />}
       searchBy="name"
       acts={<ImportBundle />}
@@ -47,10 +50,10 @@ export function AgentsPage({ search, onSearch }: { search: NamedSearch; onSearch
   );
 }
 
-/** One agent of the list. The whole row opens it. */
+/** An agent in the list. The whole row is a link. */
 function AgentRow({ agent, activity }: { agent: ListedAgent; activity: Activity | null }) {
   const { id, name, description, model, tools_count, version, updated_at } = agent;
-  const mayTry = useMay("member");
+  const mayTry = usePermission("member");
   return (
     <Row>
       <Cell main>

@@ -10,11 +10,11 @@ const page = {
   budget: { max_cost_usd: 0.05, max_total_tokens: 1000 },
 };
 
-test("a page that is read and not changed is sent as it was, also what has no control", () => {
+test("an unedited page is sent unchanged, including settings without a field", () => {
   expect(chatPageOf(chatDraftOf(page), page.budget)).toEqual(page);
 });
 
-test("a new page has the bounds of the API's own defaults, and nothing is wrong with it", () => {
+test("a new page has the API's default limits and is valid", () => {
   const draft = chatDraftOf(null);
   expect(chatFaults(draft)).toEqual({});
   expect(chatPageOf(draft, null)).toEqual({
@@ -27,10 +27,10 @@ test("a new page has the bounds of the API's own defaults, and nothing is wrong 
   });
 });
 
-test.each(["", "0", "-1", "1.5", "many"])("%p is no number of runs", (visitor_day) => {
+test.each(["", "0", "-1", "1.5", "many"])("%p is not a valid number of runs", (visitor_day) => {
   expect(Object.keys(chatFaults({ ...chatDraftOf(null), visitor_day }))).toEqual(["visitor_day"]);
 });
 
-test.each(["0", "-1", "free"])("%p is no budget", (max_cost_usd) => {
+test.each(["0", "-1", "free"])("%p is not a valid budget", (max_cost_usd) => {
   expect(Object.keys(chatFaults({ ...chatDraftOf(null), max_cost_usd }))).toEqual(["max_cost_usd"]);
 });

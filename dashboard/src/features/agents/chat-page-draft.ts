@@ -1,7 +1,7 @@
-import { type ChatSettings, defaultChatLimits } from "../../../../server/core/chat-page.ts";
-import type { Faults } from "../../lib/fault-of.ts";
+import { type ChatSettings, defaultChatLimits } from "../../../../server/domain/chat-page.ts";
+import type { FieldErrors } from "../../lib/field-errors.ts";
 
-/** A chat page while somebody writes it. */
+/** A chat page's settings as the form holds them, before they are saved. */
 interface ChatDraft {
   access: ChatSettings["access"];
   title: string;
@@ -13,7 +13,7 @@ interface ChatDraft {
   max_cost_usd: string;
 }
 
-/** The form's first values: those of the page, or the defaults of a new one. */
+/** Returns the form's initial values: those of the page, or the defaults of a new page. */
 export function chatDraftOf(page: ChatSettings | null): ChatDraft {
   const { limits, visitor_limits } = page ?? defaultChatLimits;
   return {
@@ -28,7 +28,7 @@ export function chatDraftOf(page: ChatSettings | null): ChatDraft {
   };
 }
 
-/** What it says to the API. Of the budget, what has no control here stays. */
+/** Returns the settings to send. Keeps the parts of the budget that the form has no field for. */
 export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): ChatSettings {
   const { max_cost_usd: _, ...others } = budget ?? {};
   const all = { ...others, ...(draft.max_cost_usd.trim() !== "" && { max_cost_usd: Number(draft.max_cost_usd) }) };
@@ -44,7 +44,7 @@ export function chatPageOf(draft: ChatDraft, budget: ChatSettings["budget"]): Ch
 
 const counts = ["visitor_minute", "visitor_day", "page_minute", "page_day"] as const;
 
-export function chatFaults(draft: ChatDraft): Faults<ChatDraft> {
+export function chatFaults(draft: ChatDraft): FieldErrors<ChatDraft> {
   const wrong = counts.filter((field) => !/^[1-9]\d{0,5}$/.test(draft[field].trim()));
   const cost = draft.max_cost_usd.trim();
   return {

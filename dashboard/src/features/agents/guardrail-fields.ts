@@ -5,28 +5,28 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
-} from "../../../../server/core/agent-snapshot.ts";
+} from "../../../../server/domain/agent-snapshot.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
-import { mostRows } from "../../lib/most-rows.ts";
+import { maxSchemaRows } from "../../lib/max-schema-rows.ts";
 
-/** How a setting of a guardrail is written. */
+/** A setting of a guardrail, and the kind of field that edits it. */
 interface Setting {
   name: string;
   label: string;
   kind: "number" | "text" | "prose" | "lines" | "json";
   hint?: string;
-  /** Without it the rule still holds. */
+  /** The rule is valid without this setting. */
   optional?: true;
 }
 
 interface Kind {
   label: string;
   settings: readonly Setting[];
-  /** A rule of it to begin with. */
+  /** The initial values of a new rule of this type. */
   example: Omit<Rule, "type">;
 }
 
-/** A rule as JSON has it: settings are judged by the server. */
+/** A rule as the API has it. The server validates its settings. */
 export interface Rule {
   type: GuardrailType;
   on: GuardrailPoint[];
@@ -34,7 +34,7 @@ export interface Rule {
   config?: Record<string, unknown>;
 }
 
-/** Each type of rule, as a form shows it. */
+/** The form's description of each type of rule. */
 export const kinds: Record<GuardrailType, Kind> = {
   pii: {
     label: "Personal data",
@@ -90,9 +90,9 @@ export const kinds: Record<GuardrailType, Kind> = {
   },
 };
 
-/** The rules that are written, or null where fields cannot show all of them. */
-export function rulesOf(value: unknown): Rule[] | null {
-  return Array.isArray(value) && value.length <= mostRows && value.every(isRule) ? value : null;
+/** Returns the rules in this value, or null if fields cannot show all of them. */
+export function parseRules(value: unknown): Rule[] | null {
+  return Array.isArray(value) && value.length <= maxSchemaRows && value.every(isRule) ? value : null;
 }
 
 function isRule(value: unknown): value is Rule {
@@ -102,9 +102,9 @@ function isRule(value: unknown): value is Rule {
   if (!has(guardrailTypes, type) || !has(guardrailActions, action) || Object.keys(more).length > 0) return false;
   if (!Array.isArray(on) || !on.every((each) => has(guardrailPoints, each)) || !isJsonObject(config)) return false;
   const { settings } = kinds[type as GuardrailType];
-  return Object.entries(config).every(([name, given]) => {
+  return Object.entries(config).every(([name, settingValue]) => {
     const setting = settings.find((each) => each.name === name);
-    return setting !== undefined && canShow(setting, given);
+    return setting !== undefined && canShow(setting, settingValue);
   });
 }
 
@@ -118,15 +118,15 @@ function canShow({ kind }: Setting, value: unknown): boolean {
 const isLine = (text: unknown): boolean =>
   typeof text === "string" && text !== "" && text.trim() === text && !/[\r\n]/.test(text);
 
-/** A rule with a setting changed; of one that may be left out, nothing is nothing. */
-export function withSetting(rule: Rule, { name, optional }: Setting, value: unknown): Rule {
+/** Returns a rule with one setting changed. An optional setting that is empty is removed. */
+export function updateSetting(rule: Rule, { name, optional }: Setting, value: unknown): Rule {
   const { [name]: _, ...others } = rule.config ?? {};
   const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
   return { ...rule, config: optional && isEmpty ? others : { ...rule.config, [name]: value } };
 }
 
-/** A rule with a point taken or left, in the order of all points. */
-export const withPoint = (rule: Rule, point: GuardrailPoint, isOn: boolean): Rule => ({
+/** Returns a rule with one point added or removed. Points keep the order of `guardrailPoints`. */
+export const togglePoint = (rule: Rule, point: GuardrailPoint, isOn: boolean): Rule => ({
   ...rule,
   on: guardrailPoints.filter((each) => (each === point ? isOn : rule.on.includes(each))),
 });

@@ -6,32 +6,32 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
-} from "../../../../server/core/agent-snapshot.ts";
+} from "../../../../server/domain/agent-snapshot.ts";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { jsonText, numberIn, readJson } from "../../lib/json-text.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { EntryCard } from "../../ui/entry-card.tsx";
-import { Field } from "../../ui/field.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
-import { JsonValueField } from "../../ui/json-value-field.tsx";
-import { LinesField } from "../../ui/lines-field.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { TwoViews } from "../../ui/two-views.tsx";
-import { kinds, type Rule, rulesOf, withPoint, withSetting } from "./guardrail-fields.ts";
+import { EntryCard } from "../../ui/data/entry-card.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import { JsonValueField } from "../../ui/forms/json-value-field.tsx";
+import { LinesField } from "../../ui/forms/lines-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
+import { kinds, parseRules, type Rule, togglePoint, updateSetting } from "./guardrail-fields.ts";
 
-/** The rules of an agent, as fields or as JSON, and one of each kind to add. */
+/** The guardrails of an agent, as fields or as JSON, with a menu that adds one of each type. */
 export function GuardrailsField({ value: text, fault, onText }: JsonFieldProps) {
   const schema = useApiSchema("CreateAgentRequest", "guardrails");
-  const { value, fault: broken } = readJson(text.trim() === "" ? "[]" : text);
-  const list = broken === null && Array.isArray(value) ? value : null;
-  const rules = rulesOf(list);
+  const { value, fault: parseFault } = readJson(text.trim() === "" ? "[]" : text);
+  const list = parseFault === null && Array.isArray(value) ? value : null;
+  const rules = parseRules(list);
   const put = (next: readonly unknown[]) => onText(next.length > 0 ? jsonText(next) : "");
   const about = list && list.length > 0 ? `${list.length} of at most 32, applied in this order.` : "No guardrails yet.";
   return (
     <>
-      <TwoViews
+      <FormOrJson
         label="Guardrails"
         fields={
           rules && (
@@ -39,7 +39,7 @@ export function GuardrailsField({ value: text, fault, onText }: JsonFieldProps) 
               <legend className="mb-1.5 font-medium">Guardrails</legend>
               {rules.map((rule, i) => (
                 <RuleFields
-                  // biome-ignore lint/suspicious/noArrayIndexKey: a rule is its place.
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a rule has no id; its position identifies it.
                   key={i}
                   number={i + 1}
                   rule={rule}
@@ -139,7 +139,7 @@ function RuleFields({ number, rule, onRule, onRemove }: RuleProps) {
             <input
               type="checkbox"
               checked={on.includes(point)}
-              onChange={({ target }) => onRule(withPoint(rule, point, target.checked))}
+              onChange={({ target }) => onRule(togglePoint(rule, point, target.checked))}
             />
             {points[point]}
           </label>
@@ -147,28 +147,29 @@ function RuleFields({ number, rule, onRule, onRemove }: RuleProps) {
       </fieldset>
       {kinds[type].settings.map((setting) => {
         const { name, label, hint, kind } = setting;
-        const put = (value: unknown) => onRule(withSetting(rule, setting, value));
-        const said = { label, hint };
-        const given = config[name];
-        if (kind === "json") return <JsonValueField key={name} {...said} value={given ?? {}} onValue={put} />;
+        const put = (value: unknown) => onRule(updateSetting(rule, setting, value));
+        const fieldProps = { label, hint };
+        const settingValue = config[name];
+        if (kind === "json")
+          return <JsonValueField key={name} {...fieldProps} value={settingValue ?? {}} onValue={put} />;
         if (kind === "lines")
           return (
             <LinesField
               key={name}
-              {...said}
+              {...fieldProps}
               mono
               className="min-h-13"
-              lines={(given as string[] | undefined) ?? []}
+              lines={(settingValue as string[] | undefined) ?? []}
               onLines={put}
             />
           );
-        const text = String(given ?? "");
+        const text = String(settingValue ?? "");
         if (kind === "prose")
-          return <TextArea key={name} {...said} value={text} onChange={({ target }) => put(target.value)} />;
+          return <TextArea key={name} {...fieldProps} value={text} onChange={({ target }) => put(target.value)} />;
         return (
           <Field
             key={name}
-            {...said}
+            {...fieldProps}
             spellCheck={false}
             inputMode={kind === "number" ? "numeric" : undefined}
             value={text}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { contextStrategies } from "../../../../server/core/agent-snapshot.ts";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import { contextStrategies } from "../../../../server/domain/agent-snapshot.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import type { MemoryPolicy } from "../../entities/agent/definition.ts";
 import { changeStore, pickStores, policyText, readPolicy } from "../../entities/agent/policy.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
@@ -8,26 +8,26 @@ import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
 import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Field } from "../../ui/field.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TwoViews } from "../../ui/two-views.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 
 interface PolicyProps {
-  /** The agent's, which ranks passages where nothing else is said. */
+  /** The agent's model: the default model of the chat reranker. */
   model: string;
   policy: MemoryPolicy;
   onPolicy: (policy: MemoryPolicy) => void;
 }
 
-/** What an agent remembers, as fields or as JSON: both write the same text. */
+/** The memory policy of an agent, as fields or as JSON. Both edit the same text. */
 export function MemoryPolicyFields({ model, value: text, fault, onText }: JsonFieldProps & { model: string }) {
   const policy = readPolicy(text);
   const schema = useApiSchema("CreateAgentRequest", "memory");
   const onPolicy = (next: MemoryPolicy) => onText(policyText(next));
   return (
-    <TwoViews
+    <FormOrJson
       label="Memory"
       fields={
         policy && (

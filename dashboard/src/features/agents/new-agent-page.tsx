@@ -1,20 +1,20 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { blameAgent, creationOf, draftOf, readDraft } from "../../entities/agent/agent-draft.ts";
-import { CreatePage } from "../../entities/resource/create-page.tsx";
-import { useForm } from "../../lib/use-form.ts";
+import { assignAgentErrors, creationOf, draftOf, readDraft } from "../../entities/agent/agent-draft.ts";
+import { CreatePage } from "../../entities/crud/create-page.tsx";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.ts";
+import { toast } from "../../ui/feedback/toast.ts";
 import { AgentForm } from "./agent-form.tsx";
 
-/** Makes an agent. */
+/** The form that creates an agent. */
 export function NewAgentPage({ onCreated }: { onCreated: (id: string) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const form = useForm({
     first: () => ({ ...draftOf(), model: at.mode === "test" ? "test/echo" : "" }),
     check: (draft) => readDraft(draft).faults,
-    blame: blameAgent,
+    blame: assignAgentErrors,
     send: (draft) => agentApi.create(at, creationOf(draft)),
     onSent: (agent) => {
       toast("Agent created", agent.name);

@@ -1,13 +1,13 @@
 import { readPeriod } from "../../entities/analytics/period.ts";
-import { given, type NamedSearch, readChoice, readNamedSearch } from "../../lib/page-search.ts";
+import { type NamedSearch, omitUndefined, readChoice, readNamedSearch } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
 
-/** Of the list's address. */
+/** Reads the query parameters of the list. */
 export const readAgentsSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "agt");
 
-/** Of an agent's address. */
+/** Reads the query parameters of an agent's page. */
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch =>
-  given({
+  omitUndefined({
     tab: readChoice(search.tab, agentTabs),
     version: readVersion(search.version),
     against: readVersion(search.against),

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { Agent, AgentVersion } from "../../../../server/agents/schema.ts";
+import type { Agent, AgentVersion } from "../../../../server/resources/agents/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { changedFields, fieldWords, restorationOf } from "../../entities/agent/agent-draft.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 
-/** Makes an agent what it was at a version, as a new version. */
+/** Restores an earlier version by saving it as a new one. Deleted tools are left out. */
 export function RestoreVersion({
   agent,
   version,
@@ -22,18 +22,20 @@ export function RestoreVersion({
   const at = useWorkspace();
   const client = useQueryClient();
   const tools = useQuery(toolApi.every(at));
-  const isThere = (id: string) => tools.data?.some((tool) => tool.id === id) ?? true;
-  const gone = version.tools.filter(({ id }) => !isThere(id));
+  const toolExists = (id: string) => tools.data?.some((tool) => tool.id === id) ?? true;
+  const deletedTools = version.tools.filter(({ id }) => !toolExists(id));
   const fields = fieldWords(changedFields(agent, version));
   return (
-    <ActDialog
+    <ActionDialog
       title={`Restore version ${version.version}`}
       act={`Restore version ${version.version}`}
       acting="Restoring"
       kind="primary"
       busy={tools.isPending || fields.length === 0}
       refused="The version was not restored"
-      run={() => agentApi.change(at, agent.id, { ...restorationOf(version, isThere), expected_version: agent.version })}
+      run={() =>
+        agentApi.change(at, agent.id, { ...restorationOf(version, toolExists), expected_version: agent.version })
+      }
       stale={[agentApi.of(at, agent.id), agentApi.all(at)]}
       onClose={onClose}
       onDone={(saved) => {
@@ -47,11 +49,11 @@ export function RestoreVersion({
           ? `Version ${version.version} equals version ${agent.version}: there is nothing to restore.`
           : `Version ${agent.version + 1} is saved with these fields of version ${version.version}: ${fields.join(", ")}. Runs in progress keep their version.`}
       </p>
-      {gone.length > 0 && (
+      {deletedTools.length > 0 && (
         <p className="mt-2 text-warn">
-          Left out because they were deleted: {gone.map(({ name }) => name || "a tool").join(", ")}.
+          Left out because they were deleted: {deletedTools.map(({ name }) => name || "a tool").join(", ")}.
         </p>
       )}
-    </ActDialog>
+    </ActionDialog>
   );
 }

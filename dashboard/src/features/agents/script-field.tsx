@@ -4,22 +4,22 @@ import { flushSync } from "react-dom";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import type { JsonFieldProps } from "../../ui/json-field.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import type { JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { exampleScript } from "./test-model.ts";
 
-/** What `test/script` says. An example is made of the tools that were picked. */
+/** The script of `test/script`. The generated example calls the selected tools. */
 export function ScriptField({
   tools,
   ...field
 }: JsonFieldProps & {
-  /** The ids of the tools that the agent has. */
+  /** Ids of the agent's tools. */
   tools: readonly string[];
 }) {
   const all = useQuery(toolApi.every(useWorkspace()));
   const picked = (all.data ?? []).filter(({ id, type }) => tools.includes(id) && type !== "mcp");
   const place = useRef<HTMLDivElement>(null);
-  // The button goes with its act: the focus goes on to what it made.
+  // The button disappears when it is used, so move the focus to the generated script.
   const generate = () => {
     flushSync(() => field.onText(exampleScript(picked)));
     place.current?.querySelector<HTMLElement>("textarea,[contenteditable]")?.focus();

@@ -3,7 +3,7 @@ import { exampleScript } from "./test-model.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
-test("an example of a script calls each tool with arguments that fit, and then answers", () => {
+test("the example script calls each tool with matching arguments, then answers", () => {
   expect(JSON.parse(exampleScript([{ name: "get_weather", parameters }, { name: "ping" }]))).toMatchObject([
     {
       tool_calls: [
@@ -15,6 +15,6 @@ test("an example of a script calls each tool with arguments that fit, and then a
   ]);
 });
 
-test("without tools it only answers", () => {
+test("the example script of an agent without tools only answers", () => {
   expect(JSON.parse(exampleScript([]))).toMatchObject([{ text: "Here is my answer." }]);
 });

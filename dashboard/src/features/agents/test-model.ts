@@ -1,6 +1,6 @@
 import { exampleArguments } from "../../lib/example-arguments.ts";
 
-const deeds: Record<string, string> = {
+const behaviors: Record<string, string> = {
   "test/echo": "repeats the input",
   "test/script": "plays a script, with tool calls",
   "test/timeout": "never answers",
@@ -12,10 +12,10 @@ const deeds: Record<string, string> = {
   "test/judge": "judges for guardrails",
 };
 
-/** What a built-in model does, in a few words; nothing of a provider's. */
-export const deedOf = (model: string): string | undefined => deeds[model.trim()];
+/** Returns what a built-in test model does, or undefined for any other model. */
+export const behaviorOf = (model: string): string | undefined => behaviors[model.trim()];
 
-/** A script for `test/script` that calls each of these tools once and then answers, to begin with. */
+/** Returns an example script for `test/script`: it calls each of these tools once, then answers. */
 export function exampleScript(tools: readonly { name: string; parameters?: unknown }[]): string {
   const tool_calls = tools.map(({ name, parameters }) => ({ name, arguments: exampleArguments(parameters) }));
   const ask = tool_calls.length > 0 ? [{ text: "Let me look that up.", tool_calls }] : [];

@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import type { Tool } from "../../../../server/tools/schema.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { plural } from "../../lib/format.ts";
-import { hasWords } from "../../lib/has-words.ts";
+import { matchesQuery } from "../../lib/matches-query.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 
 const searchFrom = 8;
 
-/** The tools of an agent, chosen from all that there are. */
+/** Checkboxes that select an agent's tools from all tools of the project. */
 export function ToolPicker({
   chosen,
   fault,
@@ -28,7 +28,7 @@ export function ToolPicker({
   const id = useId();
   const tools = useQuery({ ...toolApi.every(at), refetchOnWindowFocus: "always" });
   const [text, setText] = useState("");
-  const mayCreate = useMay("member");
+  const mayCreate = usePermission("member");
   if (tools.error) return <ErrorNote title="The tools cannot be shown" error={tools.error} />;
   if (tools.isPending) return <p className="text-muted">Loading tools</p>;
   if (tools.data.length === 0)
@@ -43,7 +43,7 @@ export function ToolPicker({
         )}
       </p>
     );
-  const shown = tools.data.filter(({ name }) => hasWords(name, text));
+  const shown = tools.data.filter(({ name }) => matchesQuery(name, text));
   const toggle = (tool: string, on: boolean) =>
     onChoose(on ? [...chosen, tool] : chosen.filter((each) => each !== tool));
   return (
@@ -75,7 +75,7 @@ export function ToolPicker({
   );
 }
 
-/** In a tab of its own: what was written here stays, and the tool is there to pick when the reader comes back. */
+/** Opens in a new tab, so that the form keeps its input. The tools are refetched when its tab gets the focus again. */
 function CreateTool({ children }: { children: string }) {
   return (
     <Link to="/tools/new" target="_blank" className="text-accent underline underline-offset-2">

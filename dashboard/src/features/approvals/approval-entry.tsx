@@ -2,26 +2,31 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Undo2, X } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
-import { lastText } from "../../../../server/core/run-input.ts";
-import type { Approval, AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { Approval, AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { lastText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { OpenCall } from "../../entities/call/open-call.tsx";
 import { runQuery } from "../../entities/run/run-api.ts";
+import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { ApiError } from "../../lib/api.ts";
-import { plainLine } from "../../lib/plain-line.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Kbd } from "../../ui/kbd.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Kbd } from "../../ui/data/kbd.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** What a call that somebody else has answered is refused with. */
-const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal", "tool_call_not_found"];
+/** Error codes of an answer that came too late: another person answered the call, or its run ended. */
+const lateErrorCodes = [
+  "tool_call_already_resolved",
+  "run_not_awaiting_action",
+  "run_already_terminal",
+  "tool_call_not_found",
+];
 
-/** One call that waits: of which run it is, what it asks, and the answer. */
+/** One waiting call: its run, its question, and the buttons that answer it. */
 export function ApprovalEntry({
-  call: asked,
-  run: given,
+  call: listedCall,
+  run: listedRun,
   isGone,
   isHeld,
   onRelease,
@@ -29,22 +34,22 @@ export function ApprovalEntry({
 }: {
   call: Approval;
   run: Run | undefined;
-  /** Answered elsewhere, while it was shown here. */
+  /** True if the call was answered elsewhere while it was shown here. */
   isGone: boolean;
-  /** Approved by a key, which can be taken back for a moment. */
+  /** True while an approval by keyboard can still be undone. */
   isHeld: boolean;
   onRelease: () => void;
   onTakeOut: () => void;
 }) {
   const at = useWorkspace();
-  // A list leaves out what a run asks for at length.
-  const listed = given?.truncated?.includes("required_action") ? undefined : given;
-  const single = useQuery({ ...runQuery(at, asked.run_id), enabled: !listed });
-  const run = listed ?? single.data;
-  const call = asItIs(asked, run);
+  // A list truncates a long required action, so fetch the run itself.
+  const completeRun = listedRun?.truncated?.includes("required_action") ? undefined : listedRun;
+  const single = useQuery({ ...runQuery(at, listedCall.run_id), enabled: !completeRun });
+  const run = completeRun ?? single.data;
+  const call = refreshArguments(listedCall, run);
   const [refusal, setRefusal] = useState<Error | null>(null);
   const entry = useRef<HTMLLIElement>(null);
-  const tooLate = refusal instanceof ApiError && late.includes(refusal.code);
+  const tooLate = refusal instanceof ApiError && lateErrorCodes.includes(refusal.code);
 
   return (
     <li ref={entry} data-entry={call.id} className="flex min-w-0 flex-col gap-2">
@@ -53,7 +58,7 @@ export function ApprovalEntry({
         <Answered call={call} onTakeOut={onTakeOut} refused={tooLate} />
       ) : (
         <>
-          {isHeld && <Held call={call} entry={entry} onRelease={onRelease} />}
+          {isHeld && <PendingApproval call={call} entry={entry} onRelease={onRelease} />}
           <OpenCall key={call.needs} runId={call.run_id} call={call} onAnswered={onTakeOut} onRefused={setRefusal} />
         </>
       )}
@@ -63,8 +68,8 @@ export function ApprovalEntry({
 
 const undo_ms = 5000;
 
-/** An approval that is sent after a few seconds, unless it is undone. Leaving the page cancels it. */
-function Held({
+/** An approval that is sent after `undo_ms` unless it is undone. Leaving the page cancels it. */
+function PendingApproval({
   call,
   entry,
   onRelease,
@@ -95,8 +100,8 @@ function Held({
   );
 }
 
-/** The call as its run tells of it now: somebody may have approved it with other arguments than it asked with. */
-function asItIs(call: Approval, run: Run | undefined): Approval {
+/** Returns the call with its run's current arguments: a person may have approved it with changed ones. */
+function refreshArguments(call: Approval, run: Run | undefined): Approval {
   const own = run?.required_action?.submit_tool_outputs.tool_calls.find(({ id }) => id === call.id);
   return own?.needs === call.needs ? { ...call, arguments: own.arguments } : call;
 }
@@ -113,7 +118,7 @@ function Origin({ call, run }: { call: Approval; run: Run | undefined }) {
         className="cut min-w-0 flex-1 rounded-sm hover:underline"
       >
         <span className="font-medium">{agent || call.run_id}</span>
-        {run && <span className="text-muted"> · {plainLine(lastText(run.input))}</span>}
+        {run && <span className="text-muted"> · {markdownToText(lastText(run.input))}</span>}
       </Link>
       <span className="shrink-0 text-xs text-muted">
         Requested <Time at={call.created_at} />
@@ -127,10 +132,10 @@ function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boole
     <div className="flex min-w-0 items-start gap-2">
       <div className="min-w-0 flex-1">
         {refused ? (
-          <Note tone="info" role="status">
+          <Callout tone="info" role="status">
             <b>Already resolved</b>
             <p>{call.tool} was answered by someone else, or its run has ended. Your response was not used.</p>
-          </Note>
+          </Callout>
         ) : (
           <p
             role="status"

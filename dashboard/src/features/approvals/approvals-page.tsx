@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef, useState } from "react";
-import type { Needs } from "../../../../server/core/run-event.ts";
-import type { Approval } from "../../../../server/wire/run.ts";
-import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
-import { ListHead } from "../../entities/resource/list-head.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
+import type { Approval } from "../../../../server/domain/api-types/run.ts";
+import type { Needs } from "../../../../server/domain/run-event.ts";
+import { ListHead } from "../../entities/crud/list-head.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/tool-call/approval-api.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
+import { useRowKeys } from "../../hooks/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Kbd } from "../../ui/kbd.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
+import { Kbd } from "../../ui/data/kbd.tsx";
+import { Pagination } from "../../ui/data/pagination.tsx";
+import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { ApprovalEntry } from "./approval-entry.tsx";
 import { useInbox } from "./use-inbox.ts";
 
@@ -28,7 +28,7 @@ const needsWords: Record<Needs, string> = {
 };
 const needsChoices = choicesOf(needsWords);
 
-/** All calls that wait for a person, the longest waiting first, to be answered in place. */
+/** All calls that wait for a person, the longest waiting first. They are answered in place. */
 export function ApprovalsPage({
   search,
   onSearch,
@@ -40,16 +40,16 @@ export function ApprovalsPage({
   const body = useRef<HTMLDivElement>(null);
   const { page, stream, entries, takeOut } = useInbox(search);
   const { data: runs } = useQuery({ ...waitingRunsQuery(at), enabled: entries.length > 0 });
-  const mayAnswer = useMay("member");
+  const mayAnswer = usePermission("member");
   useRowKeys(body);
-  const [held, setHeld] = useState<readonly string[]>([]);
+  const [pendingApprovals, setHeld] = useState<readonly string[]>([]);
   const release = (id: string) => setHeld((before) => before.filter((each) => each !== id));
   useKeys({
     a: () => {
-      const id = chosenFor(body.current, "approve")?.entry.dataset.entry;
+      const id = focusedEntry(body.current, "approve")?.entry.dataset.entry;
       if (id) setHeld((before) => [...before.filter((each) => each !== id), id]);
     },
-    r: () => chosenFor(body.current, "reject")?.button.click(),
+    r: () => focusedEntry(body.current, "reject")?.button.click(),
     u: () => setHeld((before) => before.slice(0, -1)),
   });
   const leave = (call: Approval) => {
@@ -97,16 +97,16 @@ export function ApprovalsPage({
                 call={call}
                 run={runs?.data.find(({ id }) => id === call.run_id)}
                 isGone={isGone}
-                isHeld={held.includes(call.id)}
+                isHeld={pendingApprovals.includes(call.id)}
                 onRelease={() => release(call.id)}
                 onTakeOut={() => leave(call)}
               />
             ))}
           </ul>
         )}
-        {page.data && entries.length === 0 && <Nothing search={search} onClear={() => onSearch({})} />}
+        {page.data && entries.length === 0 && <EmptyInbox search={search} onClear={() => onSearch({})} />}
       </div>
-      <Paging
+      <Pagination
         noun="call"
         page={page.data}
         search={search}
@@ -117,7 +117,7 @@ export function ApprovalsPage({
   );
 }
 
-function Nothing({ search, onClear }: { search: ApprovalsSearch; onClear: () => void }) {
+function EmptyInbox({ search, onClear }: { search: ApprovalsSearch; onClear: () => void }) {
   if (search.needs || search.after || search.before)
     return (
       <EmptyState icon={ListFilter} title="Nothing is waiting">
@@ -156,15 +156,18 @@ function InboxSkeleton() {
   );
 }
 
-/** The entry that has the focus and its button; without one, goes to the first: nothing is approved unseen. */
-function chosenFor(list: HTMLElement | null, act: "approve" | "reject") {
+/**
+ * Returns the focused entry and its button, or null if there is none. If no entry has the focus, focuses the first one
+ * and returns null, so that a key never approves a call that the person has not seen.
+ */
+function focusedEntry(list: HTMLElement | null, act: "approve" | "reject") {
   const entry = document.activeElement?.closest<HTMLElement>("[data-entry]");
   if (!entry) list?.querySelector<HTMLElement>("[data-row]")?.focus();
   const button = entry?.querySelector<HTMLElement>(`[data-act=${act}]`);
   return entry && button ? { entry, button } : null;
 }
 
-/** Before an entry goes: the focus goes from it to the next one, or to the one before. Elsewhere it stays. */
+/** Moves the focus off an entry that is about to be removed, to the next or previous one. Focus elsewhere stays. */
 function focusNext(list: HTMLElement | null, id: string): void {
   const entries = [...(list?.querySelectorAll<HTMLElement>("[data-entry]") ?? [])];
   const at = entries.findIndex((entry) => entry.dataset.entry === id);

@@ -1,25 +1,25 @@
-/** A call in the inbox, and whether somebody else has answered it while it was shown. */
-export interface Entry<Call> {
+/** A call in the inbox. `isGone`: it was answered elsewhere while it was shown. */
+export interface InboxEntry<Call> {
   call: Call;
   isGone: boolean;
 }
 
-/** What was answered: the same call may ask for something else later. */
+/** Returns the key of an answer. It contains `needs`, because the same call may need another answer later. */
 export const answerKey = ({ id, needs }: { id: string; needs: string }): string => `${id} ${needs}`;
 
 /**
- * The inbox after the server was asked again: what was answered elsewhere keeps its place and says so, since nothing
- * may move under the pointer; what came since stands at the end.
+ * Merges the server's current calls into the inbox. Calls answered elsewhere keep their place and are marked, so that
+ * nothing moves under the pointer. New calls are appended.
  */
-export function keepInbox<Call extends { id: string; needs: string }>(
-  shown: readonly Entry<Call>[],
+export function mergeInbox<Call extends { id: string; needs: string }>(
+  shown: readonly InboxEntry<Call>[],
   calls: readonly Call[],
   answered: ReadonlySet<string>,
-): Entry<Call>[] {
+): InboxEntry<Call>[] {
   const open = new Map(calls.map((call) => [call.id, call]));
-  const kept = shown
+  const remaining = shown
     .filter(({ call }) => open.has(call.id) || !answered.has(answerKey(call)))
     .map(({ call }) => ({ call: open.get(call.id) ?? call, isGone: !open.has(call.id) }));
-  const known = new Set(shown.map(({ call }) => call.id));
-  return [...kept, ...calls.filter(({ id }) => !known.has(id)).map((call) => ({ call, isGone: false }))];
+  const shownIds = new Set(shown.map(({ call }) => call.id));
+  return [...remaining, ...calls.filter(({ id }) => !shownIds.has(id)).map((call) => ({ call, isGone: false }))];
 }

@@ -1,8 +1,8 @@
-import type { ApprovalsSearch } from "../../entities/call/approval-api.ts";
-import { given, readChoice, readPageSearch } from "../../lib/page-search.ts";
+import type { ApprovalsSearch } from "../../entities/tool-call/approval-api.ts";
+import { omitUndefined, readChoice, readPageSearch } from "../../lib/page-search.ts";
 
 const allNeeds = ["approval", "output", "reconcile"] as const;
 
-/** What the address of the inbox says. */
+/** Reads the query parameters of the inbox. */
 export const readApprovalsSearch = (search: Record<string, unknown>): ApprovalsSearch =>
-  given({ needs: readChoice(search.needs, allNeeds), ...readPageSearch(search, "call") });
+  omitUndefined({ needs: readChoice(search.needs, allNeeds), ...readPageSearch(search, "call") });

@@ -1,19 +1,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Approval } from "../../../../server/wire/run.ts";
-import { type ApprovalsSearch, approvalApi, approvalsQuery } from "../../entities/call/approval-api.ts";
-import { useLiveChanges } from "../../lib/use-live-changes.ts";
+import type { Approval } from "../../../../server/domain/api-types/run.ts";
+import { type ApprovalsSearch, approvalApi, approvalsQuery } from "../../entities/tool-call/approval-api.ts";
+import { useLiveChanges } from "../../hooks/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { answerKey, type Entry, keepInbox } from "./keep-inbox.ts";
+import { answerKey, type InboxEntry, mergeInbox } from "./keep-inbox.ts";
 
-interface Kept {
-  /** Of which page and answer of the server the entries are. */
-  place: string;
-  from: unknown;
-  entries: Entry<Approval>[];
+interface InboxSnapshot {
+  /** The query key and the response that the entries come from. */
+  cacheKey: string;
+  response: unknown;
+  entries: InboxEntry<Approval>[];
 }
 
-/** What waits, kept up to date while it is looked at. */
+/** Returns the waiting calls, updated live while the page is open. */
 export function useInbox(search: ApprovalsSearch) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -23,19 +23,19 @@ export function useInbox(search: ApprovalsSearch) {
     void client.invalidateQueries(approvalApi.all(at));
   });
   const { projectId, mode } = at;
-  // The count in the side bar is to say what the page shows.
+  // Refetch, so that the count in the sidebar matches the page.
   useEffect(() => void client.invalidateQueries(approvalApi.all({ projectId, mode })), [client, projectId, mode]);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
-  const [kept, setKept] = useState<Kept>({ place: "", from: undefined, entries: [] });
+  const [snapshot, setKept] = useState<InboxSnapshot>({ cacheKey: "", response: undefined, entries: [] });
   const place = JSON.stringify(options.queryKey);
-  let { entries } = kept;
-  if (page.data && (kept.from !== page.data || kept.place !== place)) {
-    entries = keepInbox(kept.place === place ? kept.entries : [], page.data.data, answered);
-    setKept({ place, from: page.data, entries });
+  let { entries } = snapshot;
+  if (page.data && (snapshot.response !== page.data || snapshot.cacheKey !== place)) {
+    entries = mergeInbox(snapshot.cacheKey === place ? snapshot.entries : [], page.data.data, answered);
+    setKept({ cacheKey: place, response: page.data, entries });
   }
-  const takeOut = (done: Approval) => {
-    setAnswered((keys) => new Set([...keys, answerKey(done)]));
-    setKept((now) => ({ ...now, entries: now.entries.filter(({ call }) => call.id !== done.id) }));
+  const takeOut = (answeredCall: Approval) => {
+    setAnswered((keys) => new Set([...keys, answerKey(answeredCall)]));
+    setKept((now) => ({ ...now, entries: now.entries.filter(({ call }) => call.id !== answeredCall.id) }));
   };
-  return { page, stream, entries: kept.place === place || page.data ? entries : [], takeOut } as const;
+  return { page, stream, entries: snapshot.cacheKey === place || page.data ? entries : [], takeOut } as const;
 }

@@ -2,17 +2,17 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { Download } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { FileChunk, File as StoredFile } from "../../../../server/wire/file.ts";
+import type { FileChunk, File as StoredFile } from "../../../../server/domain/api-types/file.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import { chunksQuery, contentUrl, fileApi } from "../../entities/file/file-api.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, joinFacts, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { type PageParts, type Part, pagesOf } from "./document-parts.ts";
 import { failureWords } from "./file-words.ts";
 import type { DocumentSearch } from "./read-document-search.ts";
@@ -24,7 +24,7 @@ interface DocumentPageProps {
   onLookIn: (mode: Mode) => void;
 }
 
-/** A document as it was read, beside the chunks by which it is found. */
+/** The extracted text of a document, beside its search chunks. */
 export function DocumentPage({ id, search, onSearch, onLookIn }: DocumentPageProps) {
   const file = useQuery(fileApi.one(useWorkspace(), id));
   return (
@@ -57,11 +57,11 @@ function DocumentHead({ file }: { file: StoredFile }) {
         </Button>
       }
     >
-      <IdFact noun="file" id={id} />
-      <Fact name="Type">{mime_type}</Fact>
-      <Fact name="Size">{formatBytes(bytes)}</Fact>
-      {pages !== null && <Fact name="Pages">{formatCount(pages)}</Fact>}
-      <Fact name="Chunks">{formatCount(chunks)}</Fact>
+      <IdDescription noun="file" id={id} />
+      <Description name="Type">{mime_type}</Description>
+      <Description name="Size">{formatBytes(bytes)}</Description>
+      {pages !== null && <Description name="Pages">{formatCount(pages)}</Description>}
+      <Description name="Chunks">{formatCount(chunks)}</Description>
     </ObjectHead>
   );
 }
@@ -75,13 +75,13 @@ function Chunks({ file, chosen, onChoose }: Choice & { file: StoredFile }) {
   const read = useInfiniteQuery(chunksQuery(useWorkspace(), file.id));
   const { hasNextPage, isFetching, fetchNextPage, error } = read;
   const chunks = read.data?.pages.flatMap(({ data }) => data) ?? [];
-  const isFurther = chosen !== undefined && chosen >= chunks.length && hasNextPage && !isFetching && !error;
+  const needsNextPage = chosen !== undefined && chosen >= chunks.length && hasNextPage && !isFetching && !error;
   useEffect(() => {
-    if (isFurther) void fetchNextPage();
-  }, [isFurther, fetchNextPage]);
+    if (needsNextPage) void fetchNextPage();
+  }, [needsNextPage, fetchNextPage]);
   return (
     <div className="grid min-h-0 flex-1 grid-rows-2 rail:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] rail:grid-rows-1">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard. */}
       <section aria-label="Document" tabIndex={0} className="relative min-h-0 overflow-y-auto px-4 py-4 rail:px-5">
         {pagesOf(chunks).map((page) => (
           <DocumentSheet key={page.parts[0]!.chunk.chunk_index} page={page} chosen={chosen} onChoose={onChoose} />
@@ -109,7 +109,7 @@ function Chunks({ file, chosen, onChoose }: Choice & { file: StoredFile }) {
   );
 }
 
-/** A page of the document, or all of one without pages: where its chunks stand on it, and what they say. */
+/** A page of the document, or all of a document without pages: an outline of its chunks, and their text. */
 function DocumentSheet({ page: { page, parts }, ...choice }: Choice & { page: PageParts }) {
   return (
     <div className="mb-6 flex max-w-200 flex-col gap-3">
@@ -126,7 +126,7 @@ function DocumentSheet({ page: { page, parts }, ...choice }: Choice & { page: Pa
   );
 }
 
-/** The outline of a page. Its proportions are not known: those of most paper stand for them. */
+/** The outline of a page. Its proportions are unknown, so it is drawn as A4. */
 function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | null; parts: readonly Part[] }) {
   return (
     <svg
@@ -135,10 +135,9 @@ function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | nu
       viewBox="0 0 100 141"
       className="w-40 shrink-0 rounded-sm border border-line bg-surface rail:sticky rail:top-0"
     >
-      {lastOf(parts, chosen).flatMap(({ chunk: { chunk_index, boxes } }) =>
+      {sortSelectedLast(parts, chosen).flatMap(({ chunk: { chunk_index, boxes } }) =>
         (boxes ?? []).map(({ left, top, right, bottom }) => (
-          // Whoever sees no outline, or uses no mouse, chooses in the list.
-          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside it does the same by buttons
+          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside it selects the same chunks by buttons
           <rect
             key={`${chunk_index} ${left} ${top}`}
             x={left * 100}
@@ -157,12 +156,12 @@ function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | nu
   );
 }
 
-/** The chosen one last, so that none covers its lines. */
-const lastOf = (parts: readonly Part[], chosen: number | undefined): Part[] =>
+/** Sorts the selected chunk last, so that no other outline covers it. */
+const sortSelectedLast = (parts: readonly Part[], chosen: number | undefined): Part[] =>
   [...parts].sort((a, b) => Number(a.chunk.chunk_index === chosen) - Number(b.chunk.chunk_index === chosen));
 
-/** Brings what is chosen into sight. */
-function useInSight<E extends Element>(isChosen: boolean) {
+/** Scrolls the element into view when it is selected. */
+function useScrollIntoView<E extends Element>(isChosen: boolean) {
   const ref = useRef<E>(null);
   useEffect(() => {
     if (isChosen) ref.current?.scrollIntoView({ block: "nearest" });
@@ -170,15 +169,15 @@ function useInSight<E extends Element>(isChosen: boolean) {
   return ref;
 }
 
-function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: number | undefined }) {
+function Passage({ part: { chunk, newText }, chosen }: { part: Part; chosen: number | undefined }) {
   const isChosen = chunk.chunk_index === chosen;
-  const ref = useInSight<HTMLDivElement>(isChosen);
+  const ref = useScrollIntoView<HTMLDivElement>(isChosen);
   return (
     <div
       ref={ref}
       className={clsx("border-l-2 pl-3", isChosen ? "border-accent bg-accent-soft" : "border-transparent")}
     >
-      <p className="text-md whitespace-pre-wrap wrap-anywhere">{fresh}</p>
+      <p className="text-md whitespace-pre-wrap wrap-anywhere">{newText}</p>
     </div>
   );
 }
@@ -186,7 +185,7 @@ function Passage({ part: { chunk, fresh }, chosen }: { part: Part; chosen: numbe
 function ChunkItem({ chunk, chosen, onChoose }: Choice & { chunk: FileChunk }) {
   const { chunk_index, page, heading, tokens, text, source } = chunk;
   const isChosen = chunk_index === chosen;
-  const ref = useInSight<HTMLLIElement>(isChosen);
+  const ref = useScrollIntoView<HTMLLIElement>(isChosen);
   return (
     <li ref={ref} className="border-b border-line-soft">
       <button

@@ -10,9 +10,9 @@ const chunk = (chunk_index: number, text: string, page: number | null = null) =>
   boxes: null,
   source: "text" as const,
 });
-const said = (...texts: string[]) => pagesOf(texts.map((text, i) => chunk(i, text)))[0]!.parts.map((it) => it.fresh);
+const said = (...texts: string[]) => pagesOf(texts.map((text, i) => chunk(i, text)))[0]!.parts.map((it) => it.newText);
 
-test("what a chunk repeats of the one before it stands once", () => {
+test("the overlap of two chunks is shown once", () => {
   expect(said("One two three four five six.", "three four five six. Seven eight nine ten eleven.")).toEqual([
     "One two three four five six.",
     "Seven eight nine ten eleven.",
@@ -25,7 +25,7 @@ test("what a chunk repeats of the one before it stands once", () => {
   expect(said(twice, twice)).toEqual([twice, twice]);
 });
 
-test("chunks stand on their pages, in their order", () => {
+test("chunks are grouped by page, in their order", () => {
   const pages = pagesOf([chunk(0, "a", 1), chunk(1, "b", 1), chunk(2, "c", 2)]);
   expect(pages.map(({ page, parts }) => [page, parts.map((it) => it.chunk.chunk_index)])).toEqual([
     [1, [0, 1]],

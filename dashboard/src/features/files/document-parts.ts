@@ -1,22 +1,25 @@
-import type { FileChunk } from "../../../../server/wire/file.ts";
+import type { FileChunk } from "../../../../server/domain/api-types/file.ts";
 
-/** A chunk in its document: what it says that the one before it did not. */
+/** A chunk; `fresh` is its text without the part that repeats the previous chunk. */
 export interface Part {
   chunk: FileChunk;
-  fresh: string;
+  newText: string;
 }
 
-/** Parts of a document that stand on one page; null: it has none. */
+/** The parts of one page; `page` is null in a document without pages. */
 export interface PageParts {
   page: number | null;
   parts: Part[];
 }
 
-/** The text of a document as it was read, page by page: chunks repeat the end of the one before them. */
+/** Returns the text of a document by page, without the overlap of its chunks. */
 export function pagesOf(chunks: readonly FileChunk[]): PageParts[] {
   const pages: PageParts[] = [];
   chunks.forEach((chunk, at) => {
-    const part = { chunk, fresh: chunk.text.slice(repeated(chunks[at - 1]?.text ?? "", chunk.text)).trimStart() };
+    const part = {
+      chunk,
+      newText: chunk.text.slice(overlapLength(chunks[at - 1]?.text ?? "", chunk.text)).trimStart(),
+    };
     const last = pages.at(-1);
     if (last?.page === chunk.page) last.parts.push(part);
     else pages.push({ page: chunk.page, parts: [part] });
@@ -26,8 +29,8 @@ export function pagesOf(chunks: readonly FileChunk[]): PageParts[] {
 
 const probe_chars = 16;
 
-/** How many characters a text begins with that end the one before it: less than half of it, as chunks are made. */
-function repeated(before: string, text: string): number {
+/** Returns the number of characters by which a chunk overlaps the previous one, which is at most half of the chunk. */
+function overlapLength(before: string, text: string): number {
   const probe = text.slice(0, probe_chars);
   if (probe === "") return 0;
   const from = Math.max(0, before.length - Math.floor(text.length / 2));

@@ -2,25 +2,25 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Clock, Download, LoaderCircle, Trash2, X } from "lucide-react";
 import { useState } from "react";
-import type { File as StoredFile } from "../../../../server/wire/file.ts";
+import type { File as StoredFile } from "../../../../server/domain/api-types/file.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { contentUrl, fileApi, retryFile } from "../../entities/file/file-api.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { Button } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { type Look, LookPill, Pill, wordsOf } from "../../ui/pill.tsx";
-import { Progress } from "../../ui/progress.tsx";
-import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { failed, toast } from "../../ui/toast.ts";
-import { Until } from "../../ui/until.tsx";
-import { failureWords, purposeWords, shareDone } from "./file-words.ts";
+import { type Look, LookPill, labelsOf, Pill } from "../../ui/data/pill.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, RowActs, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { failureWords, processedShare, purposeWords } from "./file-words.ts";
 
-/** One file: what it is, how far it is, and who uses it. */
+/** A file in the list: its name, status, purpose and the memory stores that use it. */
 export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id: string) => string }) {
   const stores = file.memory_ids.map(storeName);
   const failed = file.status === "failed";
@@ -68,7 +68,7 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
         {file.expires_at ? (
           <>
             <span className="rail:hidden">Expires </span>
-            <Until at={file.expires_at} />
+            <RelativeTime at={file.expires_at} />
           </>
         ) : (
           "Never"
@@ -96,7 +96,7 @@ const looks: Record<StoredFile["status"], Look> = {
   failed: ["bad", X, "Failed"],
 };
 
-export const statusWords = wordsOf(looks);
+export const statusWords = labelsOf(looks);
 
 function FileState({ file }: { file: StoredFile }) {
   if (file.status !== "processing") return <LookPill look={looks[file.status]} />;
@@ -106,20 +106,20 @@ function FileState({ file }: { file: StoredFile }) {
       <Pill tone="info" icon={LoaderCircle} spin>
         {words}
       </Pill>
-      <Progress label={`Processing ${file.filename}`} share={shareDone(file)} />
+      <Progress label={`Processing ${file.filename}`} share={processedShare(file)} />
     </span>
   );
 }
 
 function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[] }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const [deleting, setDeleting] = useState(false);
   const refresh = useRefresh(fileApi);
   const retry = useMutation({
     mutationFn: () => retryFile(at, file.id),
     onSuccess: () => toast("Retrying", file.filename),
-    onError: (error) => failed("Not retried", error.message),
+    onError: (error) => toastFailure("Not retried", error.message),
     onSettled: refresh,
   });
   const download = () => downloadUrl(contentUrl(at, file.id), file.filename);
@@ -146,7 +146,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
         </Button>
       )}
       {may && (
-        <ActsMenu
+        <ActionsMenu
           of={file.filename}
           acts={[
             { icon: Download, word: "Download", onDo: download },

@@ -1,9 +1,9 @@
-import type { File as StoredFile } from "../../../../server/wire/file.ts";
-import type { FilePurpose } from "../../../../server/wire/names.ts";
+import type { FilePurpose } from "../../../../server/domain/api-types/enums.ts";
+import type { File as StoredFile } from "../../../../server/domain/api-types/file.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { mostBytes } from "./upload.ts";
+import { maxUploadBytes } from "./upload.ts";
 
-/** What a file is for, in words. */
+/** Labels of file purposes. */
 export const purposeWords: Record<FilePurpose, string> = {
   retrieval: "Search",
   code_interpreter: "Code",
@@ -22,22 +22,22 @@ const advice: Record<string, string> = {
   sandbox_failed: "Processing crashed three times. Try again, or upload it in another format.",
 };
 
-/** Why a file failed, and what can be done. */
+/** Returns why a file failed, with advice if there is any. Returns an empty text if it did not fail. */
 export function failureWords({ error }: Pick<StoredFile, "error">): string {
   if (!error) return "";
   return advice[error.code] ?? error.message;
 }
 
-/** Why a file cannot be sent at all; null for one that can. */
+/** Returns why a file cannot be uploaded, or null if it can. */
 export function localFault({ name, size }: Pick<File, "name" | "size">): string | null {
-  if (size > mostBytes)
+  if (size > maxUploadBytes)
     return `${name} is larger than 100 MB (${formatBytes(size)}). Split it, or use a smaller format.`;
   if (size === 0) return `${name} is empty.`;
   return null;
 }
 
-/** How far a file is: from 0 to 1; null where nobody knows. */
-export function shareDone({ status, processed, total }: Pick<StoredFile, "status" | "processed" | "total">) {
+/** Returns the processed share of a file, from 0 to 1, or null if it is unknown. */
+export function processedShare({ status, processed, total }: Pick<StoredFile, "status" | "processed" | "total">) {
   if (status === "ready") return 1;
   return total ? processed / total : null;
 }

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileText, FileUp } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
+import { ListPage } from "../../entities/crud/list-page.tsx";
 import { type FilesSearch, filesQuery } from "../../entities/file/file-api.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Chip, choicesOf, SetChip } from "../../ui/chip.tsx";
+import { Chip, choicesOf, SetChip } from "../../ui/forms/chip.tsx";
 import { FileRow, statusWords } from "./file-row.tsx";
 import { purposeWords } from "./file-words.ts";
 import { UploadDialog } from "./upload-dialog.tsx";
@@ -26,14 +26,14 @@ const columns = [
 const statuses = choicesOf(statusWords);
 const purposes = choicesOf(purposeWords);
 
-/** All files of a project and mode. Files that are dropped anywhere on the page are uploaded. */
+/** All files of a project and mode. Files dropped anywhere on the page open the upload dialog. */
 export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch: (search: FilesSearch) => void }) {
   const at = useWorkspace();
   const list = useQuery(filesQuery(at, search));
   const stores = useQuery(storeApi.every(at)).data ?? [];
   const [asking, setAsking] = useState<readonly File[] | null>(null);
   const { uploads, add, again, cancel } = useUploads();
-  const { over, ...drop } = useDrop(useMay("member"), setAsking);
+  const { over, ...drop } = useDrop(usePermission("member"), setAsking);
   const { q, status, purpose, file } = search;
   const storeName = (id: string) => stores.find((store) => store.id === id)?.name ?? id;
   return (
@@ -41,7 +41,10 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
       <ListPage
         title="Files"
         noun="file"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(file) => <FileRow key={file.id} file={file} storeName={storeName} />}
         searchBy="name"
         filters={
@@ -80,7 +83,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
   );
 }
 
-/** Files that are dragged over an element, and dropped on it. */
+/** Handles files dragged over an element and dropped on it. */
 function useDrop(active: boolean, onFiles: (files: readonly File[]) => void) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);

@@ -1,12 +1,12 @@
 import { readForm } from "../../lib/page-search.ts";
 
-/** What the address of a document holds. */
+/** The query parameters of a document's page. */
 export interface DocumentSearch {
-  /** The chunk that is shown in its place, by its index. */
+  /** Index of the selected chunk. */
   chunk?: number;
 }
 
-/** Of a document's address. */
+/** Reads the query parameters of a document's page. */
 export function readDocumentSearch(search: Record<string, unknown>): DocumentSearch {
   const chunk = readForm(String(search.chunk ?? ""), /^\d{1,7}$/);
   return chunk ? { chunk: Number(chunk) } : {};

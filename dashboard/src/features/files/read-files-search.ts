@@ -1,12 +1,12 @@
-import { filePurposes, fileStatuses } from "../../../../server/wire/names.ts";
+import { filePurposes, fileStatuses } from "../../../../server/domain/api-types/enums.ts";
 import type { FilesSearch } from "../../entities/file/file-api.ts";
-import { given, readChoice, readForm, readNamedSearch } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readForm, readNamedSearch } from "../../lib/page-search.ts";
 
-/** Of the list's address. */
+/** Reads the query parameters of the list. */
 export function readFilesSearch(search: Record<string, unknown>): FilesSearch {
   const file = readForm(search.file, /^file_\w+$/);
   if (file) return { file };
-  return given({
+  return omitUndefined({
     status: readChoice(search.status, fileStatuses),
     purpose: readChoice(search.purpose, filePurposes),
     ...readNamedSearch(search, "file"),

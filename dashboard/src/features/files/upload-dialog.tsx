@@ -4,12 +4,12 @@ import { useState } from "react";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { DropArea } from "../../ui/drop-area.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Select } from "../../ui/select.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Dropzone } from "../../ui/forms/dropzone.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { localFault } from "./file-words.ts";
 import type { UploadFields } from "./upload.ts";
 
@@ -27,25 +27,25 @@ const lifetimes = [
   { value: "31536000", label: "In a year" },
 ];
 
-/** Asks what files are for, and where they go. */
+/** Asks for files, their purpose, memory store and expiry before the upload. */
 export function UploadDialog({
-  given,
+  given: initialFiles,
   onClose,
   onUpload,
 }: {
-  /** Files that were dropped on the page. */
+  /** Files dropped on the page. */
   given: readonly File[];
   onClose: () => void;
   onUpload: (files: readonly File[], fields: UploadFields) => void;
 }) {
   const at = useWorkspace();
   const stores = useQuery(storeApi.every(at)).data?.filter(({ kind }) => kind === "vector") ?? [];
-  const [files, setFiles] = useState<readonly File[]>(given);
+  const [files, setFiles] = useState<readonly File[]>(initialFiles);
   const [purpose, setPurpose] = useState<UploadFields["purpose"]>("retrieval");
   const [store, setStore] = useState("");
   const [scope, setScope] = useState("");
   const [lifetime, setLifetime] = useState("");
-  const [tried, setTried] = useState(false);
+  const [wasSubmitted, setTried] = useState(false);
   const chosen = purpose === "retrieval" ? stores.find(({ id }) => id === store) : undefined;
   const needsScope = chosen !== undefined && chosen.scope !== "project";
   const fields: UploadFields = {
@@ -72,8 +72,8 @@ export function UploadDialog({
       act={files.length > 1 ? `Upload ${files.length} files` : "Upload file"}
       request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
     >
-      <FilesField files={files} missing={tried && files.length === 0} onFiles={setFiles} />
-      <ChoiceCards label="Purpose" choices={purposes} chosen={purpose} onChoose={setPurpose} />
+      <FilesField files={files} missing={wasSubmitted && files.length === 0} onFiles={setFiles} />
+      <RadioCards label="Purpose" choices={purposes} chosen={purpose} onChoose={setPurpose} />
       {purpose === "retrieval" && stores.length > 0 && (
         <div className="grid gap-4 rail:grid-cols-2">
           <Select
@@ -92,7 +92,7 @@ export function UploadDialog({
             <Field
               label={chosen.scope === "user" ? "User" : "Session"}
               value={scope}
-              error={tried ? scopeFault : null}
+              error={wasSubmitted ? scopeFault : null}
               autoComplete="off"
               onChange={(event) => setScope(event.target.value)}
             />
@@ -117,7 +117,7 @@ function FilesField({
 }) {
   return (
     <div className="flex flex-col gap-2">
-      <DropArea
+      <Dropzone
         label="Files"
         text="Drop files here, or"
         act="Choose files"
@@ -128,7 +128,7 @@ function FilesField({
       {files.length > 0 && (
         <ul aria-label="Chosen files" className="max-h-40 overflow-y-auto">
           {files.map((file, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be chosen twice.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be selected twice.
             <li key={i} className="flex min-h-8 items-center gap-2 text-xs">
               <span className="min-w-0 flex-1">
                 <span className="cut block font-medium">{file.name}</span>

@@ -1,13 +1,13 @@
 import { FileUp, X } from "lucide-react";
 import { ApiError } from "../../lib/api.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { Button } from "../../ui/button.tsx";
-import { WireLine } from "../../ui/error-note.tsx";
-import { Progress } from "../../ui/progress.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { localFault } from "./file-words.ts";
 import type { Upload } from "./use-uploads.ts";
 
-/** Files on their way, and those that did not arrive. */
+/** Uploads that are queued, in progress or failed. */
 export function UploadList({
   uploads,
   onAgain,

@@ -1,14 +1,14 @@
-import type { CreateFile } from "../../../../server/files/schema.ts";
-import type { File as StoredFile } from "../../../../server/wire/file.ts";
+import type { File as StoredFile } from "../../../../server/domain/api-types/file.ts";
+import type { CreateFile } from "../../../../server/resources/files/schema.ts";
 import { ApiError, type ErrorBody, toError } from "../../lib/api.ts";
 
-/** The largest file that the server takes. */
-export const mostBytes = 100 * 1024 * 1024;
+/** The server's limit for one file, in bytes. */
+export const maxUploadBytes = 100 * 1024 * 1024;
 
-/** What goes with a file. */
+/** Form fields sent with a file. */
 export type UploadFields = Pick<CreateFile, "purpose" | "memory_id" | "scope_id" | "expires_in_seconds">;
 
-/** Sends a file in parts, and tells how much of it has gone. A fetch would not say. */
+/** Uploads a file as multipart form data. Uses XMLHttpRequest, because fetch does not report upload progress. */
 export function upload(
   url: string,
   file: File,
@@ -27,24 +27,24 @@ export function upload(
     request.upload.addEventListener("progress", ({ loaded }) => onProgress(Math.min(loaded, file.size)));
     request.addEventListener("load", () => {
       if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText) as StoredFile);
-      else reject(refusal(request));
+      else reject(responseError(request));
     });
-    request.addEventListener("error", () => reject(noAnswer()));
-    request.addEventListener("abort", () => reject(noAnswer()));
+    request.addEventListener("error", () => reject(connectionError()));
+    request.addEventListener("abort", () => reject(connectionError()));
     signal.addEventListener("abort", () => request.abort(), { once: true });
     request.send(form);
   });
 }
 
-function refusal({ status, responseText }: XMLHttpRequest): ApiError {
+function responseError({ status, responseText }: XMLHttpRequest): ApiError {
   let body: ErrorBody | null = null;
   try {
     body = JSON.parse(responseText) as ErrorBody;
   } catch {
-    // No JSON: something between here and the server has answered.
+    // Not JSON: a proxy answered instead of the server.
   }
   return toError(new Response(null, { status }), body);
 }
 
-const noAnswer = () =>
+const connectionError = () =>
   new ApiError(0, "unreachable", "The upload was cut off. The server may be stopped, or the network is down.");

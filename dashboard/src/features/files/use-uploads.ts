@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { fileApi } from "../../entities/file/file-api.ts";
+import { useUnsaved } from "../../hooks/use-unsaved.ts";
 import { resourceUrl } from "../../lib/api.ts";
-import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.ts";
+import { toast } from "../../ui/feedback/toast.ts";
 import { localFault } from "./file-words.ts";
 import { type UploadFields, upload } from "./upload.ts";
 
-/** A file on its way. */
+/** An upload that is queued, in progress or failed. */
 export interface Upload {
   key: number;
   file: File;
@@ -18,9 +18,9 @@ export interface Upload {
   error: Error | null;
 }
 
-const atOnce = 2;
+const maxParallel = 2;
 
-/** Files on their way: a few at a time, each with its progress. What has arrived stands in the list. */
+/** Uploads files, at most `atOnce` in parallel, and reports their progress. A finished upload leaves the list. */
 export function useUploads() {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -47,12 +47,12 @@ export function useUploads() {
       running.current.delete(key);
     }
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is started is what waits now.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the uploads may start another one.
   useEffect(() => {
     const waiting = uploads.filter(({ state, key }) => state === "waiting" && !running.current.has(key));
-    for (const each of waiting.slice(0, atOnce - running.current.size)) void start(each);
+    for (const each of waiting.slice(0, maxParallel - running.current.size)) void start(each);
   }, [uploads]);
-  // Leaving the page ends what is on its way, nobody would see how it went: so it is asked first.
+  // Ask before the page is left, because leaving aborts the uploads.
   useUnsaved(uploads.some(({ state }) => state !== "failed"));
   useEffect(() => {
     const all = running.current;
@@ -64,7 +64,7 @@ export function useUploads() {
   return {
     uploads,
     add(files: readonly File[], fields: UploadFields) {
-      const made = files.map((file): Upload => {
+      const newUploads = files.map((file): Upload => {
         const fault = localFault(file);
         const key = ++next.current;
         return {
@@ -76,7 +76,7 @@ export function useUploads() {
           error: fault ? new Error(fault) : null,
         };
       });
-      setUploads((all) => [...all, ...made]);
+      setUploads((all) => [...all, ...newUploads]);
     },
     again: (key: number) => change(key, { state: "waiting", error: null }),
     cancel(key: number) {

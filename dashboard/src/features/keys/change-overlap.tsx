@@ -1,14 +1,14 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { KeyUse } from "./key-use.tsx";
 import { firstOverlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 import { useChangeKey } from "./use-change-key.ts";
 
-/** Makes the time in which two keys are good shorter or longer. */
+/** Changes how long the old key of a rotation stays valid beside the new one. */
 export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const change = useChangeKey(key);
   const form = useForm({
@@ -33,9 +33,9 @@ export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClos
       failed="The overlap was not changed"
     >
       <OverlapPicker apiKey={key} ownEnd={null} {...form} />
-      <Note tone="info">
+      <Callout tone="info">
         <KeyUse apiKey={key} />
-      </Note>
+      </Callout>
     </FormDialog>
   );
 }

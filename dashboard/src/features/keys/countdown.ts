@@ -1,4 +1,4 @@
-/** `21:14:09`, `6 d 23:59:08`: what is left, to the second. */
+/** Returns the remaining time to the second: `21:14:09`, `6 d 23:59:08`. */
 export function countdown(ms: number): string {
   const left = Math.max(0, Math.ceil(ms / 1000));
   const two = (value: number) => String(value).padStart(2, "0");

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { limits } from "../../../../server/core/limits.ts";
-import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
-import type { CreateKey as KeyOrder } from "../../../../server/keys/schema.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { Permission as KeyScope } from "../../../../server/domain/scope.ts";
+import type { CreateKey as KeyOrder } from "../../../../server/resources/keys/schema.ts";
 import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 import { type Expiry, expiryFault, expiryOptions, expirySeconds } from "./expiry.ts";
 import { ExpiryField } from "./expiry-field.tsx";
 import { networkFault, readNetworks } from "./networks.ts";
@@ -44,7 +44,7 @@ const first = {
   allowed_cidrs: "",
 };
 
-/** Makes a key: what it is called, what it may do, how long, and from where. */
+/** The form that creates a key: its name, permissions, expiry and restrictions. */
 export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (made: MadeKey) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -95,12 +95,12 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         hint="Where the key is used, so you know what breaks if you revoke it."
         {...form.text("name")}
       />
-      <ChoiceCards label="Permissions" choices={grants} {...form.choose("grant")} />
+      <RadioCards label="Permissions" choices={grants} {...form.choose("grant")} />
       <ExpiryField
         label="Expires"
         expiry={draft.expiry}
         options={expiryOptions(now)}
-        fault={form.faults.expiry}
+        fault={form.fieldErrors.expiry}
         onChange={(expiry) => set({ expiry })}
       />
       <Restrictions {...form} />

@@ -1,8 +1,8 @@
-import { Field } from "../../ui/field.tsx";
-import { Select } from "../../ui/select.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import type { Expiry, ExpiryChoice } from "./expiry.ts";
 
-/** When a key ends: in some time, each with the day that it comes to, or on a day of one's own. */
+/** Chooses when a key expires: after a fixed time, or on a date. */
 export function ExpiryField<Choice extends string = ExpiryChoice>({
   label,
   expiry,

@@ -4,7 +4,7 @@ import { expiryEnd, expiryFault, expiryOptions, expirySeconds } from "./expiry.t
 
 const now = new Date(2026, 10, 21, 12).getTime();
 
-test("each choice shows the day that it comes to", () => {
+test("each choice shows its resulting day", () => {
   expect(expiryOptions(now).map(({ label }) => label)).toEqual([
     "Never",
     "In 30 days, on 21 Dec 2026",
@@ -14,7 +14,7 @@ test("each choice shows the day that it comes to", () => {
   ]);
 });
 
-test("a date counts to the end of its day; a day that is over is refused", () => {
+test("a date lasts until the end of its day, and a past day is refused", () => {
   const on = (date: string) => ({ choice: "date" as const, date });
   expect(expiryEnd(on("2026-11-21"), now)).toBe(new Date(2026, 10, 21, 23, 59, 59).getTime());
   expect(expiryFault(on("2026-11-21"), now)).toBeNull();
@@ -24,7 +24,7 @@ test("a date counts to the end of its day; a day that is over is refused", () =>
   expect(expirySeconds({ choice: "never", date: "" }, now)).toBeUndefined();
 });
 
-test("a countdown is told to the second, and days apart", () => {
+test("a countdown shows seconds, and days separately", () => {
   expect([0, 999, 76_449_000, 7 * 86_400_000].map(countdown)).toEqual([
     "00:00:00",
     "00:00:01",

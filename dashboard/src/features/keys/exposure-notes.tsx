@@ -1,14 +1,14 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
-import { Button } from "../../ui/button.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import { Time } from "../../ui/data/time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { exposureWords } from "./exposure-words.ts";
 import { isExposed, keyState } from "./key-state.ts";
-import type { KeyAct } from "./use-key-acts.ts";
+import type { KeyAction } from "./use-key-acts.ts";
 
 const remembered_ms = 7 * 86_400_000;
 
-/** Keys that were sent in clear text: those that still work, and for a week those that were revoked for it. */
+/** Warns of keys sent in clear text: keys that still work, and for a week keys that were revoked because of it. */
 export function ExposureNotes({
   keys,
   now,
@@ -18,17 +18,17 @@ export function ExposureNotes({
 }: {
   keys: readonly ApiKey[];
   now: number;
-  /** Ids of keys that cannot be revoked. */
+  /** Ids of last admin keys, which cannot be revoked. */
   lastAdmins: ReadonlySet<string>;
   mayChange: boolean;
-  onAct: (act: KeyAct) => void;
+  onAct: (act: KeyAction) => void;
 }) {
   const shown = keys.filter((key) => isExposed(key, now) || wasRevokedLately(key, now));
   if (shown.length === 0) return null;
   return (
     <div className="flex flex-col gap-2 px-4 py-3 rail:px-5">
       {shown.map((key) => (
-        <Note key={key.id} tone="bad" role="alert">
+        <Callout key={key.id} tone="bad" role="alert">
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <p className="min-w-60 flex-1">
               <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />.{" "}
@@ -53,7 +53,7 @@ export function ExposureNotes({
               </span>
             )}
           </div>
-        </Note>
+        </Callout>
       ))}
     </div>
   );

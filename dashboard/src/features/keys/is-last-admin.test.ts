@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { isLastAdmin } from "./is-last-admin.ts";
-import { someKey } from "./key-fixtures.ts";
+import { apiKeyFixture } from "./key-fixtures.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");
 const later = "2026-12-21T12:00:00.000Z";
-const admin = (said: Parameters<typeof someKey>[0]) => someKey({ scopes: ["admin"], ...said });
+const admin = (said: Parameters<typeof apiKeyFixture>[0]) => apiKeyFixture({ scopes: ["admin"], ...said });
 
-test("the only key that can make keys is told apart from one of several", () => {
+test("the only usable admin key is the last admin, one of several is not", () => {
   const [one, other] = [admin({ id: "key_1" }), admin({ id: "key_2" })];
-  expect(isLastAdmin(one, [one, someKey({ id: "key_3" })], now)).toBe(true);
+  expect(isLastAdmin(one, [one, apiKeyFixture({ id: "key_3" })], now)).toBe(true);
   expect(isLastAdmin(one, [one, other], now)).toBe(false);
 });
 
-test("one that ends sooner, is bound, or is being rotated is no way back", () => {
+test("an admin key that expires sooner, is restricted or is being rotated does not count as another admin", () => {
   const one = admin({ id: "key_1" });
   for (const weak of [
     admin({ id: "key_2", expires_at: later }),

@@ -1,10 +1,10 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { isUsable } from "./key-state.ts";
 
-const lasts = ({ expires_at }: ApiKey): number => (expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY);
-const isBound = ({ agent_ids, allowed_cidrs }: ApiKey): boolean => agent_ids !== null || allowed_cidrs !== null;
+const expiryTime = ({ expires_at }: ApiKey): number => (expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY);
+const isRestricted = ({ agent_ids, allowed_cidrs }: ApiKey): boolean => agent_ids !== null || allowed_cidrs !== null;
 
-/** Whether no other key could make keys once this one has ended: the server refuses to end such a one. */
+/** True if no other key could create keys without this one. The server refuses to revoke the last admin key. */
 export function isLastAdmin(key: ApiKey, keys: readonly ApiKey[], now: number): boolean {
   if (!key.scopes.includes("admin") || !isUsable(key, now)) return false;
   return !keys.some(
@@ -13,6 +13,6 @@ export function isLastAdmin(key: ApiKey, keys: readonly ApiKey[], now: number): 
       other.scopes.includes("admin") &&
       other.rotated_to === null &&
       isUsable(other, now) &&
-      (isBound(key) || (!isBound(other) && lasts(other) >= lasts(key))),
+      (isRestricted(key) || (!isRestricted(other) && expiryTime(other) >= expiryTime(key))),
   );
 }

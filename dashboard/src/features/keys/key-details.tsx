@@ -1,19 +1,19 @@
 import { Link } from "@tanstack/react-router";
-import { limits } from "../../../../server/core/limits.ts";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatDay } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
 import { type Expiry, type ExpiryChoice, expiryEnd, expiryFault, expiryOptions } from "./expiry.ts";
 import { ExpiryField } from "./expiry-field.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { keyState, shortKey } from "./key-state.ts";
 import { useChangeKey } from "./use-change-key.ts";
 
-/** All that is known of a key; its name and its end can be changed while it is in use. */
+/** Details of a key. While it works, its name can be changed, and its expiry unless it is being rotated. */
 export function KeyDetails({
   apiKey: key,
   mayChange,
@@ -25,7 +25,7 @@ export function KeyDetails({
 }) {
   const now = useNow(false);
   const state = keyState(key, now);
-  const isOpen = mayChange && (state === "active" || state === "exposed" || state === "rotating");
+  const isEditable = mayChange && (state === "active" || state === "exposed" || state === "rotating");
   const form = useForm({
     first: { name: key.name, end: { choice: "same", date: "" } as Expiry<ExpiryChoice | "same"> },
     send: async ({ name, end: { choice, date } }) => {
@@ -43,23 +43,23 @@ export function KeyDetails({
   const change = useChangeKey(key);
   const { name, end } = form.draft;
   const fault = end.choice === "same" ? null : expiryFault({ choice: end.choice, date: end.date }, now);
-  const closed = () => {
+  const closeDialog = () => {
     onClose();
     return true;
   };
   const same = key.expires_at ? `On ${formatDay(key.expires_at)} (current)` : "Never (current)";
   return (
     <FormDialog
-      form={isOpen ? form : { submit: closed }}
+      form={isEditable ? form : { submit: closeDialog }}
       onClose={onClose}
       title={key.name}
       about={<code>{shortKey(key)}</code>}
-      act={isOpen ? "Save key" : "Done"}
-      ready={!isOpen || (name.trim() !== "" && !fault)}
+      act={isEditable ? "Save key" : "Done"}
+      ready={!isEditable || (name.trim() !== "" && !fault)}
       failed="The key was not saved"
     >
-      {isOpen && <Field label="Name" maxLength={limits.name_length} autoComplete="off" {...form.text("name")} />}
-      {isOpen && state !== "rotating" && (
+      {isEditable && <Field label="Name" maxLength={limits.name_length} autoComplete="off" {...form.text("name")} />}
+      {isEditable && state !== "rotating" && (
         <ExpiryField<ExpiryChoice | "same">
           label="Expires"
           expiry={end}

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyDetails } from "./key-details.tsx";
@@ -14,19 +14,19 @@ import { KeyUse } from "./key-use.tsx";
 import { RevealKey } from "./reveal-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 import { useChangeKey } from "./use-change-key.ts";
-import type { KeyAct } from "./use-key-acts.ts";
+import type { KeyAction } from "./use-key-acts.ts";
 
-/** The dialog of what is being done. What was made goes on to be revealed. */
+/** The dialog of the current action on a key. After a creation or rotation, shows the new secret. */
 export function KeyDialogs({
   act,
   keys,
   mayChange,
   onAct,
 }: {
-  act: KeyAct | null;
+  act: KeyAction | null;
   keys: readonly ApiKey[];
   mayChange: boolean;
-  onAct: (act: KeyAct | null) => void;
+  onAct: (act: KeyAction | null) => void;
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -37,12 +37,12 @@ export function KeyDialogs({
   if (act.kind === "reveal") {
     const stored = () => {
       toast(act.made.previous ? "Key rotated" : "Key created", act.made.name);
-      void client.invalidateQueries(keyApi.all(at)); // It may have been used by now.
+      void client.invalidateQueries(keyApi.all(at)); // The key may have been used meanwhile.
       close();
     };
     return <RevealKey made={act.made} onStored={stored} />;
   }
-  // What came meanwhile, above all its last use, is shown in the dialog too.
+  // Take the key from the list, so that the dialog shows its latest state, above all its last use.
   const key = keys.find(({ id }) => id === act.key.id) ?? act.key;
   switch (act.kind) {
     case "details":
@@ -68,7 +68,7 @@ export function KeyDialogs({
   }
 }
 
-/** Ends a rotation early, after saying who still uses the old key. */
+/** Ends a rotation early, after showing the last use of the old key. */
 function EndOverlap({
   apiKey: key,
   successor,
@@ -80,7 +80,7 @@ function EndOverlap({
 }) {
   const change = useChangeKey(key);
   return (
-    <ActDialog
+    <ActionDialog
       title="End the overlap now?"
       act="End overlap"
       acting="Ending overlap"
@@ -107,11 +107,11 @@ function EndOverlap({
           )}
         </p>
       )}
-    </ActDialog>
+    </ActionDialog>
   );
 }
 
-/** Ends a key for good, after saying what that breaks. In live its name is typed. */
+/** Revokes a key, after showing what that breaks. In live mode its name must be typed. */
 function RevokeKey({
   apiKey: key,
   made,
@@ -119,15 +119,15 @@ function RevokeKey({
   onRotate,
 }: {
   apiKey: ApiKey;
-  /** How many usable keys were made with it. */
+  /** Number of usable keys that were created with it. */
   made: number;
   onClose: () => void;
-  /** Absent where the key cannot be rotated. */
+  /** Absent if the key cannot be rotated. */
   onRotate?: () => void;
 }) {
   const at = useWorkspace();
   return (
-    <ActDialog
+    <ActionDialog
       title={`Revoke “${key.name}”?`}
       act="Revoke key"
       acting="Revoking key"
@@ -142,7 +142,7 @@ function RevokeKey({
         Its next request gets 401, and its open streams close within a second. This cannot be undone. Runs that it
         started continue.
       </p>
-      <Note tone={key.last_used_at ? "bad" : "info"}>
+      <Callout tone={key.last_used_at ? "bad" : "info"}>
         <KeyUse apiKey={key} />
         {made > 0 && ` ${plural(made, "key")} that it created ${made === 1 ? "continues" : "continue"} to work.`}
         {key.last_used_at && onRotate && (
@@ -154,7 +154,7 @@ function RevokeKey({
             to swap it without an outage.
           </>
         )}
-      </Note>
-    </ActDialog>
+      </Callout>
+    </ActionDialog>
   );
 }

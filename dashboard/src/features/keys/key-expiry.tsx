@@ -1,11 +1,11 @@
 import { clsx } from "clsx";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { formatDay } from "../../lib/format.ts";
-import { Until } from "../../ui/until.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
 import { isExpiring } from "./find-keys.ts";
 import { keyState } from "./key-state.ts";
 
-/** When a key ends, or ended. */
+/** The time at which a key expires, expired or was revoked. */
 export function KeyExpiry({ apiKey, now }: { apiKey: ApiKey; now: number }) {
   const state = keyState(apiKey, now);
   if (state === "revoked") return <>Revoked {apiKey.revoked_at && formatDay(apiKey.revoked_at)}</>;
@@ -13,7 +13,7 @@ export function KeyExpiry({ apiKey, now }: { apiKey: ApiKey; now: number }) {
   if (!apiKey.expires_at) return <>Never</>;
   return (
     <span className={clsx(isExpiring(apiKey, now) && "font-strong text-warn")}>
-      <Until at={apiKey.expires_at} />
+      <RelativeTime at={apiKey.expires_at} />
     </span>
   );
 }

@@ -1,15 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { Time } from "../../ui/time.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import { KeyExpiry } from "./key-expiry.tsx";
 import { KeyPill } from "./key-pill.tsx";
 import { useKeyMaker } from "./use-key-acts.ts";
 
-/** All that is known of a key. */
+/** All details of a key. */
 export function KeyFacts({ apiKey: key, now }: { apiKey: ApiKey; now: number }) {
   const maker = useKeyMaker(key);
   return (

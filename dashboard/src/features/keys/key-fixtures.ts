@@ -1,7 +1,7 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 
-/** A key with what a test says of it. */
-export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({
+/** Returns an API key for tests, with the given fields overridden. */
+export const apiKeyFixture = (overrides: Partial<ApiKey> = {}): ApiKey => ({
   id: "key_1",
   object: "api_key",
   project_id: "proj_1",
@@ -24,5 +24,5 @@ export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({
   exposure: null,
   rotated_to: null,
   rotated_from: null,
-  ...said,
+  ...overrides,
 });

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { AnalyticsPanel } from "../../entities/analytics/panel.tsx";
 import type { PeriodSearch } from "../../entities/analytics/period.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import { keyApi } from "../../entities/key/key-api.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useNow } from "../../lib/use-now.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Card } from "../../ui/card.tsx";
+import { Card } from "../../ui/data/card.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyPill } from "./key-pill.tsx";
 
-/** Loaded apart, with its charts. */
+/** A lazy chunk, because it contains the charts. */
 const KeyAnalytics = lazyPart(() => import("./key-analytics.tsx").then((it) => ({ default: it.KeyAnalytics })));
 
-/** One key: all that is known of it, and how the runs that it asked for came along. */
+/** One key: its details, and the analytics of its runs. */
 export function KeyPage({
   id,
   search,
@@ -43,9 +43,9 @@ export function KeyPage({
                     <KeyFacts apiKey={key} now={now} />
                   </div>
                 </Card>
-                <LoadedPart>
+                <LazyBoundary>
                   <KeyAnalytics id={id} span={span} />
-                </LoadedPart>
+                </LazyBoundary>
               </>
             )}
           </AnalyticsPanel>

@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
-import { someKey } from "./key-fixtures.ts";
+import { apiKeyFixture } from "./key-fixtures.ts";
 import { keyRows } from "./key-rows.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");
 const later = "2026-11-22T12:00:00.000Z";
 
-test("the new key hangs under the old one while both are good, and pairs stand where their newest key does", () => {
+test("a new key is listed under the old one while both are usable, and pairs sort by their newest key", () => {
   const rows = keyRows(
     [
-      someKey({ id: "key_4", rotated_from: "key_1" }),
-      someKey({ id: "key_3" }),
-      someKey({ id: "key_2", revoked_at: "2026-11-02T00:00:00.000Z", status: "revoked" }),
-      someKey({ id: "key_1", status: "rotating", rotated_to: "key_4", expires_at: later }),
+      apiKeyFixture({ id: "key_4", rotated_from: "key_1" }),
+      apiKeyFixture({ id: "key_3" }),
+      apiKeyFixture({ id: "key_2", revoked_at: "2026-11-02T00:00:00.000Z", status: "revoked" }),
+      apiKeyFixture({ id: "key_1", status: "rotating", rotated_to: "key_4", expires_at: later }),
     ],
     now,
   );
-  expect(rows.map(({ key, hangs, holds }) => [key.id, hangs, holds])).toEqual([
+  expect(rows.map(({ key, isNested, hasNested }) => [key.id, isNested, hasNested])).toEqual([
     ["key_1", false, true],
     ["key_4", true, false],
     ["key_3", false, false],
@@ -23,26 +23,26 @@ test("the new key hangs under the old one while both are good, and pairs stand w
   ]);
 });
 
-test("once the overlap is over by the reader's clock, the pair is none any more", () => {
+test("a pair is split once its overlap is over by the browser's clock", () => {
   const rows = keyRows(
     [
-      someKey({ id: "key_2", rotated_from: "key_1" }),
-      someKey({ id: "key_1", status: "rotating", rotated_to: "key_2", expires_at: "2026-11-21T11:59:59.000Z" }),
+      apiKeyFixture({ id: "key_2", rotated_from: "key_1" }),
+      apiKeyFixture({ id: "key_1", status: "rotating", rotated_to: "key_2", expires_at: "2026-11-21T11:59:59.000Z" }),
     ],
     now,
   );
-  expect(rows.map(({ key, hangs }) => [key.id, hangs])).toEqual([
+  expect(rows.map(({ key, isNested }) => [key.id, isNested])).toEqual([
     ["key_2", false],
     ["key_1", false],
   ]);
 });
 
-test("a key that was rotated again before its own overlap ended makes a chain of three", () => {
+test("a key rotated again during its own overlap makes a chain of three", () => {
   const rows = keyRows(
     [
-      someKey({ id: "key_3", rotated_from: "key_2" }),
-      someKey({ id: "key_2", rotated_from: "key_1", rotated_to: "key_3", status: "rotating", expires_at: later }),
-      someKey({ id: "key_1", rotated_to: "key_2", status: "rotating", expires_at: later }),
+      apiKeyFixture({ id: "key_3", rotated_from: "key_2" }),
+      apiKeyFixture({ id: "key_2", rotated_from: "key_1", rotated_to: "key_3", status: "rotating", expires_at: later }),
+      apiKeyFixture({ id: "key_1", rotated_to: "key_2", status: "rotating", expires_at: later }),
     ],
     now,
   );

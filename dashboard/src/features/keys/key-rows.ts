@@ -1,16 +1,16 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { isUsable } from "./key-state.ts";
 
 /** A key in the list. */
 export interface KeyRow {
   key: ApiKey;
-  /** It hangs below the key that it replaces, while both are good. */
-  hangs: boolean;
-  /** One hangs below it. */
-  holds: boolean;
+  /** True if the row is shown below the key that it replaces, while both are usable. */
+  isNested: boolean;
+  /** True if a successor is shown below this row. */
+  hasNested: boolean;
 }
 
-/** The list as it is shown: newest first, each pair of a rotation together, and what has ended at the end. */
+/** Returns the rows of the list: newest first, keys of a rotation together, unusable keys last. */
 export function keyRows(keys: readonly ApiKey[], now: number): KeyRow[] {
   const usable = keys.filter((key) => isUsable(key, now));
   const ended = keys.filter((key) => !isUsable(key, now));
@@ -19,7 +19,7 @@ export function keyRows(keys: readonly ApiKey[], now: number): KeyRow[] {
   const newest = (group: ApiKey[]) => group.at(-1)!.id;
   groups.sort((one, other) => (newest(one) < newest(other) ? 1 : -1));
   return [...groups, ...ended.map((key) => [key])].flatMap((group) =>
-    group.map((key, index) => ({ key, hangs: index > 0, holds: index < group.length - 1 })),
+    group.map((key, index) => ({ key, isNested: index > 0, hasNested: index < group.length - 1 })),
   );
 }
 

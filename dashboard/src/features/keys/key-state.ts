@@ -1,9 +1,9 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 
-/** How a key stands at a time. One that is being rotated is `rotating` also when it was sent in clear text: see `isExposed`. */
+/** The state of a key. A key in rotation is `rotating` even if it was sent in clear text: see `isExposed`. */
 export type KeyState = "active" | "rotating" | "exposed" | "revoked" | "expired";
 
-/** The state of a key by the reader's clock, so that a countdown ends when it says so. */
+/** Returns the state of a key by the browser's clock, so that it changes exactly when a countdown ends. */
 export function keyState(key: ApiKey, now: number): KeyState {
   if (key.revoked_at || key.status === "revoked") return "revoked";
   if (key.status === "expired" || (key.expires_at && Date.parse(key.expires_at) <= now)) return "expired";
@@ -11,11 +11,11 @@ export function keyState(key: ApiKey, now: number): KeyState {
   return key.exposed_at ? "exposed" : "active";
 }
 
-/** Whether it was sent in clear text and still works, also while it is being rotated: whoever read it can use it. */
+/** True if the key was sent in clear text and still works, also during a rotation: an eavesdropper can use it. */
 export const isExposed = (key: ApiKey, now: number): boolean => key.exposed_at !== null && isUsable(key, now);
 
-/** Whether requests with it are still taken. */
+/** True if the server still accepts the key. */
 export const isUsable = (key: ApiKey, now: number): boolean => !["revoked", "expired"].includes(keyState(key, now));
 
-/** `sk_test_Ab12…9xQz`. */
+/** Returns the visible ends of the secret: `sk_test_Ab12…9xQz`. */
 export const shortKey = ({ prefix, last4 }: ApiKey): string => `${prefix}…${last4}`;

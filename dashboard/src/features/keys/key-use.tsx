@@ -1,7 +1,7 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
-import { Time } from "../../ui/time.tsx";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import { Time } from "../../ui/data/time.tsx";
 
-/** Who used a key last, in a sentence: what one wants to know before one ends it. */
+/** A sentence with the time and address of the last use, shown before a key is rotated or revoked. */
 export function KeyUse({ apiKey }: { apiKey: ApiKey }) {
   if (!apiKey.last_used_at) return <>It was never used.</>;
   return (

@@ -1,26 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, ListFilter } from "lucide-react";
 import { useMemo, useState } from "react";
+import { CreateAct, ListHead } from "../../entities/crud/list-head.tsx";
 import { keyScopes, keysQuery } from "../../entities/key/key-api.ts";
-import { CreateAct, ListHead } from "../../entities/resource/list-head.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { plural } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ListBody } from "../../ui/list-body.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
-import { TimeSwitch } from "../../ui/time-switch.tsx";
+import { ListBody } from "../../ui/data/list-body.tsx";
+import { SheetBar, SheetFoot } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
+import { TimeSwitch } from "../../ui/forms/time-switch.tsx";
 import { ExposureNotes } from "./exposure-notes.tsx";
 import { findKeys, type KeyFilter, type KeysSearch } from "./find-keys.ts";
 import { isLastAdmin } from "./is-last-admin.ts";
 import { KeyDialogs } from "./key-dialogs.tsx";
 import { KeyRow } from "./key-row.tsx";
 import { keyRows } from "./key-rows.ts";
-import type { KeyAct } from "./use-key-acts.ts";
+import type { KeyAction } from "./use-key-acts.ts";
 import { useOverlapEnds } from "./use-overlap-ends.ts";
 
 const columns = [
@@ -42,17 +42,17 @@ const statuses = choicesOf<KeyFilter>({
 });
 const scopes = keyScopes.map((value) => ({ value, label: value, word: value }));
 
-/** The keys of a project and mode: made, swapped and ended without fear. */
+/** The API keys of a project and mode: create, rotate, revoke. */
 export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (search: KeysSearch) => void }) {
   const at = useWorkspace();
-  const mayChange = useMay("member");
+  const mayChange = usePermission("member");
   const list = useQuery(keysQuery(at));
   const now = useNow();
-  const [act, setAct] = useState<KeyAct | null>(null);
+  const [act, setAct] = useState<KeyAction | null>(null);
   const create = { act: "Create key", onCreate: () => setAct({ kind: "create" }) };
   const keys = list.data?.keys;
-  const ended = useOverlapEnds(keys);
-  const found = keys && findKeys(keys, search, now);
+  const overlapAnnouncement = useOverlapEnds(keys);
+  const matchingKeys = keys && findKeys(keys, search, now);
   const lastAdmins = useMemo(
     () => new Set(keys?.filter((key) => isLastAdmin(key, keys, Date.now())).map(({ id }) => id)),
     [keys],
@@ -75,12 +75,12 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
         />
         <Chip name="Scope" value={search.scope} choices={scopes} onChange={(scope) => onSearch({ ...search, scope })} />
         <span className="ml-auto text-xs whitespace-nowrap text-muted max-rail:sr-only" aria-live="polite">
-          {found && plural(found.length, "key")}
+          {matchingKeys && plural(matchingKeys.length, "key")}
         </span>
       </SheetBar>
       <ListBody
         label="API keys"
-        list={{ ...list, data: found && { data: keyRows(found, now) } }}
+        list={{ ...list, data: matchingKeys && { data: keyRows(matchingKeys, now) } }}
         columns={columns}
         notes={
           keys && <ExposureNotes keys={keys} now={now} lastAdmins={lastAdmins} mayChange={mayChange} onAct={setAct} />
@@ -89,8 +89,8 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
           <KeyRow
             key={entry.key.id}
             entry={entry}
-            // Also one that a filter hides.
-            before={keys?.find(({ id }) => id === entry.key.rotated_from)}
+            // Search all keys, because a filter may hide the predecessor.
+            predecessor={keys?.find(({ id }) => id === entry.key.rotated_from)}
             isLastAdmin={lastAdmins.has(entry.key.id)}
             now={now}
             onAct={setAct}
@@ -121,7 +121,7 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
         </span>
       </SheetFoot>
       <p role="status" className="sr-only">
-        {ended}
+        {overlapAnnouncement}
       </p>
       <KeyDialogs act={act} keys={keys ?? []} mayChange={mayChange} onAct={setAct} />
     </>

@@ -1,7 +1,7 @@
-/** Networks of a text, one a line or separated by commas. */
+/** Splits a text into networks, at spaces, line breaks and commas. */
 export const readNetworks = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
-/** What is wrong with the first network that is none. Only the form is judged here; the server judges the rest. */
+/** Returns the fault of the first invalid network, or null. Checks only the syntax; the server checks the rest. */
 export function networkFault(networks: readonly string[]): string | null {
   for (const network of networks) {
     const fault = faultOf(network);

@@ -1,10 +1,10 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import type { Fields } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatEnd } from "../../lib/format.ts";
-import type { Fields } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Select } from "../../ui/select.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import {
   type Overlap,
   overlapChoices,
@@ -15,7 +15,7 @@ import {
   overlapWords,
 } from "./overlap.ts";
 
-/** How long both keys shall be good: chosen, drawn, and said. */
+/** Chooses the overlap in which both keys work. Shows it as bars and in words. */
 export function OverlapPicker({
   apiKey,
   ownEnd,
@@ -25,7 +25,7 @@ export function OverlapPicker({
   choose,
 }: Fields<Overlap> & {
   apiKey: ApiKey;
-  /** When the old key ends by itself. */
+  /** The time at which the old key expires anyway; null if never. */
   ownEnd: string | null;
 }) {
   const now = useNow();
@@ -34,7 +34,7 @@ export function OverlapPicker({
     <div className="flex flex-col gap-3">
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">The old key stops working</span>
-        <ChoiceBar
+        <SegmentedControl
           name="overlap"
           label="The old key stops working"
           choices={overlapChoices.map((value) => ({ value, label: overlapNames[value] }))}
@@ -70,11 +70,11 @@ export function OverlapPicker({
   );
 }
 
-const before = 18;
+const leadPercent = 18;
 
-/** The old key above, the new one below, from a little before now. What it shows stands below in words. */
+/** Bars of the old and the new key on a timeline. Hidden from screen readers, because the words below say the same. */
 function TwoBars({ last4, share, end }: { last4: string; share: number; end: string }) {
-  const width = before + share * (100 - before);
+  const width = leadPercent + share * (100 - leadPercent);
   return (
     <div aria-hidden className="relative flex flex-col gap-1 pb-5 text-2xs">
       <span
@@ -85,12 +85,15 @@ function TwoBars({ last4, share, end }: { last4: string; share: number; end: str
       </span>
       <span
         className="cut h-6 rounded-sm border border-accent-line bg-accent-soft px-2 leading-(--leading-md) text-accent"
-        style={{ marginLeft: `${before}%` }}
+        style={{ marginLeft: `${leadPercent}%` }}
       >
         New key
       </span>
-      <span className="absolute top-0 bottom-4 border-l border-dashed border-muted" style={{ left: `${before}%` }} />
-      <span className="absolute bottom-0 -translate-x-1/2 text-muted" style={{ left: `${before}%` }}>
+      <span
+        className="absolute top-0 bottom-4 border-l border-dashed border-muted"
+        style={{ left: `${leadPercent}%` }}
+      />
+      <span className="absolute bottom-0 -translate-x-1/2 text-muted" style={{ left: `${leadPercent}%` }}>
         now
       </span>
       {share > 0.3 && (

@@ -1,18 +1,18 @@
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { formatEnd } from "../../lib/format.ts";
 
 export const overlapChoices = ["now", "1h", "24h", "3d", "7d", "own"] as const;
 type OverlapChoice = (typeof overlapChoices)[number];
 
-/** An overlap as it is being chosen. */
+/** The form's choice of an overlap. */
 export interface Overlap {
   choice: OverlapChoice;
-  /** What is typed for one of one's own. */
+  /** The typed length of a custom overlap. */
   amount: string;
   unit: "hours" | "days";
 }
 
-/** What is offered first. Of a key that was sent in clear text nothing is left to work. */
+/** Returns the default overlap: 24 hours, or none if the key was sent in clear text. */
 export const firstOverlap = ({ exposed_at }: Pick<ApiKey, "exposed_at">): Overlap => ({
   choice: exposed_at ? "now" : "24h",
   amount: "36",
@@ -21,7 +21,7 @@ export const firstOverlap = ({ exposed_at }: Pick<ApiKey, "exposed_at">): Overla
 
 const hour = 3600;
 const day = 24 * hour;
-const most = 30 * day;
+const maxOverlap_s = 30 * day;
 const seconds: Record<Exclude<OverlapChoice, "own">, number> = {
   now: 0,
   "1h": hour,
@@ -39,22 +39,22 @@ export const overlapNames: Record<OverlapChoice, string> = {
   own: "Custom",
 };
 
-/** How long it lasts; null for one of one's own that cannot be. */
+/** Returns the length in seconds, or null if a custom overlap is invalid. */
 export function overlapSeconds({ choice, amount, unit }: Overlap): number | null {
   if (choice !== "own") return seconds[choice];
   const own = Number(amount) * (unit === "hours" ? hour : day);
-  return amount.trim() !== "" && Number.isFinite(own) && own >= 0 && own <= most ? Math.round(own) : null;
+  return amount.trim() !== "" && Number.isFinite(own) && own >= 0 && own <= maxOverlap_s ? Math.round(own) : null;
 }
 
-/** What is wrong with an overlap of one's own. */
+/** Returns why a custom overlap is invalid, or null. */
 export const overlapFault = (overlap: Overlap): string | null =>
   overlapSeconds(overlap) === null ? "Expected a number, up to 30 days." : null;
 
-/** How wide the old key's bar is, from 0 to 1: an hour can be seen beside a month. */
+/** Returns the width of the old key's bar, from 0 to 1. The scale is logarithmic, so that an hour stays visible. */
 export const overlapShare = (overlap_seconds: number): number =>
-  overlap_seconds <= 0 ? 0 : 0.12 + 0.88 * (Math.log1p(overlap_seconds / hour) / Math.log1p(most / hour));
+  overlap_seconds <= 0 ? 0 : 0.12 + 0.88 * (Math.log1p(overlap_seconds / hour) / Math.log1p(maxOverlap_s / hour));
 
-/** The exact end of the old key in words. It never outlasts what it was made for. */
+/** Returns the exact end of the old key in words: the end of the overlap, or its own expiry if that is earlier. */
 export function overlapWords(overlap_seconds: number, now: number, expires_at: string | null): string {
   if (overlap_seconds <= 0) return "The old key stops at once. Choose this when it has leaked.";
   const [wanted, own] = [now + overlap_seconds * 1000, expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY];

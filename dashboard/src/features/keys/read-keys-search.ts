@@ -1,10 +1,10 @@
 import { keyScopes } from "../../entities/key/key-api.ts";
-import { given, readChoice, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readText } from "../../lib/page-search.ts";
 import { type KeysSearch, keyFilters } from "./find-keys.ts";
 
-/** The filters in an address; what is none is left out. */
+/** Reads the query parameters of the list. Invalid filters are dropped. */
 export const readKeysSearch = (search: Record<string, unknown>): KeysSearch =>
-  given({
+  omitUndefined({
     q: readText(search.q),
     status: readChoice(search.status, keyFilters),
     scope: readChoice(search.scope, keyScopes),

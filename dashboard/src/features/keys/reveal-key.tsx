@@ -5,13 +5,13 @@ import { firstUseQuery, type MadeKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Note } from "../../ui/note.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import { ShowCode } from "../../ui/show-code.tsx";
-import { LiveDot } from "../../ui/stream-badge.tsx";
-import { Time } from "../../ui/time.tsx";
+import { LiveDot } from "../../ui/data/stream-badge.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ShowCode } from "../../ui/forms/show-code.tsx";
 
-/** The one time that a key's secret is seen: copied, tried, and watched until it arrives. */
+/** Shows a key's secret, which is available only once, with an example request. Reports the key's first use. */
 export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
   const end = made.expires_at ? `expires ${formatDay(made.expires_at)}` : "never expires";
   return (
@@ -22,17 +22,17 @@ export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => v
       variable="RUNNEL_API_KEY"
       onStored={onStored}
     >
-      <Note tone="warn">
+      <Callout tone="warn">
         Keep it on a server. Anyone can read a key in a browser, a mobile app or a public repository.
-      </Note>
-      <ShowCode name="first request" request={useSample(made)} secret={made.secret} />
+      </Callout>
+      <ShowCode name="first request" request={useExampleRequest(made)} secret={made.secret} />
       <FirstUse made={made} />
     </SecretDialog>
   );
 }
 
-/** A request that this key may make, with an agent that is there. */
-function useSample({ scopes, agent_ids }: MadeKey): ApiRequest {
+/** Returns an example request that the key's scopes allow, with an existing agent. */
+function useExampleRequest({ scopes, agent_ids }: MadeKey): ApiRequest {
   const at = useWorkspace();
   const { data } = useQuery(newestAgentsQuery(at));
   const agent_id = agent_ids?.[0] ?? data?.data[0]?.id;

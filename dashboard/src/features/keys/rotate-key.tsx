@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { RotateKey as RotationOrder } from "../../../../server/keys/schema.ts";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
+import type { RotateKey as RotationOrder } from "../../../../server/resources/keys/schema.ts";
 import { keyApi, type MadeKey, rotateKey } from "../../entities/key/key-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatDay } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Select } from "../../ui/select.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { type ExpiryChoice, expiryOptions, expirySeconds } from "./expiry.ts";
 import { KeyUse } from "./key-use.tsx";
 import { firstOverlap, type Overlap, overlapSeconds } from "./overlap.ts";
@@ -16,7 +16,7 @@ import { OverlapPicker } from "./overlap-picker.tsx";
 
 type NewEnd = "same" | Exclude<ExpiryChoice, "never" | "date">;
 
-/** Swaps a key for another one, with time to bring the new secret to where the old one is. */
+/** Replaces a key by a new one. During the overlap both work, so that the new secret can be deployed. */
 export function RotateKey({
   apiKey: key,
   onClose,
@@ -57,9 +57,9 @@ export function RotateKey({
       request={{ method: "POST", path: `/v1/api_keys/${key.id}/rotate`, body: orderOf(form.draft) }}
     >
       <OverlapPicker apiKey={key} ownEnd={key.expires_at} {...form} />
-      <Note tone="info">
+      <Callout tone="info">
         <KeyUse apiKey={key} /> The same scopes, agents and networks carry over.
-      </Note>
+      </Callout>
       <Select<NewEnd>
         label="The new key expires"
         choices={[

@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
-/** Changes a key's name or end, and reads the list anew. */
+/** Returns a function that changes a key's name or expiry and refetches the list. */
 export function useChangeKey(key: ApiKey) {
   const at = useWorkspace();
   const client = useQueryClient();

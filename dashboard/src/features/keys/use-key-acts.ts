@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { keysQuery, type MadeKey } from "../../entities/key/key-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
-/** What is being done to a key, in its dialog. */
-export type KeyAct =
+/** An action on a key whose dialog is open. */
+export type KeyAction =
   | { kind: "create" }
   | { kind: "reveal"; made: MadeKey }
   | { kind: "details" | "rotate" | "overlap" | "end" | "revoke"; key: ApiKey };
 
-/** Who made a key, as far as this page knows: you, another person, another key, or the command line. */
+/** Returns a name for the creator of a key: you, another person, another key, or the command line. */
 export function useKeyMaker({ created_by }: ApiKey): string {
   const user = useSessionUser();
   const at = useWorkspace();

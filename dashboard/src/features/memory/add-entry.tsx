@@ -1,21 +1,21 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { fileApi } from "../../entities/file/file-api.ts";
 import { addEntry, storeApi } from "../../entities/memory/memory-api.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { readObject } from "./memory-words.ts";
 
 const first = { kind: "text" as "text" | "file", text: "", file: "", scope_id: "", metadata: "" };
 
-/** Puts a text or a file into a store. */
+/** The form that adds a text or a file to a store. */
 export function AddEntry({ store, of, onClose }: { store: Store; of?: string; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -40,7 +40,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
       onClose();
     },
   });
-  const { draft, faults, text } = form;
+  const { draft, fieldErrors, text } = form;
   return (
     <FormDialog
       form={form}
@@ -54,7 +54,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
       request={{ method: "POST", path: `/v1/memory/${store.id}/entries`, body: bodyOf(draft) }}
     >
       <div className="max-w-60">
-        <ChoiceBar
+        <SegmentedControl
           name="entry kind"
           label="Type of entry"
           choices={[
@@ -73,7 +73,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
             { value: "", label: files.length === 0 ? "No files yet" : "Choose a file" },
             ...files.map(({ id, filename }) => ({ value: id, label: filename })),
           ]}
-          hint={faults.file || "Documents and texts. A file is added once."}
+          hint={fieldErrors.file || "Documents and texts. A file is added once."}
           {...form.pick("file")}
         />
       )}

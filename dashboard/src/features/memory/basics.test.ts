@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
-import { rebased } from "../../lib/use-edited.ts";
+import { rebaseDraft } from "../../hooks/use-draft.ts";
 import { basicsChanges, basicsOf, basicsWords } from "./basics.ts";
 
 const store = { name: "Manuals", ttl_seconds: null };
 
-test("a store that nobody changed has no changes, whatever stands around its name", () => {
+test("an unedited store has no changes, and spaces around values are ignored", () => {
   expect(basicsChanges(basicsOf(store), store)).toEqual({});
   expect(basicsChanges({ name: " Manuals ", ttl: " " }, store)).toEqual({});
 });
 
-test("only what was changed is said", () => {
+test("only changed fields are sent and named", () => {
   expect(basicsChanges({ name: "Manuals", ttl: "60" }, store)).toEqual({ ttl_seconds: 60 });
   expect(basicsWords({ ttl_seconds: 60 })).toEqual(["expiry"]);
 });
 
-test("a number that is none is not yet saved, and not lost either", () => {
+test("an invalid number counts as an unsaved change", () => {
   expect(Object.keys(basicsChanges({ name: "Manuals", ttl: "soon" }, store))).toEqual(["ttl_seconds"]);
 });
 
-test("a colleague's new name stands beside one's own lifetime", () => {
+test("another person's new name is merged with one's own new expiry", () => {
   const theirs = { name: "Handbooks", ttl_seconds: null };
-  const both = rebased({ name: "Manuals", ttl: "60" }, basicsOf(store), basicsOf(theirs));
+  const both = rebaseDraft({ name: "Manuals", ttl: "60" }, basicsOf(store), basicsOf(theirs));
   expect(basicsChanges(both, theirs)).toEqual({ ttl_seconds: 60 });
 });

@@ -1,7 +1,7 @@
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { readSeconds } from "./memory-words.ts";
 
-/** What of a store is named by a person, as it stands in a form. */
+/** The name and expiry of a store, as the form holds them. */
 interface Basics {
   name: string;
   ttl: string;
@@ -9,13 +9,13 @@ interface Basics {
 
 type Named = Pick<Store, "name" | "ttl_seconds">;
 
-/** A store in a form. */
+/** Returns the form's values of a store. */
 export const basicsOf = ({ name, ttl_seconds }: Named): Basics => ({
   name,
   ttl: ttl_seconds === null ? "" : String(ttl_seconds),
 });
 
-/** What a form says otherwise than a store, as the API takes it. */
+/** Returns the fields in which the form differs from the store, in the API's format. */
 export function basicsChanges({ name, ttl }: Basics, store: Named): Partial<Named> {
   const { seconds, fault } = readSeconds(ttl);
   return {
@@ -26,6 +26,6 @@ export function basicsChanges({ name, ttl }: Basics, store: Named): Partial<Name
 
 const words = { name: "name", ttl_seconds: "expiry" } as const;
 
-/** What is changed, in words. */
+/** Returns the names of the changed fields. */
 export const basicsWords = (changes: Partial<Named>): string[] =>
   Object.keys(changes).map((field) => words[field as keyof Named]);

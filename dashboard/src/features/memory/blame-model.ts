@@ -1,11 +1,13 @@
 import { ApiError } from "../../lib/api.ts";
-import { type Faults, serverFaults } from "../../lib/fault-of.ts";
+import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 
-/** The faults of a store's fields; that its model cannot be reached is said of no field, and is its embedding's. */
+/** Assigns the server's errors to fields. An unavailable model names no field, so it is assigned to `embedding`. */
 export function blameModel<Draft extends { embedding: string }>(
   error: Error,
   draft: Draft,
-): { faults: Faults<Draft>; rest: string[] } {
+): { faults: FieldErrors<Draft>; rest: string[] } {
   const isModel = error instanceof ApiError && error.code === "model_not_available";
-  return isModel ? { faults: { embedding: error.message } as Faults<Draft>, rest: [] } : serverFaults(error, draft);
+  return isModel
+    ? { faults: { embedding: error.message } as FieldErrors<Draft>, rest: [] }
+    : serverFieldErrors(error, draft);
 }

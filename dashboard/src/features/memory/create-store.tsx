@@ -1,18 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryScope } from "../../../../server/core/agent-snapshot.ts";
-import { memoryScopes } from "../../../../server/core/agent-snapshot.ts";
-import { limits } from "../../../../server/core/limits.ts";
+import type { MemoryScope } from "../../../../server/domain/agent-snapshot.ts";
+import { memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { scopeWords } from "../../entities/memory/store-words.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Select } from "../../ui/select.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { blameModel } from "./blame-model.ts";
 import { useEmbeddingModels } from "./embedding-models.ts";
 import { readSeconds } from "./memory-words.ts";
@@ -26,7 +26,7 @@ const first = {
   name: "",
   kind: "vector" as MemoryKind,
   scope: "project" as MemoryScope,
-  /** Empty: the one that the server chooses. */
+  /** Embedding model; empty: the server's default. */
   embedding: "",
   ttl_seconds: "",
 };
@@ -42,7 +42,7 @@ function bodyOf({ name, kind, scope, embedding, ttl_seconds }: typeof first) {
   };
 }
 
-/** Makes a store. */
+/** The form that creates a store. */
 export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCreated: (id: string) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -79,7 +79,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
         hint="Models see the name."
         {...form.text("name")}
       />
-      <ChoiceCards label="Kind" choices={kinds} {...form.choose("kind")} />
+      <RadioCards label="Kind" choices={kinds} {...form.choose("kind")} />
       <Select
         label="Scope"
         choices={memoryScopes.map((value) => ({ value, label: scopeWords[value] }))}
@@ -91,7 +91,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
         {...form.pick("scope")}
       />
       {kind === "vector" && (
-        <SuggestField
+        <Combobox
           label="Embedding model"
           placeholder={models.byDefault}
           hint="The built-in models work offline and are trained on English."
@@ -104,7 +104,7 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
         inputMode="numeric"
         placeholder="Keep indefinitely"
         {...form.text("ttl_seconds")}
-        error={readSeconds(ttl_seconds).fault ?? form.faults.ttl_seconds}
+        error={readSeconds(ttl_seconds).fault ?? form.fieldErrors.ttl_seconds}
       />
     </FormDialog>
   );

@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { changeEntry, storeApi } from "../../entities/memory/memory-api.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { readObject } from "./memory-words.ts";
 
-/** Corrects what an entry says, or what is said of it. Of a file only that. */
+/** Edits the text and metadata of an entry. A file entry has only metadata. */
 export function EditEntry({ store, entry, onClose }: { store: Store; entry: Entry; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();

@@ -1,12 +1,12 @@
-interface Embedded {
+interface StoreModels {
   embedding: { model: string } | null;
   indexing: { model: string } | null;
 }
 
-/** What a store is asked to embed with: what was typed, or as long as nobody typed, what it has or is on the way to. */
-export function embeddingDraft(typed: string | null, { embedding, indexing }: Embedded) {
-  const held = indexing?.model ?? embedding?.model ?? "";
-  const shown = typed ?? held;
+/** Returns the embedding model of the form: the typed one, or else the one that the store is reindexed with or has. */
+export function embeddingDraft(typed: string | null, { embedding, indexing }: StoreModels) {
+  const currentModel = indexing?.model ?? embedding?.model ?? "";
+  const shown = typed ?? currentModel;
   const model = shown.trim();
-  return { shown, model, isChanged: model !== "" && model !== held };
+  return { shown, model, isChanged: model !== "" && model !== currentModel };
 }

@@ -2,25 +2,25 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, FileText, LoaderCircle, Plus, X } from "lucide-react";
 import { useState } from "react";
-import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { ListRows } from "../../entities/crud/list-page.tsx";
 import { deleteEntry, entriesQuery, storeApi } from "../../entities/memory/memory-api.ts";
 import type { StoreSearch } from "../../entities/memory/memory-search.ts";
-import { Listed } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { formatCount } from "../../lib/format.ts";
-import { plainLine } from "../../lib/plain-line.ts";
-import { useKeys } from "../../lib/use-keys.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { type Look, LookPill, Pill, wordsOf } from "../../ui/pill.tsx";
-import { Progress } from "../../ui/progress.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { type Look, LookPill, labelsOf, Pill } from "../../ui/data/pill.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, RowActs, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { AddEntry } from "./add-entry.tsx";
 import { EditEntry } from "./edit-entry.tsx";
 import { ScopeField } from "./scope-field.tsx";
@@ -39,7 +39,7 @@ const looks: Record<Entry["status"], Look> = {
   ready: ["ok", Check, "Ready"],
   failed: ["bad", X, "Failed"],
 };
-const statusChoices = choicesOf(wordsOf(looks));
+const statusChoices = choicesOf(labelsOf(looks));
 
 export interface TabProps {
   store: Store;
@@ -47,12 +47,12 @@ export interface TabProps {
   onSearch: (search: StoreSearch) => void;
 }
 
-/** What a store of passages holds. */
+/** The entries of a vector store. */
 export function EntriesTab({ store, search, onSearch }: TabProps) {
-  const may = useMay("member");
+  const may = usePermission("member");
   const list = useQuery(entriesQuery(useWorkspace(), store.id, search));
   const [adding, setAdding] = useState(false);
-  const [asks, setAsks] = useState<{ what: "edit" | "delete"; entry: Entry } | null>(null);
+  const [openDialog, setAsks] = useState<{ what: "edit" | "delete"; entry: Entry } | null>(null);
   useKeys({ c: () => setAdding(true) }, may);
   const { status, of, after, before } = search;
   return (
@@ -72,10 +72,12 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
           </Button>
         )}
       </SheetBar>
-      <Listed
+      <ListRows
         noun="entry"
         label="Entries"
-        {...{ list, columns, onSearch }}
+        list={list}
+        columns={columns}
+        onSearch={onSearch}
         search={{ of, status, after, before }}
         row={(entry) => <EntryRow key={entry.id} entry={entry} onAsk={(what) => setAsks({ what, entry })} />}
         empty={{
@@ -86,16 +88,20 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
         }}
       />
       {adding && <AddEntry store={store} of={of} onClose={() => setAdding(false)} />}
-      {asks?.what === "edit" && <EditEntry store={store} entry={asks.entry} onClose={() => setAsks(null)} />}
-      {asks?.what === "delete" && <DeleteEntry store={store} entry={asks.entry} onClose={() => setAsks(null)} />}
+      {openDialog?.what === "edit" && (
+        <EditEntry store={store} entry={openDialog.entry} onClose={() => setAsks(null)} />
+      )}
+      {openDialog?.what === "delete" && (
+        <DeleteEntry store={store} entry={openDialog.entry} onClose={() => setAsks(null)} />
+      )}
     </>
   );
 }
 
 function EntryRow({ entry, onAsk }: { entry: Entry; onAsk: (what: "edit" | "delete") => void }) {
   const { text, filename, file_id, scope_id, error, chunks, expires_at } = entry;
-  const name = text === null ? (filename ?? `Deleted file ${file_id}`) : plainLine(text);
-  const may = useMay("member");
+  const name = text === null ? (filename ?? `Deleted file ${file_id}`) : markdownToText(text);
+  const may = usePermission("member");
   return (
     <Row stops>
       <Cell main>
@@ -143,7 +149,7 @@ function EntryRow({ entry, onAsk }: { entry: Entry; onAsk: (what: "edit" | "dele
         <span className="rail:hidden"> {chunks === 1 ? "chunk" : "chunks"}</span>
       </Cell>
       <Cell folds className="whitespace-nowrap">
-        {expires_at ? <Until at={expires_at} /> : <span className="max-rail:hidden">Never</span>}
+        {expires_at ? <RelativeTime at={expires_at} /> : <span className="max-rail:hidden">Never</span>}
       </Cell>
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={entry.created_at} />

@@ -1,10 +1,10 @@
 import { Check, LoaderCircle, TriangleAlert } from "lucide-react";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { formatCount } from "../../lib/format.ts";
-import { Pill } from "../../ui/pill.tsx";
-import { Progress } from "../../ui/progress.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
 
-/** Whether a store is whole, or how far it is with another embedding. */
+/** Shows that a store is ready, or the progress of its reindexing. */
 export function IndexingState({ store: { indexing, name } }: { store: Pick<Store, "indexing" | "name"> }) {
   if (!indexing)
     return (

@@ -1,23 +1,23 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { limits } from "../../../../server/core/limits.ts";
-import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { readKey, storeApi, writeKey } from "../../entities/memory/memory-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { ApiError } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.ts";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
 import { readSeconds } from "./memory-words.ts";
 
-/** Sets a key, or writes another value: over the version that was read, and no other. */
+/** Sets a new key, or overwrites exactly the version that was read. A newer version is shown as a conflict. */
 export function KeyDialog({
   store,
   of,
@@ -31,11 +31,11 @@ export function KeyDialog({
   onClose: () => void;
 }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const client = useQueryClient();
-  const [theirs, setTheirs] = useState<KeyValue | null>(null);
-  const over = useRef(value);
-  const base = over.current;
+  const [newerVersion, setTheirs] = useState<KeyValue | null>(null);
+  const baseRef = useRef(value);
+  const base = baseRef.current;
   const placeOf = (key: string) => ({ store: store.id, key, of });
   const bodyOf = (draft: { value: string; ttl_seconds: string }) => {
     const { seconds } = readSeconds(draft.ttl_seconds);
@@ -49,8 +49,8 @@ export function KeyDialog({
       ttl_seconds: readSeconds(draft.ttl_seconds).fault,
     }),
     send: (draft) =>
-      writeKey(at, placeOf(draft.key), bodyOf(draft), over.current?.version ?? 0).catch(async (error) => {
-        // Somebody may have deleted it meanwhile: then there is nothing to show.
+      writeKey(at, placeOf(draft.key), bodyOf(draft), baseRef.current?.version ?? 0).catch(async (error) => {
+        // If the key was deleted meanwhile, there is no newer version to show.
         if (isConflict(error)) setTheirs(await readKey(at, placeOf(draft.key)).catch(() => null));
         throw error;
       }),
@@ -61,21 +61,21 @@ export function KeyDialog({
     },
   });
   const { draft, text, set } = form;
-  const take = (next: KeyValue, change: Partial<typeof draft>) => {
-    over.current = next;
+  const rebaseOnto = (next: KeyValue, change: Partial<typeof draft>) => {
+    baseRef.current = next;
     setTheirs(null);
     set(change);
   };
   return (
     <FormDialog
-      form={theirs ? { ...form, error: null } : form}
+      form={newerVersion ? { ...form, error: null } : form}
       onClose={onClose}
       wide
       title={value ? value.key : "Set key"}
       about={base ? `Version ${base.version}${of ? `, of ${of}` : ""}` : `In ${store.name}${of ? `, of ${of}` : ""}`}
       act={base ? `Overwrite version ${base.version}` : "Set key"}
       acting="Writing"
-      ready={may && theirs === null}
+      ready={may && newerVersion === null}
       failed={isConflict(form.error) && base ? "The key was deleted meanwhile" : "The key was not set"}
       request={{
         method: "PUT",
@@ -98,25 +98,25 @@ export function KeyDialog({
         placeholder={store.ttl_seconds === null ? "Keep indefinitely" : String(store.ttl_seconds)}
         {...text("ttl_seconds")}
       />
-      {theirs && (
-        <Note tone="warn" role="alert">
-          <b>Someone saved version {theirs.version} meanwhile</b>
-          <JsonView value={theirs.value} />
+      {newerVersion && (
+        <Callout tone="warn" role="alert">
+          <b>Someone saved version {newerVersion.version} meanwhile</b>
+          <JsonView value={newerVersion.value} />
           <div className="mt-2 flex flex-wrap gap-2">
             <Button
               size="sm"
               onClick={() => {
-                take(theirs, {});
+                rebaseOnto(newerVersion, {});
                 form.submit();
               }}
             >
-              Keep mine, overwrite version {theirs.version}
+              Keep mine, overwrite version {newerVersion.version}
             </Button>
-            <Button size="sm" onClick={() => take(theirs, { value: jsonText(theirs.value) })}>
+            <Button size="sm" onClick={() => rebaseOnto(newerVersion, { value: jsonText(newerVersion.value) })}>
               Discard mine
             </Button>
           </div>
-        </Note>
+        </Callout>
       )}
     </FormDialog>
   );

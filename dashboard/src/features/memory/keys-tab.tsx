@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, UserRound } from "lucide-react";
 import { useState } from "react";
-import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { ListRows } from "../../entities/crud/list-page.tsx";
 import { deleteKey, keysQuery, storeApi } from "../../entities/memory/memory-api.ts";
-import { Listed } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useKeys } from "../../lib/use-keys.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 import type { TabProps } from "./entries-tab.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
 import { ScopeField } from "./scope-field.tsx";
@@ -27,16 +27,16 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** The values of a store, by their keys. */
+/** The keys and values of a key-value store. */
 export function KeysTab({ store, search, onSearch }: TabProps) {
-  const may = useMay("member");
+  const may = usePermission("member");
   const { of, q = "", after, before } = search;
   const isReady = store.scope === "project" || Boolean(of);
   const list = useQuery({ ...keysQuery(useWorkspace(), store.id, search), enabled: isReady });
   const [editing, setEditing] = useState<KeyValue | "new" | null>(null);
   const [deleting, setDeleting] = useState<KeyValue | null>(null);
   useKeys({ c: () => setEditing("new") }, may && isReady);
-  const kept = of ? { of } : {};
+  const scopeFilter = of ? { of } : {};
   return (
     <>
       <SheetBar wraps>
@@ -46,7 +46,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
             label="Search keys by prefix"
             placeholder="Key prefix"
             value={q}
-            onSearch={(text) => onSearch({ ...kept, ...(text && { q: text }) })}
+            onSearch={(text) => onSearch({ ...scopeFilter, ...(text && { q: text }) })}
           />
         )}
         {may && isReady && (
@@ -56,13 +56,15 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
           </Button>
         )}
       </SheetBar>
-      <Listed
+      <ListRows
         noun="key"
         label="Keys"
-        {...{ list, columns, onSearch }}
+        list={list}
+        columns={columns}
+        onSearch={onSearch}
         search={{ of, q, after, before }}
-        sought={`begins with “${q}”`}
-        keeps={kept}
+        searchWords={`begins with “${q}”`}
+        keeps={scopeFilter}
         row={(each) => (
           <KeyRow key={each.key} value={each} onEdit={() => setEditing(each)} onDelete={() => setDeleting(each)} />
         )}
@@ -98,7 +100,7 @@ function KeyRow({
   onEdit: () => void;
   onDelete: () => void;
 }) {
-  const may = useMay("member");
+  const may = usePermission("member");
   return (
     <Row>
       <Cell main>
@@ -117,7 +119,7 @@ function KeyRow({
       </Cell>
       <Cell right>v{version}</Cell>
       <Cell folds className="whitespace-nowrap">
-        {expires_at ? <Until at={expires_at} /> : <span className="max-rail:hidden">Never</span>}
+        {expires_at ? <RelativeTime at={expires_at} /> : <span className="max-rail:hidden">Never</span>}
       </Cell>
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={updated_at} />

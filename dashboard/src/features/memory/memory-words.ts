@@ -1,18 +1,18 @@
-import type { MemoryMatch as Match, Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryMatch as Match, Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { formatCount, joinFacts, plural } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 
-/** `builtin/all-minilm-l6-v2`, and how many numbers a text becomes. */
+/** Returns the embedding model and its dimensions: `builtin/all-minilm-l6-v2 · 384 dimensions`. */
 export function embeddingWords({ embedding }: Pick<Store, "embedding">): string {
   return embedding ? `${embedding.model} · ${formatCount(embedding.dimensions)} dimensions` : "–";
 }
 
-/** How much a store holds. */
+/** Returns the number of entries or keys in words. */
 export const sizeWords = ({ kind, entries, keys }: Pick<Store, "kind" | "entries" | "keys">): string => {
   return kind === "vector" ? plural(entries ?? 0, "entry") : plural(keys ?? 0, "key");
 };
 
-/** Where a passage stands: file, page, heading. */
+/** Returns the source of a passage: file, page, heading. */
 export function sourceWords({ filename, page, heading, file_id }: Match): string {
   const name = filename ?? (file_id ? "A deleted file" : "Text");
   return joinFacts(name, page !== null && `page ${page}`, heading);
@@ -24,14 +24,14 @@ const units = [
   [60, "minute"],
 ] as const;
 
-/** `90 days`, `2 hours`, `45 seconds`; without an end, `For ever`. */
+/** Returns an expiry in words: `90 days`, `2 hours`, `45 seconds`; null: `Keep indefinitely`. */
 export function lifetimeWords(seconds: number | null): string {
   if (seconds === null) return "Keep indefinitely";
   const [size, word] = units.find(([size]) => seconds % size === 0) ?? [1, "second"];
   return plural(seconds / size, word);
 }
 
-/** What a text says of metadata or a filter; nothing where it is empty. */
+/** Parses metadata or a filter. An empty text has no value. */
 export function readObject(text: string): { value: Record<string, unknown> | undefined; fault: string | null } {
   if (text.trim() === "") return { value: undefined, fault: null };
   const { value, fault } = readJson(text);
@@ -39,7 +39,7 @@ export function readObject(text: string): { value: Record<string, unknown> | und
   return isJsonObject(value) ? { value, fault: null } : { value: undefined, fault: "Expected an object: { … }." };
 }
 
-/** Seconds that somebody has typed; empty is none. */
+/** Parses a number of seconds. An empty text is null. */
 export function readSeconds(text: string): { seconds: number | null; fault: string | null } {
   if (text.trim() === "") return { seconds: null, fault: null };
   const seconds = Number(text);

@@ -1,16 +1,16 @@
-import { rerankTypes } from "../../../../server/core/agent-snapshot.ts";
-import { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
+import { rerankTypes } from "../../../../server/domain/agent-snapshot.ts";
+import { entryStatuses, searchModes } from "../../../../server/domain/api-types/enums.ts";
 import { memoryKinds, memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
-import { given, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
 
-/** Of the list's address. */
+/** Reads the query parameters of the list. */
 export const readStoresSearch = (search: Record<string, unknown>): StoresSearch =>
-  given({ kind: readChoice(search.kind, memoryKinds), ...readNamedSearch(search, "mem") });
+  omitUndefined({ kind: readChoice(search.kind, memoryKinds), ...readNamedSearch(search, "mem") });
 
-/** Of a store's address. The cursors of keys are keys, which may be any text. */
+/** Reads the query parameters of a store's page. Cursors of keys are keys themselves, so they may be any text. */
 export function readStoreSearch(search: Record<string, unknown>): StoreSearch {
   const after = readText(search.after, 512);
-  return given({
+  return omitUndefined({
     tab: readChoice(search.tab, memoryTabs),
     of: readText(search.of, 255),
     status: readChoice(search.status, entryStatuses),

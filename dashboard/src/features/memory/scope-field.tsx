@@ -1,8 +1,8 @@
 import { type FormEvent, useId, useState } from "react";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
-import { Button } from "../../ui/button.tsx";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Whose part of a store is shown. What is typed counts once it is sent. */
+/** Filters a store by a user or session id. The typed id is applied on submit. */
 export function ScopeField({
   store,
   of = "",

@@ -1,21 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Search, SearchX } from "lucide-react";
-import type { MemoryMatch as Match } from "../../../../server/wire/memory.ts";
+import type { MemoryMatch as Match } from "../../../../server/domain/api-types/memory.ts";
 import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
 import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
+import { useForm } from "../../hooks/use-form.ts";
 import { plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
+import { FoldedCode } from "../../ui/forms/show-code.tsx";
 import type { TabProps } from "./entries-tab.tsx";
 import { readObject, sourceWords } from "./memory-words.ts";
 
@@ -25,20 +25,20 @@ const modes = [
   { value: "keyword", label: "Keyword" },
 ] as const;
 
-/** What an agent would find in a store. */
+/** Searches a store as an agent would. */
 export function SearchTab({ store, search, onSearch }: TabProps) {
   const at = useWorkspace();
   const needsScope = store.scope !== "project";
-  const sent = readObject(search.filter ?? "").value;
-  const order: SearchOrder = {
+  const parsedFilter = readObject(search.filter ?? "").value;
+  const searchRequest: SearchOrder = {
     query: search.q ?? "",
     ...(search.mode && { mode: search.mode }),
     ...(search.of && { scope_id: search.of }),
-    ...(sent && { filter: sent }),
+    ...(parsedFilter && { filter: parsedFilter }),
     ...(search.rerank && search.by && { rerank: { model: search.by, type: search.rerank } }),
   };
-  const isAsked = order.query !== "" && (!needsScope || Boolean(search.of));
-  const found = useQuery({ ...matchesQuery(at, store.id, order), enabled: isAsked });
+  const canSearch = searchRequest.query !== "" && (!needsScope || Boolean(search.of));
+  const found = useQuery({ ...matchesQuery(at, store.id, searchRequest), enabled: canSearch });
   const form = useForm({
     first: {
       text: search.q ?? "",
@@ -63,7 +63,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
         ...(filter.trim() && { filter: filter.trim() }),
         ...(rerank && { rerank, by: by.trim() }),
       });
-      if (isAsked) void found.refetch();
+      if (canSearch) void found.refetch();
     },
   });
   const { text, filter, rerank, by } = form.draft;
@@ -86,12 +86,12 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
         </div>
         <div className="flex flex-wrap items-end gap-2">
           <div className="w-80">
-            <ChoiceBar name="search mode" label="Search mode" choices={modes} {...form.choose("mode")} />
+            <SegmentedControl name="search mode" label="Search mode" choices={modes} {...form.choose("mode")} />
           </div>
           <RerankFields
             type={rerank || null}
             model={by}
-            error={form.faults.by}
+            error={form.fieldErrors.by}
             onType={(type) => form.set({ rerank: type ?? "" })}
             onModel={(by) => form.set({ by })}
           />
@@ -110,17 +110,21 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
         </details>
         <FoldedCode
           name="search"
-          request={{ method: "POST", path: `/v1/memory/${store.id}/search`, body: isAsked ? order : { query: text } }}
+          request={{
+            method: "POST",
+            path: `/v1/memory/${store.id}/search`,
+            body: canSearch ? searchRequest : { query: text },
+          }}
         />
       </Form>
       <div className="mt-4 max-w-200">
         <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
-        {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}
-        {isAsked && !found.error && found.data && (
+        {canSearch && !found.error && found.isPending && <p className="text-muted">Searching</p>}
+        {canSearch && !found.error && found.data && (
           <>
-            <FellBack title="Keyword search only" error={found.data.degraded_error} />
-            <FellBack title="Not reranked" error={found.data.rerank_error} />
-            <Found matches={found.data.data} />
+            <DegradedNotice title="Keyword search only" error={found.data.degraded_error} />
+            <DegradedNotice title="Not reranked" error={found.data.rerank_error} />
+            <SearchResults matches={found.data.data} />
           </>
         )}
       </div>
@@ -128,8 +132,8 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
   );
 }
 
-/** What was asked for and could not be had. */
-function FellBack({ title, error }: { title: string; error?: { message: string } | null }) {
+/** A notice that a part of the search failed, and the results are degraded. */
+function DegradedNotice({ title, error }: { title: string; error?: { message: string } | null }) {
   return (
     error && (
       <p role="status" className="pb-2 text-warn">
@@ -139,7 +143,7 @@ function FellBack({ title, error }: { title: string; error?: { message: string }
   );
 }
 
-function Found({ matches }: { matches: readonly Match[] }) {
+function SearchResults({ matches }: { matches: readonly Match[] }) {
   if (matches.length === 0)
     return (
       <EmptyState icon={SearchX} title="No results">
@@ -186,9 +190,9 @@ function Passage({ match, rank }: { match: Match; rank: number }) {
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
             <b className="text-ink">{score.toFixed(3)}</b>
             {" · semantic "}
-            {part(score_parts.vector)}
+            {formatScore(score_parts.vector)}
             {" · keyword "}
-            {part(score_parts.keyword)}
+            {formatScore(score_parts.keyword)}
           </span>
         </div>
         <p className="mt-1 max-h-60 overflow-y-auto text-md whitespace-pre-wrap wrap-anywhere">{match.text}</p>
@@ -206,4 +210,4 @@ function Passage({ match, rank }: { match: Match; rank: number }) {
   );
 }
 
-const part = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(3));
+const formatScore = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(3));

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import { storeQuery } from "../../entities/memory/memory-api.ts";
 import type { MemoryTab, StoreSearch } from "../../entities/memory/memory-search.ts";
 import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { Tabs } from "../../ui/data/tabs.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
 import { KeysTab } from "./keys-tab.tsx";
 import { sizeWords } from "./memory-words.ts";
@@ -41,17 +41,22 @@ interface Tab {
   label: string;
 }
 
-/** One memory store: what it holds, what is found in it, and how it is set. */
+/** One memory store: its content, a search, and its settings. */
 export function StorePage({ onLookIn, ...rest }: StorePageProps) {
   const read = useQuery(storeQuery(useWorkspace(), rest.id));
   return (
     <ObjectPage object={read} noun="store" title="Memory store" list="/memory" id={rest.id} onLookIn={onLookIn}>
-      {(store) => <FoundStore {...rest} store={store} />}
+      {(store) => <StoreContent {...rest} store={store} />}
     </ObjectPage>
   );
 }
 
-function FoundStore({ store, search, onSearch, onLeave }: Omit<StorePageProps, "id" | "onLookIn"> & { store: Store }) {
+function StoreContent({
+  store,
+  search,
+  onSearch,
+  onLeave,
+}: Omit<StorePageProps, "id" | "onLookIn"> & { store: Store }) {
   const tabs = tabsOf[store.kind];
   const tab = tabs.find(({ value }) => value === search.tab)?.value ?? tabs[0].value;
   const parts = { store, search: { ...search, tab }, onSearch };
@@ -67,11 +72,11 @@ function FoundStore({ store, search, onSearch, onLeave }: Omit<StorePageProps, "
           </>
         }
       >
-        <IdFact noun="store" id={store.id} />
-        <Fact name="Items">{sizeWords(store)}</Fact>
-        <Fact name="Created">
+        <IdDescription noun="store" id={store.id} />
+        <Description name="Items">{sizeWords(store)}</Description>
+        <Description name="Created">
           <Time at={store.created_at} />
-        </Fact>
+        </Description>
       </ObjectHead>
       <Tabs
         label="Store"

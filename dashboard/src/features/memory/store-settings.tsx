@@ -1,33 +1,33 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { limits } from "../../../../server/core/limits.ts";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useDraft } from "../../hooks/use-draft.ts";
+import { fieldsOf, useForm } from "../../hooks/use-form.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
-import { useEdited } from "../../lib/use-edited.ts";
-import { fieldsOf, useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConflictNote } from "../../ui/conflict-note.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Progress } from "../../ui/progress.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
-import { toast } from "../../ui/toast.ts";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ConflictNote } from "../../ui/feedback/conflict-note.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { FormSection } from "../../ui/forms/form-section.tsx";
 import { basicsChanges, basicsOf, basicsWords } from "./basics.ts";
 import { embeddingDraft } from "./embedding-draft.ts";
 import { useEmbeddingModels } from "./embedding-models.ts";
 import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./memory-words.ts";
 
-/** Name, lifetime and embedding of a store, and its end. */
+/** Name, expiry and embedding of a store, and its deletion. */
 export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: () => void }) {
-  const may = useMay("member");
+  const may = usePermission("member");
   return (
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
       <fieldset disabled={!may} className="min-w-0 max-w-280">
@@ -53,7 +53,7 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
   );
 }
 
-/** Changes a store, and makes every page that shows it read it anew. */
+/** Returns a function that changes a store and invalidates the queries that contain it. */
 function useChange(store: Store, done: string) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -67,16 +67,16 @@ function useChange(store: Store, done: string) {
 }
 
 function BasicsForm({ store }: { store: Store }) {
-  const edited = useEdited(store, basicsOf, basicsChanges);
-  const { base, draft, changes, isDirty, edit, take, rebase } = edited;
-  const change = useMutation({ mutationFn: useChange(store, "Store saved"), onSuccess: take });
+  const edited = useDraft(store, basicsOf, basicsChanges);
+  const { base, draft, changes, isDirty, edit, reset, rebase } = edited;
+  const change = useMutation({ mutationFn: useChange(store, "Store saved"), onSuccess: reset });
   const save = change.mutate;
   const lifetime = readSeconds(draft.ttl);
   const theirs = basicsChanges(basicsOf(store), base);
   const isBehind = Object.keys(theirs).length > 0 && !change.isPending;
   const isSame = Object.keys(basicsChanges(draft, store)).length === 0;
-  // Somebody else may save meanwhile: the form shows their values as long as it has no unsaved changes.
-  if (isBehind && (isSame || !isDirty)) take(store);
+  // If another person saved meanwhile, take their values, unless the form has unsaved changes that differ from them.
+  if (isBehind && (isSame || !isDirty)) reset(store);
   const { text } = fieldsOf(draft, { ttl: lifetime.fault }, edit);
   const submit = () => {
     if (!lifetime.fault) save(changes);
@@ -107,7 +107,7 @@ function BasicsForm({ store }: { store: Store }) {
           theirsAct="Discard mine"
           busy={lifetime.fault !== null}
           onMine={() => save(rebase(store))}
-          onTheirs={() => take(store)}
+          onTheirs={() => reset(store)}
         />
       )}
       <div>
@@ -143,7 +143,7 @@ function EmbeddingForm({ store }: { store: Store }) {
         Current: <code className="wrap-anywhere">{embeddingWords(store)}</code>
       </p>
       {indexing && (
-        <Note tone={indexing.error ? "warn" : "info"} role="status">
+        <Callout tone={indexing.error ? "warn" : "info"} role="status">
           <b>
             Indexing with {indexing.model}: {formatCount(indexing.processed)} of {formatCount(indexing.total)}
           </b>
@@ -164,9 +164,9 @@ function EmbeddingForm({ store }: { store: Store }) {
               Keep {store.embedding.model}
             </Button>
           )}
-        </Note>
+        </Callout>
       )}
-      <SuggestField
+      <Combobox
         label="Embedding model"
         items={items}
         hint={`${sizeWords(store)} would be reindexed.`}

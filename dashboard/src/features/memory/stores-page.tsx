@@ -2,16 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BrainCircuit } from "lucide-react";
 import { useState } from "react";
-import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
+import { ListPage } from "../../entities/crud/list-page.tsx";
 import { storesQuery } from "../../entities/memory/memory-api.ts";
 import type { StoresSearch } from "../../entities/memory/memory-search.ts";
 import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { CreateStore } from "./create-store.tsx";
 import { IndexingState } from "./indexing-state.tsx";
 import { embeddingWords, sizeWords } from "./memory-words.ts";
@@ -41,7 +41,10 @@ export function StoresPage({ search, onSearch, onOpen }: StoresPageProps) {
         title="Memory"
         label="Memory stores"
         noun="store"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(store) => <StoreRow key={store.id} store={store} />}
         searchBy="name"
         filters={

@@ -3,21 +3,21 @@ import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import type { AgentUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { formatCompact, formatDollars, formatKnown, share } from "../../lib/numbers.ts";
-import { Card } from "../../ui/card.tsx";
-import { NumberTable } from "../../ui/number-table.tsx";
-import { endedOf } from "./usage-days.ts";
+import { Card } from "../../ui/data/card.tsx";
+import { NumberTable } from "../../ui/data/number-table.tsx";
+import { endedRuns } from "./usage-days.ts";
 
-const most = 20;
+const maxAgents = 20;
 const columns = ["Agent", "Runs", "Failed", "Median", "95th percentile", "Tokens", "Cost"];
 
-/** What each agent did in the period, the dearest first. */
+/** The usage of each agent in the period, the most expensive first. */
 export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
-  const rows = agents.slice(0, most).map((agent) => ({
+  const rows = agents.slice(0, maxAgents).map((agent) => ({
     key: agent.agent_id,
     cells: [
       <AgentLink key="name" id={agent.agent_id} />,
-      formatCount(endedOf(agent)),
-      share(agent.runs.failed, endedOf(agent)) || "–",
+      formatCount(endedRuns(agent)),
+      share(agent.runs.failed, endedRuns(agent)) || "–",
       formatDuration(agent.worked_ms.p50),
       formatDuration(agent.worked_ms.p95),
       formatKnown(agent.total_tokens, agent.unknown_token_calls, formatCompact),
@@ -25,7 +25,11 @@ export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
     ],
   }));
   return (
-    <Card title="By agent" aside={agents.length > most && `The most expensive ${most}`} className="col-span-full!">
+    <Card
+      title="By agent"
+      aside={agents.length > maxAgents && `The most expensive ${maxAgents}`}
+      className="col-span-full!"
+    >
       <NumberTable label="By agent" columns={columns} rows={rows} />
     </Card>
   );

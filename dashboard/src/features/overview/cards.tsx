@@ -1,17 +1,17 @@
 import type { ReactNode } from "react";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
-import { ChartCard } from "../../ui/chart-card.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
+import { ChartCard } from "../../ui/charts/chart-card.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { dayLabels } from "./usage-days.ts";
 
-/** What every chart over days takes. */
+/** Props of every chart over days. */
 export interface DayChartProps {
   days: readonly DayUsage[];
   asTable: boolean;
 }
 
-/** A chart over days under its name, or in its place the table of the same numbers, the latest day first. */
+/** A card with a chart over days, or a table of the same numbers, the latest day first. */
 export function DayCard({
   columns,
   cells,
@@ -19,7 +19,7 @@ export function DayCard({
   ...rest
 }: DayChartProps &
   Omit<Parameters<typeof ChartCard>[0], "rows" | "columns"> & {
-    /** Of the table, behind the day. */
+    /** Columns of the table, after the day. */
     columns: readonly string[];
     cells: (day: DayUsage) => readonly ReactNode[];
   }) {
@@ -28,14 +28,14 @@ export function DayCard({
   return <ChartCard {...rest} columns={["Day", ...columns]} rows={rows.toReversed()} />;
 }
 
-/** Why a card of the overview does not show what it should; `isShown`: it shows what was read before. */
+/** The error of a card. `isShown`: the card still shows earlier data. */
 export function CardError({
   what,
   isShown,
   error,
   onRetry,
 }: {
-  /** “The failures”. */
+  /** Subject of the title: “The failures”. */
   what: string;
   isShown: boolean;
   error: Error;
@@ -49,7 +49,7 @@ export function CardError({
   );
 }
 
-/** Cards in the size of those that come. */
+/** Placeholders in the size of the loading cards. */
 export function OverviewSkeleton() {
   return (
     <div
@@ -73,7 +73,7 @@ export function OverviewSkeleton() {
   );
 }
 
-/** The place of the charts that are loaded apart. */
+/** Placeholders of the lazily loaded charts. */
 export const MoreSkeleton = () => (
   <div role="status" aria-label="Loading charts" className="col-span-full grid grid-cols-2 gap-3">
     {["spend", "errors"].map((each) => (

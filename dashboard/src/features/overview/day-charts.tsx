@@ -4,24 +4,24 @@ import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { type Axis, countAxis, durationAxis, formatKnown } from "../../lib/numbers.ts";
-import { Chart, Line, Stacks } from "../../ui/chart.tsx";
-import { BarLegend, LineLegend } from "../../ui/chart-legend.tsx";
-import type { Tone } from "../../ui/chart-tones.ts";
+import { Chart, Line, Stacks } from "../../ui/charts/chart.tsx";
+import { BarLegend, LineLegend } from "../../ui/charts/chart-legend.tsx";
+import type { Tone } from "../../ui/charts/chart-tones.ts";
 import { DayCard, type DayChartProps } from "./cards.tsx";
-import { dayLabels, endedOf, timedOf, todayUtc } from "./usage-days.ts";
+import { dayLabels, endedRuns, measuredRuns, todayUtc } from "./usage-days.ts";
 
 const parts: readonly { name: string; tone: Tone }[] = [
   { name: "Completed or cancelled", tone: "model" },
   { name: "Failed", tone: "bad" },
 ];
 
-/** Runs that ended on each day: what failed stands striped on top of the rest. */
+/** Runs that ended on each day. Failed runs are striped, on top of the others. */
 export function RunsChart({ days, asTable }: DayChartProps) {
   const labels = dayLabels(days);
   const open = useOpenDay(days);
-  const most = days.reduce((a, b) => (endedOf(b) > endedOf(a) ? b : a), days[0]!);
+  const most = days.reduce((a, b) => (endedRuns(b) > endedRuns(a) ? b : a), days[0]!);
   const failed = days.reduce((sum, { runs }) => sum + runs.failed, 0);
-  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in total.`;
+  const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedRuns(most))}. Failed: ${formatCount(failed)} in total.`;
   const bars = days.map(({ runs }) => [runs.completed + runs.cancelled, runs.failed]);
   return (
     <DayCard
@@ -39,7 +39,7 @@ export function RunsChart({ days, asTable }: DayChartProps) {
       <Chart
         label={label}
         points={labels}
-        axis={countAxis(days.map(endedOf))}
+        axis={countAxis(days.map(endedRuns))}
         tips={bars.map((values, index) => ({
           label: dayName(days[index]!),
           rows: parts.map((part, at) => ({ ...part, value: formatCount(values[at]) })),
@@ -52,7 +52,7 @@ export function RunsChart({ days, asTable }: DayChartProps) {
   );
 }
 
-/** Goes to the runs of a day. */
+/** Returns a function that opens the runs of a day, given the day's index. */
 function useOpenDay(days: readonly DayUsage[], more: RunsSearch = {}) {
   const navigate = useNavigate();
   return (index: number) => {
@@ -70,18 +70,18 @@ const dayName = ({ day }: DayUsage): string => {
 interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** What a day says of it. */
-  say: (value: number | null) => string;
+  /** Formats the value of one day. */
+  format: (value: number | null) => string;
 }
 
-/** A line for each of one or two series, or in their place the table of the days. */
+/** A card with a line for each of one or two series, or a table of the days. */
 function LinesCard({
   about,
   axis,
   series,
   ...card
 }: Omit<Parameters<typeof DayCard>[0], "children" | "legend"> & {
-  /** What the chart shows, in a sentence. */
+  /** A sentence that describes the chart, for screen readers. */
   about: string;
   axis: Axis;
   series: readonly Series[];
@@ -101,7 +101,7 @@ function LinesCard({
         axis={axis}
         tips={days.map((day, at) => ({
           label: dayName(day),
-          rows: series.map(({ name, values, say }) => ({ name, value: say(values[at] ?? null) })),
+          rows: series.map(({ name, values, format: say }) => ({ name, value: say(values[at] ?? null) })),
         }))}
         onOpen={open}
       >
@@ -123,7 +123,7 @@ function LinesCard({
   );
 }
 
-/** How long runs worked on each day: the middle one, and the slow ones. */
+/** Working time of runs on each day: median and 95th percentile. */
 export function TimeChart({ days, asTable }: DayChartProps) {
   const [median, slow] = [days.map((day) => day.worked_ms.p50), days.map((day) => day.worked_ms.p95)];
   return (
@@ -132,11 +132,15 @@ export function TimeChart({ days, asTable }: DayChartProps) {
       about={wordsOf(days, dayLabels(days))}
       axis={durationAxis(slow.map((ms) => ms ?? 0))}
       series={[
-        { name: "Median", values: median, say: formatDuration },
-        { name: "95th percentile", values: slow, say: formatDuration },
+        { name: "Median", values: median, format: formatDuration },
+        { name: "95th percentile", values: slow, format: formatDuration },
       ]}
       columns={["Runs", "Median", "95th percentile"]}
-      cells={(day) => [formatCount(timedOf(day)), formatDuration(day.worked_ms.p50), formatDuration(day.worked_ms.p95)]}
+      cells={(day) => [
+        formatCount(measuredRuns(day)),
+        formatDuration(day.worked_ms.p50),
+        formatDuration(day.worked_ms.p95),
+      ]}
       days={days}
       asTable={asTable}
     />
@@ -150,7 +154,7 @@ function wordsOf(days: readonly DayUsage[], labels: readonly string[]): string {
   return `Time per run. ${labels[last]}: half of the runs within ${formatDuration(p50)}, 95 of 100 within ${formatDuration(p95)}.`;
 }
 
-/** Tokens that models read and wrote on each day. */
+/** Input and output tokens of each day. */
 export function TokensChart({ days, asTable }: DayChartProps) {
   const [input, output] = [days.map((day) => day.input_tokens), days.map((day) => day.output_tokens)];
   return (
@@ -159,8 +163,8 @@ export function TokensChart({ days, asTable }: DayChartProps) {
       about={`Tokens per day. ${formatCount(sum(input))} in and ${formatCount(sum(output))} out in total.`}
       axis={countAxis([...input, ...output])}
       series={[
-        { name: "Input", values: input, say: formatCount },
-        { name: "Output", values: output, say: formatCount },
+        { name: "Input", values: input, format: formatCount },
+        { name: "Output", values: output, format: formatCount },
       ]}
       columns={["Input", "Cached input", "Output", "Reasoning"]}
       cells={(day) =>

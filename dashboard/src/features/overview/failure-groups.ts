@@ -1,15 +1,15 @@
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 
-/** Runs that failed in the same way. */
+/** Failed runs with the same error code. */
 export interface FailureGroup {
   code: string;
   count: number;
   agentIds: string[];
-  /** The latest of them. */
+  /** The newest run of the group. */
   latest: Run;
 }
 
-/** Failed runs by their error's code: what happens most often first. */
+/** Groups failed runs by error code, the most frequent first. */
 export function failureGroups(runs: readonly Run[]): FailureGroup[] {
   const groups = new Map<string, FailureGroup>();
   for (const run of runs) {
@@ -25,7 +25,7 @@ export function failureGroups(runs: readonly Run[]): FailureGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count || (a.latest.id < b.latest.id ? 1 : -1));
 }
 
-/** What to do about a code; nothing where only the message helps. */
+/** Returns advice for an error code, or undefined if only the message helps. */
 export const adviceFor = (code: string): string | undefined => advice[code];
 
 const advice: Record<string, string> = {

@@ -1,25 +1,25 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
 import { useAgentName, useAgentNames } from "../../entities/agent/use-agent-name.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
-import { Card } from "../../ui/card.tsx";
-import { Pill } from "../../ui/pill.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Card } from "../../ui/data/card.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import { CardError } from "./cards.tsx";
 import { adviceFor, type FailureGroup, failureGroups } from "./failure-groups.ts";
-import { Nothing } from "./needs-you.tsx";
+import { AllClear } from "./needs-you.tsx";
 
 type Within = Pick<RunsSearch, "since" | "until">;
 
-const most = 6;
+const maxGroups = 6;
 
-/** Agents that a group names. */
-const named = 3;
+/** Maximum number of agents that a group names. */
+const maxNamedAgents = 3;
 
-/** Why runs failed that began in a time, what happens most often first. */
+/** The failures of a period by error code, the most frequent first. */
 export function Failures({ read, time }: { read: UseQueryResult<List<Run>>; time: Within }) {
   const failed = read.data;
   const groups = failureGroups(failed?.data ?? []);
@@ -43,9 +43,9 @@ export function Failures({ read, time }: { read: UseQueryResult<List<Run>>; time
           onRetry={() => void read.refetch()}
         />
       )}
-      {failed && !read.error && groups.length === 0 && <Nothing>No failed runs.</Nothing>}
+      {failed && !read.error && groups.length === 0 && <AllClear>No failed runs.</AllClear>}
       <ul>
-        {groups.slice(0, most).map((group) => (
+        {groups.slice(0, maxGroups).map((group) => (
           <li key={group.code} className="border-b border-line-soft last:border-0">
             <Entry group={group} time={time} more={failed?.has_more ?? false} />
           </li>
@@ -55,7 +55,7 @@ export function Failures({ read, time }: { read: UseQueryResult<List<Run>>; time
   );
 }
 
-/** `more`: there are failures that were not read, so that the count is the least. */
+/** `more`: there are failures that were not fetched, so the count is a minimum. */
 function Entry({ group, time, more }: { group: FailureGroup; time: Within; more: boolean }) {
   const { code, count, agentIds, latest } = group;
   const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
@@ -71,8 +71,8 @@ function Entry({ group, time, more }: { group: FailureGroup; time: Within; more:
           {more && "+"}×
         </Pill>
         <span className="cut flex-1">
-          <b>{names.slice(0, named).join(", ")}</b>
-          {names.length > named && ` and ${names.length - named} more`}
+          <b>{names.slice(0, maxNamedAgents).join(", ")}</b>
+          {names.length > maxNamedAgents && ` and ${names.length - maxNamedAgents} more`}
         </span>
         <span className="shrink-0 text-xs text-muted">
           <Time at={latest.created_at} />

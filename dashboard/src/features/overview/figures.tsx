@@ -4,9 +4,9 @@ import type { Period } from "../../entities/analytics/period.ts";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { formatCompact, formatDollars, formatKnown, share } from "../../lib/numbers.ts";
-import { endedOf, sumOf, todayUtc, trendWords } from "./usage-days.ts";
+import { endedRuns, sumOf, todayUtc, trendWords } from "./usage-days.ts";
 
-/** The four figures of a period, each against the period before. */
+/** The four figures of a period, each compared with the period before. */
 export function Figures({
   counted,
   before,
@@ -19,21 +19,21 @@ export function Figures({
   period: Period | { days: number; isOver: boolean };
 }) {
   const [now, then] = [sumOf(counted), sumOf(before)];
-  const over = shown.filter(({ day }) => day < todayUtc());
+  const completeDays = shown.filter(({ day }) => day < todayUtc());
   return (
     <>
       <Figure
         title="Runs ended"
         value={formatCount(now.ended)}
         trend={trendWords(now.ended, then.ended, period)}
-        values={over.map(endedOf)}
+        values={completeDays.map(endedRuns)}
       />
       <Figure
         title="Failed"
         value={formatCount(now.failed)}
         aside={share(now.failed, now.ended)}
         trend={trendWords(now.failed, then.failed, period)}
-        values={over.map(({ runs }) => runs.failed)}
+        values={completeDays.map(({ runs }) => runs.failed)}
         bad
       />
       <Figure
@@ -45,18 +45,18 @@ export function Figures({
             ? `${plural(now.uncounted, "call")} without known tokens`
             : trendWords(now.tokens, then.tokens, period)
         }
-        values={over.map(({ total_tokens }) => total_tokens)}
+        values={completeDays.map(({ total_tokens }) => total_tokens)}
       />
       <Figure
         title="Cost"
         value={formatKnown(now.cost, now.unpriced, formatDollars)}
-        // What is known in part has no trend.
+        // Show no trend if a part of the cost is unknown.
         trend={
           now.unpriced + then.unpriced > 0
             ? `${plural(now.unpriced, "call")} without a known price`
             : trendWords(now.cost, then.cost, period)
         }
-        values={over.map(({ cost_usd }) => cost_usd)}
+        values={completeDays.map(({ cost_usd }) => cost_usd)}
       />
     </>
   );
@@ -93,7 +93,7 @@ function Figure({
 const sparkWidth = 200;
 const sparkHeight = 34;
 
-/** The way of a figure through the days that are over. The charts below say the same with numbers. */
+/** A sparkline of complete days. Hidden from screen readers, because the charts below show the same numbers. */
 function Spark({ values, bad }: { values: readonly number[]; bad: boolean }) {
   const most = Math.max(...values, 1e-9);
   const points = values

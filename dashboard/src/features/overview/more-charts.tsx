@@ -1,7 +1,7 @@
 import type { Span } from "../../entities/analytics/analytics-api.ts";
 import { DurationsCard, ErrorsCard, OwnedCard, SpendCard, ToolsCard } from "../../entities/analytics/cards.tsx";
 
-/** How runs came along in a period, from what was counted as they ended. */
+/** Charts of the runs of a period, from metrics recorded when runs end. */
 export function MoreCharts(props: { span: Span; asTable: boolean }) {
   return (
     <>

@@ -1,23 +1,23 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, Check, Webhook } from "lucide-react";
-import type { Needs } from "../../../../server/core/run-event.ts";
-import type { Approval } from "../../../../server/wire/run.ts";
-import type { List } from "../../../../server/wire/schema.ts";
+import type { Approval } from "../../../../server/domain/api-types/run.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import type { Needs } from "../../../../server/domain/run-event.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
+import { Card } from "../../ui/data/card.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
 import { CardError } from "./cards.tsx";
 import { type Trouble, troublesOf } from "./troubles.ts";
 
-/** The calls that wait for somebody, the first of them by name; and what fails without anybody looking. */
+/** The first waiting calls, and the schedules and webhooks that fail. */
 export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
   const { troubles, ...watched } = useTroubles();
   const waiting = read.data;
@@ -47,7 +47,7 @@ export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
       }
     >
       {error && <CardError what="What needs you" isShown={total > 0} error={error} onRetry={refetch} />}
-      {waiting && watched.isKnown && !error && total === 0 && <Nothing>Nothing needs your attention.</Nothing>}
+      {waiting && watched.isLoaded && !error && total === 0 && <AllClear>Nothing needs your attention.</AllClear>}
       <ul>
         {waiting?.data.map((call) => (
           <li key={call.id} className="border-b border-line-soft last:border-0">
@@ -101,8 +101,8 @@ const questions: Record<Needs, (tool: string) => string> = {
   reconcile: (tool) => `Did ${tool} take effect?`,
 };
 
-/** All is well, in a line. */
-export function Nothing({ children }: { children: string }) {
+/** A line that says that all is well. */
+export function AllClear({ children }: { children: string }) {
   return (
     <p className="flex items-center gap-2 px-4 py-4 text-muted">
       <Check aria-hidden className="size-4 shrink-0 text-ok" strokeWidth={1.5} />
@@ -113,7 +113,7 @@ export function Nothing({ children }: { children: string }) {
 
 const icons = { schedule: CalendarClock, webhook: Webhook };
 
-/** A schedule or a webhook that fails, and the way to where the reason stands. */
+/** A failing schedule or webhook, with a link to the cause. */
 function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble: Trouble }) {
   const Icon = icons[kind];
   const look = { className: buttonClass({ size: "sm" }), "aria-label": `Review: ${title}`, children: "Review" };
@@ -143,22 +143,22 @@ function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble
 
 interface Troubles {
   troubles: Trouble[];
-  /** All of them were read. */
-  isKnown: boolean;
+  /** True if all schedules and webhooks are loaded. */
+  isLoaded: boolean;
   error: Error | null;
   refetch: () => void;
 }
 
-const again = { staleTime: 0, refetchInterval: 15_000 };
+const pollOptions = { staleTime: 0, refetchInterval: 15_000 };
 
-/** What fails among schedules and webhooks, as far as it is known by now. */
+/** Returns the failing schedules and webhooks among those loaded so far. */
 function useTroubles(): Troubles {
   const at = useWorkspace();
-  const schedules = useQuery({ ...scheduleApi.every(at), ...again });
-  const webhooks = useQuery({ ...webhookApi.every(at), ...again });
+  const schedules = useQuery({ ...scheduleApi.every(at), ...pollOptions });
+  const webhooks = useQuery({ ...webhookApi.every(at), ...pollOptions });
   return {
     troubles: troublesOf(schedules.data ?? [], webhooks.data ?? []),
-    isKnown: schedules.data !== undefined && webhooks.data !== undefined,
+    isLoaded: schedules.data !== undefined && webhooks.data !== undefined,
     error: schedules.error ?? webhooks.error,
     refetch: () => {
       void schedules.refetch();

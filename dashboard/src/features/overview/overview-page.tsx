@@ -4,21 +4,21 @@ import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
 import { daysOf, daysUntil, type PeriodSearch, spanOf } from "../../entities/analytics/period.ts";
 import { PeriodBar } from "../../entities/analytics/period-bar.tsx";
-import { firstApprovalsQuery } from "../../entities/call/approval-api.ts";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
+import { firstApprovalsQuery } from "../../entities/tool-call/approval-api.ts";
 import { agentUsageQuery, dayUsageQuery, failuresQuery } from "../../entities/usage/usage-api.ts";
-import { useToday } from "../../lib/use-now.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { useToday } from "../../hooks/use-now.ts";
+import { useTitle } from "../../hooks/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { Card } from "../../ui/data/card.tsx";
+import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { SheetFoot, SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { Alerts } from "./alerts.tsx";
 import { ByAgent } from "./by-agent.tsx";
 import { CardError, MoreSkeleton, OverviewSkeleton } from "./cards.tsx";
@@ -27,9 +27,9 @@ import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 import type { OverviewSearch } from "./read-overview-search.ts";
-import { fillDays, shownLeast } from "./usage-days.ts";
+import { fillDays, minShownDays } from "./usage-days.ts";
 
-/** Loaded apart: the figures and what needs somebody stand before. */
+/** A lazy chunk, because the figures and the waiting calls come first. */
 const MoreCharts = lazyPart(() => import("./more-charts.tsx").then((it) => ({ default: it.MoreCharts })));
 
 const viewChoices = [
@@ -37,7 +37,7 @@ const viewChoices = [
   { value: "table", label: "Tables", icon: Table2 },
 ] as const;
 
-/** The morning look: what waits, what failed, then how much was done and spent. */
+/** The overview: waiting calls and failures first, then usage and costs. */
 export function OverviewPage({
   search,
   onSearch,
@@ -58,7 +58,7 @@ export function OverviewPage({
         {!isEmpty && (
           <div className="ml-auto flex flex-wrap items-center gap-2">
             <PeriodBar search={search} onPeriod={(chosen) => onSearch({ ...chosen, v })} />
-            <ChoiceBar
+            <SegmentedControl
               name="view"
               label="Show as"
               choices={viewChoices}
@@ -88,15 +88,15 @@ export function OverviewPage({
   );
 }
 
-/** What was used in a period and in the one before. */
+/** Returns the usage of a period and of the period before. */
 function usePeriod(search: PeriodSearch) {
   const at = useWorkspace();
   const today = useToday();
   const { period, from, to } = search;
   const { all, counted, shown } = useMemo(() => {
     const days = daysOf({ period, from, to }, today);
-    const shown = Math.max(days.length, shownLeast);
-    // As many as the server counts at once.
+    const shown = Math.max(days.length, minShownDays);
+    // 366 days are the server's limit for one query.
     const before = Math.min(Math.max(2 * days.length, shown), 366);
     return { all: daysUntil(days.at(-1)!, before), counted: days.length, shown };
   }, [period, from, to, today]);
@@ -147,9 +147,9 @@ function Cards({
       <Failures read={failed} time={time} />
       <RunsChart days={days.shown} asTable={asTable} />
       <TimeChart days={days.shown} asTable={asTable} />
-      <LoadedPart fallback={<MoreSkeleton />}>
+      <LazyBoundary fallback={<MoreSkeleton />}>
         <MoreCharts span={spanOf(counted)} asTable={asTable} />
-      </LoadedPart>
+      </LazyBoundary>
       <TokensChart days={days.shown} asTable={asTable} />
       {agents.error && !agents.data && !error && (
         <Card title="By agent" className="col-span-full!">

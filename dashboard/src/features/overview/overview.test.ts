@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { daysUntil } from "../../entities/analytics/period.ts";
 import {
   type Axis,
@@ -16,7 +16,7 @@ import { readOverviewSearch } from "./read-overview-search.ts";
 import { dayLabel, fillDays, sumOf, trendWords } from "./usage-days.ts";
 
 describe("days", () => {
-  test("end today, in UTC, and those without usage are zero", () => {
+  test("end at the given day, and days without usage are zero", () => {
     const days = daysUntil("2026-11-21", 3);
     expect(days).toEqual(["2026-11-19", "2026-11-20", "2026-11-21"]);
     const filled = fillDays([], days);
@@ -24,13 +24,13 @@ describe("days", () => {
     expect(sumOf(filled)).toMatchObject({ ended: 0, failed: 0, tokens: 0, cost: 0 });
   });
 
-  test("are called by weekday and number, the last one today", () => {
+  test("are labelled by weekday and number, the current one as today", () => {
     expect(dayLabel("2026-11-20", "2026-11-21")).toBe("Fri 20");
     expect(dayLabel("2026-11-21", "2026-11-21")).toBe("Today");
   });
 });
 
-test("a trend says how much more or less, and nothing absurd where there was nothing", () => {
+test("a trend shows the change in percent, and none if the period before was empty", () => {
   expect(trendWords(112, 100, "7d")).toBe("12% more than the 7 days before");
   expect(trendWords(88, 100, "today")).toBe("12% less so far than yesterday");
   expect(trendWords(100, 100, "30d")).toBe("Same as the 30 days before");
@@ -48,12 +48,12 @@ test("a trend says how much more or less, and nothing absurd where there was not
 describe("an axis", () => {
   const marks = ({ end, format }: Axis) => [0, end / 2, end].map(format);
 
-  test("ends at a round number that holds everything, as does its middle", () => {
+  test("ends at a round number above all values, and its middle is round too", () => {
     expect([0, 1, 3, 5, 7, 2120].map((most) => countAxis([most]).end)).toEqual([2, 2, 4, 6, 8, 2400]);
     expect([0.00006, 0.3, 9.1].map((most) => dollarAxis([most]).end)).toEqual([0.00006, 0.3, 10]);
   });
 
-  test("writes all its values in one unit, with the same decimals", () => {
+  test("formats all its values in one unit with the same decimals", () => {
     expect(marks(countAxis([7]))).toEqual(["0", "4", "8"]);
     expect(marks(countAxis([17_000]))).toEqual(["0", "10 k", "20 k"]);
     expect(marks(countAxis([1_100_000]))).toEqual(["0", "0.6 M", "1.2 M"]);
@@ -64,7 +64,7 @@ describe("an axis", () => {
     expect(marks(dollarAxis([]))).toEqual(["$0", "$1", "$2"]);
   });
 
-  test("of durations has the unit in which its values are read", () => {
+  test("of durations uses the unit that fits its values", () => {
     expect(marks(durationAxis([3, 388]))).toEqual(["0 ms", "200 ms", "400 ms"]);
     expect(marks(durationAxis([1]))).toEqual(["0 ms", "1 ms", "2 ms"]);
     expect(marks(durationAxis([0.4]))).toEqual(["0 ms", "1 ms", "2 ms"]);
@@ -83,7 +83,7 @@ test("figures are short", () => {
   expect(share(0, 0)).toBe("");
 });
 
-test("failures are grouped by their code, the most frequent first, each with its latest run", () => {
+test("failures are grouped by code, the most frequent first, each with its latest run", () => {
   const run = (id: string, code: string, agent_id: string) => ({ id, agent_id, error: { code } }) as Run;
   const groups = failureGroups([
     run("run_4", "model_error", "agt_a"),
@@ -97,12 +97,12 @@ test("failures are grouped by their code, the most frequent first, each with its
   ]);
 });
 
-test("the address keeps what is known and not the default", () => {
+test("the query parameters keep known values and drop defaults", () => {
   expect(readOverviewSearch({ period: "30d", v: "table", x: 1 })).toEqual({ period: "30d", v: "table" });
   expect(readOverviewSearch({ period: "7d", v: "chart" })).toEqual({});
 });
 
-test("a sum without what is not known is told as at least so much, and never as nothing", () => {
+test("a sum with unknown parts is shown as a minimum, never as zero", () => {
   expect(formatKnown(0, 0, formatDollars)).toBe("$0.00");
   expect(formatKnown(0, 2, formatDollars)).toBe("–");
   expect(formatKnown(4.7, 2, formatDollars)).toBe("≥ $4.70");

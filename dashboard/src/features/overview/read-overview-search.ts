@@ -1,14 +1,14 @@
 import { type PeriodSearch, readPeriod } from "../../entities/analytics/period.ts";
-import { given, readChoice } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice } from "../../lib/page-search.ts";
 
-/** What the address of the overview holds. */
+/** The query parameters of the overview. */
 export interface OverviewSearch extends PeriodSearch {
-  /** Tables in the charts' places. */
+  /** Tables instead of charts. */
   v?: "table";
 }
 
-/** Reads it; what is none is left out, and so is what goes without saying. */
+/** Reads the query parameters. Drops invalid values and defaults. */
 export const readOverviewSearch = (search: Record<string, unknown>): OverviewSearch => ({
   ...readPeriod(search),
-  ...given({ v: readChoice(search.v, ["table"] as const) }),
+  ...omitUndefined({ v: readChoice(search.v, ["table"] as const) }),
 });

@@ -16,12 +16,12 @@ const webhook: WatchedWebhook = {
   failure_count: 0,
 };
 
-test("nothing is said of what works, or was switched off by hand", () => {
+test("working or manually disabled schedules and webhooks are not listed", () => {
   const off: WatchedWebhook = { ...webhook, status: "disabled", disabled_reason: "requested" };
   expect(troublesOf([schedule], [webhook, off])).toEqual([]);
 });
 
-test("a schedule leads to the run that failed, also once it is switched off; to itself where it began none", () => {
+test("a failed schedule links to its failed run, also once it is disabled, or to itself if it started none", () => {
   const failed = { ...schedule, last_error: { ...error, message: "The provider returned 503.", run_id: "run_1" } };
   const [trouble] = troublesOf([failed], []);
   expect(trouble).toMatchObject({ title: "Schedule Digest failed", detail: failed.last_error.message, runId: "run_1" });
@@ -31,7 +31,7 @@ test("a schedule leads to the run that failed, also once it is switched off; to 
   expect(troublesOf([none], [])).toMatchObject([{ runId: null }]);
 });
 
-test("a webhook is known by its host", () => {
+test("a webhook is named by its host", () => {
   const failing: WatchedWebhook = { ...webhook, status: "failing", failure_count: 8 };
   const gone: WatchedWebhook = { ...webhook, status: "disabled", disabled_reason: "gone" };
   expect(troublesOf([], [failing, gone]).map(({ title, detail }) => [title, detail])).toEqual([

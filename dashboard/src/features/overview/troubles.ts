@@ -1,35 +1,35 @@
-import type { Schedule } from "../../../../server/wire/schedule.ts";
-import type { Webhook } from "../../../../server/wire/webhook.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 
-/** A schedule, as far as the overview asks. */
+/** The fields of a schedule that the overview reads. */
 export type WatchedSchedule = Pick<Schedule, "id" | "name" | "last_error" | "disabled_reason">;
 
-/** A webhook, as far as the overview asks. */
+/** The fields of a webhook that the overview reads. */
 export type WatchedWebhook = Pick<Webhook, "id" | "url" | "status" | "disabled_reason" | "failure_count">;
 
-/** What works without anybody looking, and does not work now. */
+/** A schedule or webhook that fails or was disabled because it failed. */
 export interface Trouble {
   kind: "schedule" | "webhook";
   id: string;
   title: string;
   detail: string;
-  /** The run that tells why. */
+  /** The failed run; null if there is none. */
   runId: string | null;
 }
 
-/** The schedules and webhooks that fail or were switched off for it; what somebody switched off by hand is no trouble. */
+/** Returns the schedules and webhooks that fail or were disabled for failing, but not those disabled by hand. */
 export function troublesOf(schedules: readonly WatchedSchedule[], webhooks: readonly WatchedWebhook[]): Trouble[] {
-  return [...schedules.flatMap(ofSchedule), ...webhooks.flatMap(ofWebhook)];
+  return [...schedules.flatMap(scheduleTroubles), ...webhooks.flatMap(webhookTroubles)];
 }
 
-function ofSchedule({ id, name, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
+function scheduleTroubles({ id, name, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
   const about = { kind: "schedule", id, runId: last_error?.run_id ?? null } as const;
   if (disabled_reason) return [{ ...about, title: `Schedule ${name} was disabled`, detail: disabled_reason }];
   if (last_error) return [{ ...about, title: `Schedule ${name} failed`, detail: last_error.message }];
   return [];
 }
 
-function ofWebhook({ id, url, status, disabled_reason, failure_count }: WatchedWebhook): Trouble[] {
+function webhookTroubles({ id, url, status, disabled_reason, failure_count }: WatchedWebhook): Trouble[] {
   const kind = "webhook";
   const host = new URL(url).host;
   const times = failure_count === 1 ? "The last attempt failed." : `The last ${failure_count} attempts failed.`;

@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
-import type { Fields } from "../../lib/use-form.ts";
-import { CodeEditor } from "../../ui/code-editor.tsx";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import type { Fields } from "../../hooks/use-form.ts";
+import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import type { Draft } from "./draft.ts";
 import { ModelField } from "./model-field.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import { ToolList } from "./tool-list.tsx";
 
-/** The agent on the left: what is changed here holds for the runs of this page, until it is saved. */
+/** The agent's settings on the left. Unsaved changes apply only to the runs of this page. */
 export function AgentPanel({
   agent,
   fields,
@@ -24,13 +24,13 @@ export function AgentPanel({
   isEdited: boolean;
   unsaved: readonly string[];
   readOnly: boolean;
-  /** Each side has a model of its own, then. */
+  /** True if each side has a model of its own. */
   compares: boolean;
-  /** Fields for the variables of what is sent. */
+  /** Fields for prompt variables. */
   variables: ReactNode;
   onAgent: (id: string) => void;
 }) {
-  const { draft, faults, set, code } = fields;
+  const { draft, fieldErrors, set, code } = fields;
   return (
     <section aria-label="Agent" className="pg-agent gap-4 overflow-y-auto px-4 pt-4 pb-6 rail:pl-5">
       <AgentSelect
@@ -40,7 +40,12 @@ export function AgentPanel({
         onAgent={onAgent}
       />
       {!compares && (
-        <ModelField value={draft.model} error={faults.model} disabled={readOnly} onModel={(model) => set({ model })} />
+        <ModelField
+          value={draft.model}
+          error={fieldErrors.model}
+          disabled={readOnly}
+          onModel={(model) => set({ model })}
+        />
       )}
       <CodeEditor
         label="Instructions"

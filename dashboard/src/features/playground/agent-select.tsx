@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Select } from "../../ui/select.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 
-/** Which agent is tried; the last choice makes one. */
+/** Agent picker; its last option creates one. */
 export function AgentSelect({
   value,
   name,
@@ -12,13 +12,13 @@ export function AgentSelect({
   onAgent,
 }: {
   value: string;
-  /** Of an agent that the list may not hold. */
+  /** Name of an agent that may be missing in the list. */
   name?: string;
   hint?: string;
   onAgent: (id: string) => void;
 }) {
   const { data: agents } = useQuery(newestAgentsQuery(useWorkspace()));
-  const may = useMay("member");
+  const may = usePermission("member");
   const listed = agents?.data ?? [];
   const others = name && !listed.some(({ id }) => id === value) ? [{ value, label: name }] : [];
   return (

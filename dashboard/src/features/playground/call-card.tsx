@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Check, ChevronRight, CircleHelp, LoaderCircle, type LucideIcon, Square, X } from "lucide-react";
-import type { ToolPart } from "../../../../server/wire/fold-frames.ts";
+import type { ToolPart } from "../../../../server/domain/api-types/run-view.ts";
 import { formatDuration } from "../../lib/format.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Pill, type Tone } from "../../ui/pill.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { Pill, type Tone } from "../../ui/data/pill.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
 
 const states: Record<ToolPart["state"], [Tone, LucideIcon, string]> = {
   running: ["info", LoaderCircle, "Running"],
@@ -16,13 +16,13 @@ const states: Record<ToolPart["state"], [Tone, LucideIcon, string]> = {
   ended: ["plain", Square, "No output"],
 };
 
-/** Calls that nothing went wrong with, though they have no output. */
+/** Calls that ended without output but not in an error. */
 const ended: Record<string, [Tone, LucideIcon, string]> = {
   rejected: ["plain", X, "Rejected"],
   cancelled: ["plain", Square, "Stopped"],
 };
 
-/** A tool call: closed, with its arguments beside its output. A failed one is open. */
+/** A tool call with arguments and output, collapsed unless it failed. */
 export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) {
   const [tone, icon, word] = ended[codeOf(part)] ?? states[part.state];
   const type = part.needs === "approval" ? "approval" : part.type === "agent" ? "subagent" : "tool_call";
@@ -77,7 +77,7 @@ function Side({ title, value, isMissing = false }: { title: string; value: unkno
       {isMissing ? (
         <p className="text-muted">None so far</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
         <div tabIndex={0} className="max-h-80 overflow-auto">
           <JsonView value={value} />
         </div>

@@ -1,8 +1,8 @@
 import { ArrowUp, SquarePen, Square as StopIcon } from "lucide-react";
 import { type KeyboardEvent, type Ref, useId } from "react";
-import { Button } from "../../ui/button.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Where one writes to the agent. ⌘↵ sends. */
+/** Message input; ⌘↵ sends. */
 export function Composer({
   ref,
   text,
@@ -20,15 +20,15 @@ export function Composer({
   ref?: Ref<HTMLTextAreaElement>;
   text: string;
   placeholder: string;
-  /** Why nothing can be sent now, whatever is written. */
+  /** Reason why sending is disabled. */
   problem: string | null;
   isBusy: boolean;
-  /** What was said before is not here yet. */
+  /** True while earlier messages are loading. */
   isReading: boolean;
   canClear: boolean;
   onText: (text: string) => void;
   onSend: () => void;
-  /** Arrow up from the beginning of the text. False if nothing is there. */
+  /** Called on arrow up at the start of the text. Returns false if there is nothing to go to. */
   onUp: () => boolean;
   onStop: () => void;
   onClear: () => void;

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import {
   agentChanges,
   changedWords,
   draftOf,
-  draftOn,
   faultsOf,
-  isWritten,
-  remembersIn,
+  hasChanges,
+  readsThreadHistory,
+  rebaseDraftOn,
   runParts,
   unsavedOnly,
   withParallel,
 } from "./draft.ts";
-import { keptDraft } from "./kept-draft.ts";
+import { parseStoredDraft } from "./kept-draft.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
 import { newTurn, requestsOf } from "./turn.ts";
@@ -49,15 +49,15 @@ const agent: FullAgent = {
 const draft = draftOf(agent);
 const reading = { ...agent.memory!, history: { mode: "thread" as const, max_messages: 20 } };
 
-describe("an agent that is changed here", () => {
-  test("is the agent while nothing is", () => {
+describe("an agent draft", () => {
+  test("equals the agent while nothing is changed", () => {
     for (const memory of [agent.memory, reading, null]) expect(runParts({ ...agent, memory }, draft)).toEqual({});
     expect(agentChanges(agent, draft)).toBeNull();
     expect(unsavedOnly(agent, draft)).toEqual([]);
     expect(faultsOf(draft)).toEqual({});
   });
 
-  test("gives runs what they can have of it, and no more", () => {
+  test("gives runs the changes that they can override, and no others", () => {
     const changed = {
       ...draft,
       instructions: "Be brief.",
@@ -78,7 +78,7 @@ describe("an agent that is changed here", () => {
     expect(unsavedOnly(agent, changed)).toEqual([]);
   });
 
-  test("gives runs no setting that a run cannot have: one that is taken away, a higher output limit, a script", () => {
+  test("gives runs no setting that they cannot override: a removed one, a higher output limit, a script", () => {
     const limited = { ...agent, model_settings: { ...agent.model_settings, max_output_tokens: 100 } };
     const changed = { ...draftOf(limited), temperature: "", max_output_tokens: "200", script: "[]" };
     expect(runParts(limited, changed)).toEqual({});
@@ -87,7 +87,7 @@ describe("an agent that is changed here", () => {
     expect(runParts(limited, lower).overrides).toMatchObject({ model_settings: { max_output_tokens: 50 } });
   });
 
-  test("remembers the conversation in its runs as the agent does elsewhere, unless it is told otherwise", () => {
+  test("uses the agent's thread memory in its runs unless it is switched", () => {
     const [reads, forgets] = [true, false].map((remembers) => ({ ...draft, remembers }));
     const modes = [agent.memory, reading, null].map((memory) =>
       [draft, reads!, forgets!].map((each) => runParts({ ...agent, memory }, each).overrides?.history?.mode),
@@ -97,7 +97,11 @@ describe("an agent that is changed here", () => {
       [undefined, undefined, "none"],
       [undefined, "thread", undefined],
     ]);
-    expect([agent.memory, reading, null].map((memory) => remembersIn({ memory }, draft))).toEqual([false, true, false]);
+    expect([agent.memory, reading, null].map((memory) => readsThreadHistory({ memory }, draft))).toEqual([
+      false,
+      true,
+      false,
+    ]);
     expect(agentChanges(agent, forgets!)).toBeNull();
   });
 
@@ -105,7 +109,7 @@ describe("an agent that is changed here", () => {
     expect(runParts(agent, draft, "test/echo").overrides).toMatchObject({ model: "test/echo" });
   });
 
-  test("is kept whole: settings that were not touched stay, emptied ones go", () => {
+  test("is saved whole: untouched settings stay and emptied ones are removed", () => {
     expect(agentChanges(agent, { ...draft, temperature: "", max_output_tokens: "100" })).toEqual({
       model_settings: { parallel_tool_calls: false, max_output_tokens: 100 },
     });
@@ -116,7 +120,7 @@ describe("an agent that is changed here", () => {
     expect(agentChanges(agent, { ...draft, ...withParallel(agent, false) })).toBeNull();
   });
 
-  test("tells what cannot be", () => {
+  test("reports invalid values", () => {
     const faults = faultsOf({ ...draft, temperature: "hot", max_turns: "0", model: " ", max_output_tokens: "1.5" });
     expect(Object.keys(faults).sort()).toEqual(["max_output_tokens", "max_turns", "model", "temperature"]);
     expect(faultsOf({ ...draft, model: "test/script", script: "{" })).toHaveProperty("script");
@@ -124,36 +128,36 @@ describe("an agent that is changed here", () => {
   });
 });
 
-describe("a version that somebody else saves", () => {
+describe("a version saved elsewhere", () => {
   const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1" };
   const newer = { ...agent, version: 9, instructions: "Be kind.", max_turns: 3 };
 
-  test("wipes nothing that was written here, and brings all else", () => {
-    const both = draftOn(newer, written, draft);
+  test("overwrites no local change and updates all other fields", () => {
+    const both = rebaseDraftOn(newer, written, draft);
     expect(both).toMatchObject({ instructions: "Be brief.", max_turns: "3", run_cost_usd: "1" });
     expect(agentChanges(newer, both)).toEqual({ instructions: "Be brief." });
     expect(changedWords(draft, draftOf(newer))).toEqual(["instructions", "model calls"]);
   });
 
-  test("leaves what was written while the own version was saved", () => {
+  test("keeps changes that were made while its own version was saved", () => {
     const saved = { ...agent, version: 8, instructions: "Be brief." };
-    expect(draftOn(saved, written, written)).toEqual({ ...draftOf(saved), run_cost_usd: "1" });
-    expect(draftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
-    expect(isWritten(written, saved)).toBeFalse();
-    expect(isWritten(written, agent)).toBeTrue();
+    expect(rebaseDraftOn(saved, written, written)).toEqual({ ...draftOf(saved), run_cost_usd: "1" });
+    expect(rebaseDraftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
+    expect(hasChanges(written, saved)).toBeFalse();
+    expect(hasChanges(written, agent)).toBeTrue();
   });
 
-  test("finds a draft that was kept with the version it began with", () => {
+  test("restores a stored draft with the version it was based on", () => {
     const kept = JSON.stringify({ base: agent, draft: written });
-    expect(keptDraft(kept, newer)).toEqual({ base: agent, draft: written });
-    expect(keptDraft(kept, { ...agent, version: 6 })).toBeNull();
-    expect(keptDraft(kept, { ...newer, id: "agt_2" })).toBeNull();
+    expect(parseStoredDraft(kept, newer)).toEqual({ base: agent, draft: written });
+    expect(parseStoredDraft(kept, { ...agent, version: 6 })).toBeNull();
+    expect(parseStoredDraft(kept, { ...newer, id: "agt_2" })).toBeNull();
     for (const none of [null, "{", "[]", '{"base":{"id":"agt_1","version":7}}', "null"])
-      expect(keptDraft(none, agent)).toBeNull();
+      expect(parseStoredDraft(none, agent)).toBeNull();
   });
 });
 
-test("an address keeps what it may hold", () => {
+test("an address keeps only valid values", () => {
   const kept = {
     agent: "agt_1",
     compare: "test/echo",
@@ -166,7 +170,7 @@ test("an address keeps what it may hold", () => {
   expect(readPlaygroundSearch({ agent: "../x", thread: "run_1", code: "maybe", pane: 3 })).toEqual({});
 });
 
-test("the code is of the next run while one is written, else of the last with its answers", () => {
+test("the code shows the next run while a message is written, otherwise the last run with its answers", () => {
   const body = { agent_id: "agt_1", input: "Hi", stream: true } as const;
   const turn = { ...newTurn("1", "Hi", body, "run_1"), answers: [{ tool_call_id: "call_1", output: 1 }] };
   expect(requestsOf({ ...body, input: "" }, turn).map(({ path }) => path)).toEqual([
@@ -179,7 +183,7 @@ test("the code is of the next run while one is written, else of the last with it
   expect(requestsOf({ ...body, input: "" }, undefined)[0]?.body).toEqual({ ...body, input: "Hello" });
 });
 
-test("each kind of first agent is one that the API takes", () => {
+test("the API accepts every preset", () => {
   const written = { name: "A", instructions: "I", model: "openai/gpt-4.1" };
   expect(presets.map((preset) => presetAgent(preset, written, "tool_1").model)).toEqual([
     "openai/gpt-4.1",

@@ -1,82 +1,90 @@
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
-import { limits } from "../../../../server/core/limits.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { draftOf as agentDraftOf, changesOf, readDraft } from "../../entities/agent/agent-draft.ts";
 import type { Draft as AgentDraft } from "../../entities/agent/agent-fields.ts";
-import type { Faults } from "../../lib/fault-of.ts";
-import { rebased } from "../../lib/use-edited.ts";
+import { rebaseDraft } from "../../hooks/use-draft.ts";
+import type { FieldErrors } from "../../lib/field-errors.ts";
 import type { RunBody } from "./turn.ts";
 
-/** An agent with what was changed here. */
+/** An agent's form state with the settings of this page. */
 export interface Draft extends AgentDraft {
-  /** Of the runs alone: no agent keeps it. */
+  /** Cost limit of this page's runs; not saved to the agent. */
   run_cost_usd: string;
-  /** Whether they read what was said before; of the runs alone, too. Null: as the agent's runs do. */
+  /** True if runs read the thread's earlier messages; not saved to the agent. Null: the agent's setting. */
   remembers: boolean | null;
 }
 
-/** An agent, ready to be changed. */
-export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...firstOfRuns });
+/** Creates a draft of an agent. */
+export const draftOf = (agent: FullAgent): Draft => ({ ...agentDraftOf(agent), ...defaultRunSettings });
 
-const firstOfRuns = { run_cost_usd: "", remembers: null };
+const defaultRunSettings = { run_cost_usd: "", remembers: null };
 
-/** Whether runs with the draft read what was said before. */
-export const remembersIn = ({ memory }: Pick<FullAgent, "memory">, { remembers }: Pick<Draft, "remembers">): boolean =>
-  remembers ?? memory?.history.mode === "thread";
+/** True if runs with the draft read the thread's earlier messages. */
+export const readsThreadHistory = (
+  { memory }: Pick<FullAgent, "memory">,
+  { remembers }: Pick<Draft, "remembers">,
+): boolean => remembers ?? memory?.history.mode === "thread";
 
-/** Whether anything was changed that an agent keeps. */
-export const isWritten = (draft: Draft, base: FullAgent): boolean => agentChanges(base, draft) !== null;
+/** True if the draft has changes that saving would store. */
+export const hasChanges = (draft: Draft, base: FullAgent): boolean => agentChanges(base, draft) !== null;
 
-/** A draft that began as `begun`, on another version: what was written in it stands, the rest is that version's. */
-export function draftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
+/** Rebases a draft onto a newer version: changes since `begun` stay, all other fields are that version's. */
+export function rebaseDraftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
   const { run_cost_usd, remembers } = draft;
-  return { ...rebased(draft, begun, draftOf(newer)), run_cost_usd, remembers };
+  return { ...rebaseDraft(draft, begun, draftOf(newer)), run_cost_usd, remembers };
 }
 
-/** What runs can have before it is saved. */
-const ofRuns = { instructions: "instructions", model: "model", tools: "tools", max_turns: "model calls" };
+/** Fields that a run can override. */
+const overridableFields = { instructions: "instructions", model: "model", tools: "tools", max_turns: "model calls" };
 
-/** What they can have in part: a setting of the agent may be another one for a run, and none only once it is saved. */
-const ofModel = {
+/** Model settings that a run can override, but not remove. */
+const overridableModelSettings = {
   temperature: "temperature",
   max_output_tokens: "output limit",
   reasoning_effort: "reasoning effort",
   parallel_tool_calls: "parallel tool calls",
 };
 
-/** What they cannot. */
-const ofAgent = { script: "script" };
+/** Model settings that a run cannot override. */
+const agentOnlySettings = { script: "script" };
 
-/** The words for the fields in which two drafts differ, of those that an agent keeps and that are shown here. */
+/** Labels of the fields in which two drafts differ, among those that this page shows and an agent stores. */
 export function changedWords(
   one: Draft,
   other: Draft,
-  words: Partial<Record<keyof Draft, string>> = { ...ofRuns, ...ofModel, ...ofAgent },
+  words: Partial<Record<keyof Draft, string>> = {
+    ...overridableFields,
+    ...overridableModelSettings,
+    ...agentOnlySettings,
+  },
 ): string[] {
   return Object.entries(words)
     .filter(([field]) => JSON.stringify(one[field as keyof Draft]) !== JSON.stringify(other[field as keyof Draft]))
     .map(([, word]) => word);
 }
 
-/** The words for what runs cannot have before it is saved. */
+/** Labels of changes that runs ignore until the agent is saved. */
 export function unsavedOnly(agent: FullAgent, draft: Draft): string[] {
   const given = modelSettings(agent, draft);
-  const words = Object.entries({ ...ofModel, ...ofAgent }).filter(([field]) => !(field in given));
+  const words = Object.entries({ ...overridableModelSettings, ...agentOnlySettings }).filter(
+    ([field]) => !(field in given),
+  );
   return changedWords(draftOf(agent), draft, Object.fromEntries(words));
 }
 
-/** What a run with the draft is asked of the model differently. The server does not raise the agent's output limit. */
+/** Model settings that a run overrides. The output limit cannot exceed the agent's. */
 function modelSettings(agent: FullAgent, draft: Draft): Partial<FullAgent["model_settings"]> {
   const before = agent.model_settings;
   const { model_settings: after = before } = changesOf(draft, agent) as Partial<Pick<FullAgent, "model_settings">>;
   const isGiven = ([name, value]: [string, unknown]) =>
-    name in ofModel &&
+    name in overridableModelSettings &&
     JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]) &&
     !(name === "max_output_tokens" && Number(value) > (before.max_output_tokens ?? Number.POSITIVE_INFINITY));
   return Object.fromEntries(Object.entries(after).filter(isGiven));
 }
 
-/** What is wrong with what was typed, by field. Here instructions may be empty, and a script is read by its model alone. */
-export function faultsOf(draft: Draft): Faults<Draft> {
+/** Validation errors by field. Instructions may be empty here; a script matters only to the scripted model. */
+export function faultsOf(draft: Draft): FieldErrors<Draft> {
   const { instructions: _, script, ...faults } = readDraft(draft).faults;
   const cost = Number(draft.run_cost_usd);
   return {
@@ -86,11 +94,13 @@ export function faultsOf(draft: Draft): Faults<Draft> {
   };
 }
 
-/** What a run with the draft has different from the agent. `model`: another one, when two are compared. */
+/** Overrides that turn the agent into the draft. `model` is the other side's in a comparison. */
 export function runParts(agent: FullAgent, draft: Draft, model = draft.model): Pick<RunBody, "overrides" | "budget"> {
-  const changes = Object.entries(changesOf(draft, agent)).filter(([field]) => field in ofRuns && field !== "model");
+  const changes = Object.entries(changesOf(draft, agent)).filter(
+    ([field]) => field in overridableFields && field !== "model",
+  );
   const settings = modelSettings(agent, draft);
-  const mode = remembersIn(agent, draft) ? ("thread" as const) : ("none" as const);
+  const mode = readsThreadHistory(agent, draft) ? ("thread" as const) : ("none" as const);
   const overrides = {
     ...Object.fromEntries(changes),
     ...(model !== agent.model && { model }),
@@ -103,13 +113,13 @@ export function runParts(agent: FullAgent, draft: Draft, model = draft.model): P
   };
 }
 
-/** Body of the PATCH that keeps the draft; null while it is what the agent is. */
+/** Body of the PATCH that saves the draft; null without changes. */
 export function agentChanges(agent: FullAgent, draft: Draft): Record<string, unknown> | null {
   const changes = changesOf(draft, agent);
   return Object.keys(changes).length > 0 ? changes : null;
 }
 
-/** The draft with calls in parallel, or one after the other. */
+/** Changes a draft to parallel or sequential tool calls. */
 export function withParallel(agent: FullAgent, isParallel: boolean): Pick<Draft, "parallel_tool_calls"> {
   const saved = draftOf(agent).parallel_tool_calls;
   return { parallel_tool_calls: isParallel === (saved !== "false") ? saved : `${isParallel}` };

@@ -1,18 +1,18 @@
 import { FlaskConical } from "lucide-react";
 import type { ReactNode } from "react";
-import { useFollowEnd } from "../../lib/use-follow-end.ts";
+import { useFollowEnd } from "../../hooks/use-follow-end.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import type { Turn } from "./turn.ts";
 import { TurnView } from "./turn-view.tsx";
-import type { Lane } from "./use-lane.ts";
+import type { Conversation } from "./use-lane.ts";
 
-/** A conversation. Its end stays in sight while the reader has it in sight. */
-export function LaneView({
+/** A conversation. It keeps scrolling to the end while the reader is there. */
+export function ConversationView({
   lane,
   label,
   head,
@@ -21,14 +21,14 @@ export function LaneView({
   onAgain,
   children,
 }: {
-  lane: Lane;
+  lane: Conversation;
   label: string;
   head?: ReactNode;
-  /** Of two side by side. */
+  /** True if two are shown side by side. */
   narrow?: boolean;
   readOnly: boolean;
   onAgain: (turn: Turn) => void;
-  /** What stands there before the first input. */
+  /** Content before the first message. */
   children?: ReactNode;
 }) {
   const scroller = useFollowEnd(true, lane.turns);
@@ -59,7 +59,7 @@ export function LaneView({
   );
 }
 
-/** What to know before the next input, above where it is written. */
+/** Notes above the message input. */
 export function ChatNotes({
   hasTurns,
   unsaved,
@@ -67,18 +67,20 @@ export function ChatNotes({
   error,
 }: {
   hasTurns: boolean;
-  /** Names of what runs here do not have yet. */
+  /** Labels of changes that runs ignore until the agent is saved. */
   unsaved: readonly string[];
-  /** The model does not read what was said before. */
+  /** True if the model does not read earlier messages. */
   isForgetful: boolean;
-  /** Why a run was not stopped. */
+  /** Error of stopping a run. */
   error: Error | null;
 }) {
   const { mode } = useWorkspace();
   return (
     <div className="mx-auto flex w-full max-w-(--pg-read) flex-col gap-2 empty:hidden">
       <ErrorNote title="The run was not stopped" error={error} />
-      {unsaved.length > 0 && <Note tone="warn">Not in runs yet: {unsaved.join(", ")}. Save the agent to try it.</Note>}
+      {unsaved.length > 0 && (
+        <Callout tone="warn">Not in runs yet: {unsaved.join(", ")}. Save the agent to try it.</Callout>
+      )}
       {mode === "live" && hasTurns && (
         <p className="text-xs text-muted">Live data: tools take effect and models cost money.</p>
       )}
@@ -93,7 +95,7 @@ export function ChatNotes({
 
 const inputs = ["What can you do for me?", "Say hello in three languages.", "Compare three planets in a table."];
 
-/** What stands in a conversation before its first input. */
+/** Empty state of a conversation. */
 export function TryAgent({ name, onInput }: { name: string; onInput?: (input: string) => void }) {
   const { mode } = useWorkspace();
   return (

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { SuggestField } from "../../ui/suggest-field.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
 
-/** Which model is asked: those that are known and can be reached now, or any other by its name. */
+/** Model picker: available models, or any other by name. */
 export function ModelField({
   label = "Model",
   hint,
@@ -27,7 +27,7 @@ export function ModelField({
   ].map(({ id }) => ({ value: id }));
   return (
     <fieldset disabled={disabled} className="min-w-0">
-      <SuggestField label={label} hint={hint} value={value} error={error} items={items} onValue={onModel} />
+      <Combobox label={label} hint={hint} value={value} error={error} items={items} onValue={onModel} />
     </fieldset>
   );
 }

@@ -1,22 +1,22 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
-import { limits } from "../../../../server/core/limits.ts";
-import type { Tool } from "../../../../server/tools/schema.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { CodeEditor } from "../../ui/code-editor.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.ts";
+import { CodeEditor } from "../../ui/editor/code-editor.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { FoldedCode } from "../../ui/forms/show-code.tsx";
 import { ModelField } from "./model-field.tsx";
 import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
@@ -41,7 +41,7 @@ const words: Record<Preset, { label: string; hint: string; name: string; instruc
   },
 };
 
-/** Makes an agent to try: the first one of a project, or another. */
+/** Creates an agent to try: the first one of a project, or another. */
 export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -60,7 +60,7 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
   });
   const { draft, text, code, set } = form;
   const choose = (preset: Preset) => {
-    // What somebody wrote stays.
+    // Keep text that a person has written.
     const [was, is] = [words[draft.preset], words[preset]];
     set({
       preset,
@@ -81,7 +81,7 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
       </div>
       <ErrorNote title="The agent was not created" error={form.failure} />
       {at.mode === "test" && (
-        <ChoiceCards
+        <RadioCards
           label="Kind"
           choices={[...presets].reverse().map((value) => ({ value, ...words[value] }))}
           chosen={draft.preset}

@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
-import { isLastFrame } from "../../../../server/wire/frames.ts";
-import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
+import { isLastFrame } from "../../../../server/domain/api-types/frames.ts";
+import { ApiError, readApiError, resourceUrl, unreachable } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import type { RunBody } from "./turn.ts";
@@ -10,13 +10,13 @@ type At = Pick<Workspace, "projectId" | "mode">;
 export interface RunListener {
   onFrame(frame: Frame): void;
   onState(state: StreamState): void;
-  /** There is no run, and this is why. */
+  /** Called if the run was not created. */
   onRefused(error: ApiError): void;
 }
 
 /**
- * Starts a run and reads the stream that is the answer. When that breaks, goes on behind the last event that came, by
- * the run's own stream. Returns what stops the reading; the run goes on. With the same `key` nothing is started twice.
+ * Starts a run and reads its event stream. If the connection breaks, resumes from the run's own stream after the last
+ * event. Returns a function that stops reading; the run continues. The idempotency key prevents a second run.
  */
 export function openRun(at: At, body: RunBody, key: string, listener: RunListener): () => void {
   const abort = new AbortController();
@@ -32,13 +32,13 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
     isOver ||= isLastFrame(frame.event);
     listener.onFrame(frame);
   };
-  // A hidden tab gives its connection back, like every stream of the dashboard.
+  // A hidden tab releases its connection, like every stream of the dashboard.
   const onVisibility = () => {
     if (document.hidden && runId) abort.abort();
   };
   const read = async () => {
     const response = await request(at, body, key, abort.signal);
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await readApiError(response);
     listener.onState("open");
     await readFrames(response, take);
   };
@@ -60,7 +60,7 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
   };
 }
 
-/** Reads a run that is there, behind an event or from its first. */
+/** Streams an existing run, from its start or after an event. */
 export function followRun(at: At, runId: string, after: string, listener: RunListener): () => void {
   return followEvents({
     url: resourceUrl(at, `/runs/${encodeURIComponent(runId)}/events`),

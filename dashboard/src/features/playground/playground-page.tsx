@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { agentApi, newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { ObjectNotFound } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import { ObjectNotFound } from "../../entities/crud/object-page.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useTitle } from "../../hooks/use-title.ts";
 import { ApiError } from "../../lib/api.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
+import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import { NewAgent } from "./new-agent.tsx";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
@@ -25,7 +25,7 @@ interface PlaygroundProps {
   onLookIn: (mode: Mode) => void;
 }
 
-/** The playground: an agent is tried as the API would run it. Opens on the newest agent. */
+/** The playground, which runs an agent through the API. Opens the newest agent. */
 export function PlaygroundPage(props: PlaygroundProps) {
   const at = useWorkspace();
   const agents = useQuery(newestAgentsQuery(at));
@@ -33,7 +33,7 @@ export function PlaygroundPage(props: PlaygroundProps) {
   const newest = agents.data?.data[0]?.id;
   const id = wanted ?? newest ?? (agents.data ? "new" : null);
   const choose = useEffectEvent((agent: string) => props.onSearch({ agent }));
-  // Somebody may make a newer one meanwhile: the agent of this page stays what it is.
+  // A newer agent created elsewhere does not replace this page's agent.
   useEffect(() => {
     if (!wanted && newest) choose(newest);
   }, [wanted, newest]);
@@ -73,7 +73,7 @@ function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: st
 }
 
 function CreateFirst({ hasAgents, onSearch }: PlaygroundProps & { hasAgents: boolean }) {
-  const may = useMay("member");
+  const may = usePermission("member");
   const open = (agent: string) => onSearch({ agent, thread: undefined, other: undefined, compare: undefined });
   useTitle("Playground");
   return (

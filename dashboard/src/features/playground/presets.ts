@@ -1,8 +1,8 @@
-/** What a first agent can be made of. */
+/** Presets for a new agent. */
 export const presets = ["model", "tool", "echo"] as const;
 export type Preset = (typeof presets)[number];
 
-/** A tool that waits for the reader, for agents that are made to be tried. */
+/** A client tool, answered by the reader, for agents that are created to be tried. */
 export const weatherTool = {
   name: "get_weather",
   type: "client",
@@ -14,7 +14,7 @@ export const weatherTool = {
   },
 };
 
-/** Body of the `POST /v1/agents` of a preset; of a model's own, what was written. */
+/** Body of `POST /v1/agents` for a preset; `model` uses the written fields. */
 export function presetAgent(
   preset: Preset,
   written: { name: string; instructions: string; model: string },

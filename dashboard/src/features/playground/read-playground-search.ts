@@ -1,23 +1,23 @@
-import { given, readChoice, readForm, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readForm, readText } from "../../lib/page-search.ts";
 
-/** What of the playground lies in its address. */
+/** Search parameters of the playground. */
 export interface PlaygroundSearch {
-  /** The agent; `new` to make one. Absent: the newest. */
+  /** Agent id; `new` to create one. Absent: the newest. */
   agent?: string;
-  /** The model of the right side, when two are compared. */
+  /** Model of the right side in a comparison. */
   compare?: string;
-  /** The thread of the conversation, and that of the right side. */
+  /** Threads of the conversation and of the right side. */
   thread?: string;
   other?: string;
-  /** Whether the code is shown. Absent: where there is room. */
+  /** Shows the code. Absent: if there is room. */
   code?: "on" | "off";
-  /** Phone only: which of the two is shown. */
+  /** The visible pane on a phone. */
   pane?: "agent";
 }
 
-/** Reads it from an address; what is none is left out. */
+/** Parses the search parameters; invalid values are omitted. */
 export const readPlaygroundSearch = (search: Record<string, unknown>): PlaygroundSearch =>
-  given({
+  omitUndefined({
     agent: readForm(search.agent, /^(agt_\w+|new)$/),
     compare: readText(search.compare, 300),
     thread: readForm(search.thread, /^thr_\w+$/),

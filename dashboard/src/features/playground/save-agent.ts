@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.ts";
+import { toast } from "../../ui/feedback/toast.ts";
 import type { EditedAgent } from "./use-draft.ts";
 
-/** Keeps what was changed as the agent's next version, unless somebody else was faster: theirs is read then. */
+/** Saves the draft as the agent's next version. On a conflict, fetches the version saved elsewhere. */
 export function useSaveAgent({ base, draft, take }: EditedAgent) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -26,5 +26,5 @@ export function useSaveAgent({ base, draft, take }: EditedAgent) {
   });
 }
 
-/** Whether somebody else has saved another version meanwhile. */
+/** True if another person has saved a version in the meantime. */
 export const isConflict = (error: Error): boolean => error instanceof ApiError && error.code === "version_conflict";

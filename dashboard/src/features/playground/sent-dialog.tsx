@@ -5,13 +5,13 @@ import { useEffect, useState } from "react";
 import { SentRequest } from "../../entities/run/sent-request.tsx";
 import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { DialogShell } from "../../ui/dialog-shell.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Select } from "../../ui/select.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
+import { DialogShell } from "../../ui/dialogs/dialog-shell.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 
-/** What the model was sent at each call of a run, the newest first. */
+/** Requests of a run's model calls, newest first. */
 export function SentDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
   const { data, error, isFetching, refetch } = useQuery(traceQuery(useWorkspace(), runId));
   const readOn = data?.hasMore && !isFetching && !error;

@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
-import { reasoningEfforts } from "../../../../server/core/providers.ts";
+import { reasoningEfforts } from "../../../../server/domain/providers.ts";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
-import type { Fields } from "../../lib/use-form.ts";
+import type { Fields } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Field } from "../../ui/field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { type Draft, remembersIn, withParallel } from "./draft.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { type Draft, readsThreadHistory, withParallel } from "./draft.ts";
 
 interface SettingsProps {
   agent: FullAgent;
   fields: Fields<Draft>;
   readOnly: boolean;
-  /** Names of what runs here do not have yet. */
+  /** Labels of changes that runs ignore until the agent is saved. */
   unsaved: readonly string[];
 }
 
-/** What bounds a run, and what the model is told beside its instructions. */
+/** Limits of a run, and model settings besides the instructions. */
 export function SettingsFields({ agent, fields: { draft, set, text, json, pick }, readOnly, unsaved }: SettingsProps) {
   const all = useQuery(toolApi.every(useWorkspace())).data ?? [];
   const picked = all.filter(({ id, type }) => draft.tools.includes(id) && type !== "mcp");
@@ -30,7 +30,7 @@ export function SettingsFields({ agent, fields: { draft, set, text, json, pick }
         <div className="col-span-2">
           <Check
             label="Remember the conversation"
-            checked={remembersIn(agent, draft)}
+            checked={readsThreadHistory(agent, draft)}
             onCheck={(remembers) => set({ remembers })}
           />
         </div>

@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import type { Agent } from "../../../../server/agents/schema.ts";
-import type { Tool } from "../../../../server/tools/schema.ts";
-import type { ToolReference } from "../../../../server/wire/agent.ts";
+import type { ToolReference } from "../../../../server/domain/api-types/agent.ts";
+import type { Agent } from "../../../../server/resources/agents/schema.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 
-/** The tools that the agent has here, to take away and to add. */
+/** The agent's tools in this draft, with remove and add. */
 export function ToolList({
   agent,
   chosen,
@@ -19,7 +19,7 @@ export function ToolList({
   onChoose,
 }: {
   agent: Pick<Agent, "tools">;
-  /** By their ids. */
+  /** Tool ids. */
   chosen: readonly string[];
   readOnly: boolean;
   onChoose: (ids: string[]) => void;

@@ -1,46 +1,46 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, useEffect, useRef, useState } from "react";
-import { countedUsage } from "../../../../server/core/counted-usage.ts";
-import type { RunError } from "../../../../server/core/run-event.ts";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import { findCall } from "../../entities/call/next-call.ts";
-import { OpenCall } from "../../entities/call/open-call.tsx";
+import type { Part, TextPart } from "../../../../server/domain/api-types/run-view.ts";
+import { countedUsage } from "../../../../server/domain/counted-usage.ts";
+import type { RunError } from "../../../../server/domain/run-event.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
+import { findCall } from "../../entities/tool-call/next-call.ts";
+import { OpenCall } from "../../entities/tool-call/open-call.tsx";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
-import { Note } from "../../ui/note.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
+import { Markdown } from "../../ui/data/markdown.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote, WireLine } from "../../ui/feedback/error-note.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { CallCard } from "./call-card.tsx";
 import { isOpen, type Turn } from "./turn.ts";
-import { useHeldRun } from "./use-lane.ts";
+import { useCachedRun } from "./use-lane.ts";
 
 const SentDialog = lazy(() => import("./sent-dialog.tsx").then((it) => ({ default: it.SentDialog })));
 
 interface TurnProps {
   turn: Turn;
-  /** Of two side by side. */
+  /** True if two are shown side by side. */
   narrow: boolean;
   readOnly: boolean;
   onAnswered: (answer: ToolAnswer) => void;
-  /** Tries the input once more. Absent while something else goes on. */
+  /** Sends the input again. Absent while a run is in progress. */
   onAgain?: () => void;
 }
 
-/** One input and all that its run said, did and waits for. */
+/** One input with its run's output, calls and pending calls. */
 export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnProps) {
   const { view, runId } = turn;
-  const asked = useHeldRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
-  // What is asked stands below, with what is to be answered.
+  const asked = useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
+  // Pending calls are shown below, with their answer forms.
   const told = readOnly ? view.parts : view.parts.filter(({ key }) => !asked.includes(key));
   return (
     <article aria-label="Run" className="flex min-w-0 flex-col gap-4">
@@ -75,7 +75,7 @@ function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
   );
 }
 
-/** What a model thought before it answered: open while it is all there is. */
+/** A model's reasoning: open until the answer starts. */
 function Reasoning({ part }: { part: TextPart }) {
   const isThinking = part.state === "writing" && part.output === "";
   return (
@@ -94,7 +94,7 @@ function Thinking({ part }: { part: TextPart }) {
 
 function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }) {
   return (
-    <Note tone="bad">
+    <Callout tone="bad">
       <b>The run failed</b>
       <p>{error.message}</p>
       <WireLine code={error.code} />
@@ -103,15 +103,15 @@ function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }
           Try again
         </Button>
       )}
-    </Note>
+    </Callout>
   );
 }
 
-/** What it took, and the way to its trace. */
+/** Duration, tokens and cost, with a link to the trace. */
 function Meta({ turn }: { turn: Turn }) {
   const { view, runId } = turn;
   const [sent, setSent] = useState(false);
-  const run = useHeldRun(runId);
+  const run = useCachedRun(runId);
   const usage = view.status && countedUsage({ status: view.status, usage: view.usage ?? run?.usage });
   const isWriting = view.parts.at(-1)?.kind === "text" && view.status === "in_progress";
   return (
@@ -138,17 +138,17 @@ function Meta({ turn }: { turn: Turn }) {
         </span>
       )}
       {runId && sent && (
-        <LoadedPart>
+        <LazyBoundary>
           <SentDialog runId={runId} onClose={() => setSent(false)} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
     </p>
   );
 }
 
-/** What its run worked, as everywhere; while it is read for the first time, how long it has been going on. */
+/** Duration of the run; while it streams for the first time, the elapsed time. */
 function Took({ turn: { view, runId } }: { turn: Turn }) {
-  const run = useHeldRun(runId);
+  const run = useCachedRun(runId);
   const first = view.entries[0]?.data.at;
   const last = view.entries.at(-1)?.data.at;
   const isDone = view.status !== null && isOver(view.status);
@@ -162,7 +162,7 @@ function Took({ turn: { view, runId } }: { turn: Turn }) {
   );
 }
 
-/** The streaming text itself is silent: one polite line says how it goes. */
+/** Announces the status in a polite live region; the streaming text itself is silent. */
 function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   const words: Record<string, string> = {
     in_progress: "Writing",
@@ -172,7 +172,7 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
     cancelled: "Stopped",
     queued: "Queued",
   };
-  // What was read from its thread is no news.
+  // Do not announce runs loaded from the thread.
   return (
     <span role="status" className="sr-only">
       {body && !error && view.status ? words[view.status] : ""}
@@ -180,7 +180,7 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
   );
 }
 
-/** The calls of a run that wait for a person, in order. The first has the focus where nothing else has it. */
+/** A run's pending calls in order. The first is focused if nothing else is. */
 function OpenCalls({
   runId,
   readOnly,
@@ -191,7 +191,7 @@ function OpenCalls({
   onAnswered: (answer: ToolAnswer) => void;
 }) {
   const at = useWorkspace();
-  const run = useHeldRun(runId);
+  const run = useCachedRun(runId);
   const tools = useQuery(toolApi.every(at));
   const list = useRef<HTMLDivElement>(null);
   const calls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
@@ -200,7 +200,7 @@ function OpenCalls({
     if (first && list.current && document.activeElement === document.body) findCall(list.current)?.focus();
   }, [first]);
 
-  if (readOnly) return calls.length > 0 && <Note tone="ask">Waiting for someone with permission to answer.</Note>;
+  if (readOnly) return calls.length > 0 && <Callout tone="ask">Waiting for someone with permission to answer.</Callout>;
   if (tools.isPending) return null;
   return (
     <div ref={list} className="flex min-w-0 flex-col gap-3">

@@ -1,29 +1,29 @@
+import { emptyRunView, type RunView } from "../../../../server/domain/api-types/run-view.ts";
 import type { CreateRun } from "../../../../server/runs/schema.ts";
-import { emptyRunView, type RunView } from "../../../../server/wire/fold-frames.ts";
-import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
 import type { ApiError } from "../../lib/api.ts";
 import type { StreamState } from "../../lib/events.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 
-/** One input of a conversation and the run that it became. */
+/** One input of a conversation and its run. */
 export interface Turn {
   key: string;
   input: string;
-  /** What was sent; null for a run that was read from its thread. */
+  /** Request body; null for a run loaded from its thread. */
   body: RunBody | null;
-  /** Null until the server has said that there is a run. */
+  /** Null until the server has created the run. */
   runId: string | null;
   view: RunView;
   stream: StreamState;
-  /** The newest event here, to say from where a lost stream goes on. */
+  /** Last event id, to resume a broken stream. */
   lastId: string;
-  /** Why there is no run. */
+  /** Error that prevented the run. */
   error: ApiError | null;
-  /** What a person answered here. */
+  /** Answers given on this page. */
   answers: ToolAnswer[];
 }
 
-/** A turn that is on its way. */
+/** Creates a turn whose run has not started. */
 export function newTurn(key: string, input: string, body: RunBody | null, runId: string | null = null): Turn {
   return {
     key,
@@ -38,7 +38,7 @@ export function newTurn(key: string, input: string, body: RunBody | null, runId:
   };
 }
 
-/** Whether a turn still goes on. */
+/** True while a turn is in progress. */
 export function isOpen({ error, view, stream }: Turn): boolean {
   const isDone = view.status === "completed" || view.status === "failed" || view.status === "cancelled";
   return !error && !isDone && stream !== "ended";
@@ -47,7 +47,7 @@ export function isOpen({ error, view, stream }: Turn): boolean {
 /** Body of `POST /v1/runs`. */
 export type RunBody = Omit<CreateRun, "input"> & { input: string; stream: true };
 
-/** What an application would send for what was done here: the run, and the answers to its calls. */
+/** Requests that reproduce this page's actions: the run, and the answers to its calls. */
 export function requestsOf(next: RunBody, last: Turn | undefined): ApiRequest[] {
   const isNext = next.input !== "" || !last?.body;
   const body = isNext ? { ...next, input: next.input || "Hello" } : last.body;

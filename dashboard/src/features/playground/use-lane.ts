@@ -1,43 +1,46 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { wholeText } from "../../../../server/core/run-input.ts";
-import { foldFrames } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { List } from "../../../../server/wire/schema.ts";
-import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import type { At } from "../../entities/resource/resource.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { foldFrames } from "../../../../server/domain/api-types/run-view.ts";
+import type { List } from "../../../../server/domain/api-types/schema.ts";
+import { wholeText } from "../../../../server/domain/run-input.ts";
+import type { WorkspaceKey } from "../../entities/crud/resource.ts";
 import { runApi, runQuery } from "../../entities/run/run-api.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
+import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
+import { batchPerFrame } from "../../lib/animation-frame-batch.ts";
 import { ApiError, get, post, query, resourceUrl, unreachable } from "../../lib/api.ts";
 import type { Frame } from "../../lib/events.ts";
-import { perFrame } from "../../lib/per-frame.ts";
-import { wholeOf } from "../../lib/whole-of.ts";
+import { fetchFull } from "../../lib/fetch-full.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
 import { isOpen, newTurn, type RunBody, type Turn } from "./turn.ts";
 
-/** A conversation: its turns, and what can be done with it. */
-export interface Lane {
+/** A conversation with its actions. */
+export interface Conversation {
   turns: Turn[];
-  /** A run of it goes on. */
+  /** True while one of its runs is in progress. */
   isBusy: boolean;
-  /** Its turns are being read from its thread. */
+  /** True while its turns are loading from the thread. */
   isReading: boolean;
-  /** Why they could not be read. */
+  /** Error of loading the turns. */
   error: Error | null;
   readAgain(): void;
   send(body: RunBody): void;
-  /** Sends what became no run once more. */
+  /** Sends an input again whose run was not created. */
   again(turn: Turn): void;
   note(turn: Turn, answer: ToolAnswer): void;
   clear(): void;
 }
 
 /**
- * A conversation in a thread, which is made with the first input. `threadId` comes from the address: a thread that was
- * not begun here is read, so that a reload loses nothing.
+ * A conversation in a thread, which is created with the first input. `threadId` comes from the address; an existing
+ * thread is loaded, so that a reload loses nothing.
  */
-export function useLane(threadId: string | undefined, onThread: (id: string | undefined) => void): Lane {
+export function useConversation(
+  threadId: string | undefined,
+  onThread: (id: string | undefined) => void,
+): Conversation {
   const at = useWorkspace();
   const client = useQueryClient();
   const [turns, setTurns] = useState<Turn[]>([]);
@@ -48,25 +51,25 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
   const { projectId, mode } = at;
   const reader = useMemo(() => createRunReader({ projectId, mode }, client), [projectId, mode, client]);
   const keys = useRef(new Map<string, string>());
-  /** The thread whose turns are here. */
+  /** Thread of the shown turns. */
   const held = useRef<string | undefined>(undefined);
-  /** An input is on its way that makes a thread of its own. */
+  /** True while the first input creates a thread. */
   const isBeginning = useRef(false);
-  /** The page was left: where one is now is not this conversation's to change. */
+  /** True after unmount: the address now belongs to another page. */
   const isLeft = useRef(false);
 
   const change = useCallback((key: string, by: (turn: Turn) => Turn) => {
     setTurns((all) => all.map((turn) => (turn.key === key ? by(turn) : turn)));
   }, []);
 
-  /** Reads a turn's run, painting at most once per frame, until another reading of it begins. */
+  /** Streams a turn's run until another read of it starts, at most one update per animation frame. */
   const follow = useCallback(
     (key: string, read: (listener: RunListener) => () => void) => {
       stops.current.get(key)?.();
-      const painted = perFrame<Frame>((frames) => {
+      const painted = batchPerFrame<Frame>((frames) => {
         change(key, (turn) => withFrames(turn, frames));
         const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
-        // What a run waits for and what it cost change with its events, never with its text.
+        // Pending calls and cost change only with events, never with tokens.
         if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
       });
       const stop = read({
@@ -95,7 +98,7 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
     };
   }, [stopAll, reader]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another thread is read, or one that could not be.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reload only for another thread or after an error.
   useEffect(() => {
     if (threadId ? threadId === held.current : isBeginning.current) return;
     const abort = new AbortController();
@@ -112,7 +115,7 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
       })
       .catch((refusal: Error) => {
         if (abort.signal.aborted) return;
-        // A thread that is gone, or of the other mode: a conversation begins anew.
+        // The thread was deleted or belongs to the other mode: start a new conversation.
         if (refusal instanceof ApiError && refusal.status === 404) onThread(undefined);
         else setError(refusal);
       })
@@ -164,7 +167,7 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
 
   const again = (turn: Turn) => {
     if (!turn.body) return;
-    // A request that nobody answered may have begun a run: its key finds that one. A refusal began nothing.
+    // A request without a response may have created a run: reusing its key finds it. A rejected request created none.
     if (turn.error?.code !== "unreachable") keys.current.delete(turn.key);
     change(turn.key, (each) => ({ ...each, error: null, stream: "connecting" }));
     void begin(turn, turn.body);
@@ -200,8 +203,8 @@ function withFrames(turn: Turn, frames: readonly Frame[]): Turn {
 const retry_ms = 2000;
 
 /**
- * Reads runs anew, each at most once at a time: who asks while one is being read gets it once more afterwards, since
- * what is on its way may be older than what was asked for.
+ * Refetches runs, at most one fetch per run at a time. A request during a fetch causes one more, because the response
+ * in flight may be outdated.
  */
 function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: QueryClient) {
   const reading = new Set<string>();
@@ -233,17 +236,19 @@ function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: Quer
   };
 }
 
-/** A run as its lane has read it, for what it waits for and what it came to. */
-export function useHeldRun(id: string | null): Run | undefined {
+/** The cached run of a turn; never fetches. */
+export function useCachedRun(id: string | null): Run | undefined {
   return useQuery({ ...runQuery(useWorkspace(), id ?? ""), enabled: false }).data;
 }
 
-/** The newest runs of a thread, oldest first. A thread that is not there is refused: a list of its runs is only empty. */
-async function runsOfThread(at: At, threadId: string, signal: AbortSignal): Promise<Run[]> {
+/**
+ * Newest runs of a thread, oldest first. Fetches the thread too, so that a missing one fails instead of having no runs.
+ */
+async function runsOfThread(at: WorkspaceKey, threadId: string, signal: AbortSignal): Promise<Run[]> {
   const [page] = await Promise.all([
     get<List<Run>>(runApi.url(at) + query({ thread_id: threadId, limit: 20 }), signal),
     get(threadApi.url(at, threadId), signal),
   ]);
-  const runs = page.data.map((run) => wholeOf(run, runApi.url(at, run.id), signal));
+  const runs = page.data.map((run) => fetchFull(run, runApi.url(at, run.id), signal));
   return (await Promise.all(runs)).reverse();
 }

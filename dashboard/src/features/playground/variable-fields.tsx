@@ -1,11 +1,11 @@
 import { formatCount } from "../../lib/format.ts";
-import { Field } from "../../ui/field.tsx";
-import { givenFor } from "./prompt-variables.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { variableValue } from "./prompt-variables.ts";
 
-/** Nobody fills in more by hand, and a browser draws these at once. */
+/** Maximum number of fields, which a browser still renders quickly. */
 const mostShown = 50;
 
-/** A field for each variable of what is sent. */
+/** A field for each variable of the prompt. */
 export function VariableFields({
   names,
   values,
@@ -25,9 +25,9 @@ export function VariableFields({
         <Field
           key={name}
           label={name}
-          hint={givenFor(values, name) ? undefined : `Empty: {{${name}}} is sent unchanged.`}
+          hint={variableValue(values, name) ? undefined : `Empty: {{${name}}} is sent unchanged.`}
           autoComplete="off"
-          value={givenFor(values, name)}
+          value={variableValue(values, name)}
           onChange={({ target }) => onValues({ ...values, [name]: target.value })}
         />
       ))}

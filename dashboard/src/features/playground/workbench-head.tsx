@@ -1,16 +1,16 @@
 import { Code, Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "../../ui/button.tsx";
-import { ConflictNote } from "../../ui/conflict-note.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
+import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { ViewOnly } from "../../ui/data/view-only.tsx";
+import { SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { ConflictNote } from "../../ui/feedback/conflict-note.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { changedWords, draftOf } from "./draft.ts";
 import { isConflict, useSaveAgent } from "./save-agent.ts";
 import type { EditedAgent } from "./use-draft.ts";
 
-/** The head of the playground: two at once, the code, and keeping what was changed. */
+/** Head of the playground: comparison, code and saving. */
 export function WorkbenchHead({
   edited,
   changes,
@@ -23,7 +23,7 @@ export function WorkbenchHead({
   onCode,
 }: {
   edited: EditedAgent;
-  /** Null while the agent is as it was saved. */
+  /** Null without unsaved changes. */
   changes: Record<string, unknown> | null;
   hasFaults: boolean;
   readOnly: boolean;
@@ -82,7 +82,7 @@ function Below({ children }: { children: ReactNode }) {
   return <div className="shrink-0 border-b border-line px-4 py-2 rail:px-5">{children}</div>;
 }
 
-/** Until this is decided, runs are of the newer version with all that is shown here. */
+/** Until this is decided, runs use the newer version with this draft. */
 function Conflict({ base, draft, newer, rebase, discard }: EditedAgent) {
   if (!newer) return null;
   const begun = draftOf(base);

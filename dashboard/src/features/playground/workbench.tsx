@@ -2,31 +2,31 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useRef, useSyncExternalStore } from "react";
-import type { Agent as FullAgent } from "../../../../server/agents/schema.ts";
-import { findCall } from "../../entities/call/next-call.ts";
-import { useKeptText } from "../../entities/session/use-kept-text.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import { useDraftText } from "../../entities/session/use-kept-text.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { findCall } from "../../entities/tool-call/next-call.ts";
+import { fieldsOf } from "../../hooks/use-form.ts";
+import { useTitle } from "../../hooks/use-title.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
-import { fieldsOf } from "../../lib/use-form.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { ShowCode } from "../../ui/show-code.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
+import { ShowCode } from "../../ui/forms/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
-import { agentChanges, faultsOf, remembersIn, runParts, unsavedOnly } from "./draft.ts";
-import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
+import { agentChanges, faultsOf, readsThreadHistory, runParts, unsavedOnly } from "./draft.ts";
+import { ChatNotes, ConversationView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
-import { filled, keptValues, variablesIn } from "./prompt-variables.ts";
+import { fillVariables, parseStoredValues, variablesIn } from "./prompt-variables.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useDraft } from "./use-draft.ts";
-import { useLane } from "./use-lane.ts";
+import { useConversation } from "./use-lane.ts";
 import { VariableFields } from "./variable-fields.tsx";
 import { WorkbenchHead } from "./workbench-head.tsx";
 
-/** An agent, the conversation with it, and the code of both. */
+/** An agent, its conversation and the code. */
 export function Workbench({
   agent,
   search,
@@ -36,14 +36,14 @@ export function Workbench({
   search: PlaygroundSearch;
   onSearch: (change: Partial<PlaygroundSearch>) => void;
 }) {
-  const readOnly = !useMay("member");
+  const readOnly = !usePermission("member");
   const edited = useDraft(agent);
   const { base, draft } = edited;
-  const [text, setText] = useKeptText(`playground.${agent.id}.text`);
-  const [keptText, setKeptText] = useKeptText(`playground.${agent.id}.variables`, "{}");
-  const values = keptValues(keptText);
-  const left = useLane(search.thread, (thread) => onSearch({ thread }));
-  const right = useLane(search.other, (other) => onSearch({ other }));
+  const [text, setText] = useDraftText(`playground.${agent.id}.text`);
+  const [keptText, setKeptText] = useDraftText(`playground.${agent.id}.variables`, "{}");
+  const values = parseStoredValues(keptText);
+  const left = useConversation(search.thread, (thread) => onSearch({ thread }));
+  const right = useConversation(search.other, (other) => onSearch({ other }));
   const composer = useRef<HTMLTextAreaElement>(null);
   const stop = useStop();
   const isWide = useWide();
@@ -66,10 +66,10 @@ export function Workbench({
 
   const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
     agent_id: agent.id,
-    input: filled(input, values),
+    input: fillVariables(input, values),
     stream: true,
     ...(thread_id && { thread_id }),
-    ...runParts(agent, { ...draft, instructions: filled(draft.instructions, values) }, model),
+    ...runParts(agent, { ...draft, instructions: fillVariables(draft.instructions, values) }, model),
   });
   const sendLeft = (input: string) => left.send(bodyOf(input, search.thread));
   const sendRight = (input: string) => right.send(bodyOf(input, search.other, rightModel));
@@ -119,12 +119,12 @@ export function Workbench({
         />
         <div className="pg-chat">
           <div className={clsx("min-h-0 flex-1", compares ? "pg-duo" : "flex flex-col")}>
-            <LaneView
+            <ConversationView
               lane={left}
               label={compares ? "Left conversation" : "Conversation"}
               narrow={compares}
               readOnly={readOnly}
-              onAgain={(turn) => again(turn, left.again, sendLeft)}
+              onAgain={(turn) => retryTurn(turn, left.again, sendLeft)}
               head={
                 compares && (
                   <ModelField
@@ -142,14 +142,14 @@ export function Workbench({
               ) : (
                 <TryAgent name={agent.name} onInput={problem ? undefined : send} />
               )}
-            </LaneView>
+            </ConversationView>
             {compares && (
-              <LaneView
+              <ConversationView
                 lane={right}
                 label="Right conversation"
                 narrow
                 readOnly={readOnly}
-                onAgain={(turn) => again(turn, right.again, sendRight)}
+                onAgain={(turn) => retryTurn(turn, right.again, sendRight)}
                 head={
                   <ModelField
                     label="Model on the right"
@@ -165,7 +165,7 @@ export function Workbench({
             <ChatNotes
               hasTurns={left.turns.length > 0}
               unsaved={readOnly ? [] : unsaved}
-              isForgetful={!remembersIn(agent, draft) && left.turns.length > 0 && !isBusy}
+              isForgetful={!readsThreadHistory(agent, draft) && left.turns.length > 0 && !isBusy}
               error={stop.error}
             />
             <Composer
@@ -192,15 +192,15 @@ export function Workbench({
   );
 }
 
-/** From the message to the first call that waits. False if none does. */
+/** Moves the focus from the message to the first pending call. Returns false if there is none. */
 function goToCall(): boolean {
   const call = findCall(document);
   call?.focus();
   return call !== null;
 }
 
-/** What became no run is sent once more as it was; what failed is tried with the agent as it is now. */
-function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) => void): void {
+/** Resends the same request if no run was created; otherwise starts a new run with the current draft. */
+function retryTurn(turn: Turn, resend: (turn: Turn) => void, send: (input: string) => void): void {
   if (turn.error) resend(turn);
   else send(turn.input);
 }
@@ -211,11 +211,11 @@ function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
   return open.length > 0 ? "Working…" : `Write to ${agent.name}`;
 }
 
-/** Where there is room for one only: the conversation or the agent. */
+/** Switch between conversation and agent on narrow screens. */
 function PaneSwitch({ pane, onPane }: { pane: "agent" | undefined; onPane: (pane: "agent" | undefined) => void }) {
   return (
     <div className="pg-panes shrink-0 border-b border-line px-4 py-2">
-      <ChoiceBar
+      <SegmentedControl
         name="playground pane"
         label="Shown"
         choices={[
@@ -229,10 +229,10 @@ function PaneSwitch({ pane, onPane }: { pane: "agent" | undefined; onPane: (pane
   );
 }
 
-/** The requests of this page, as an application would send them. */
+/** Requests of this page as application code. */
 function CodePane({ requests }: { requests: readonly ApiRequest[] }) {
   const { mode } = useWorkspace();
-  const mayCreate = useMay("member");
+  const mayCreate = usePermission("member");
   return (
     <aside aria-label="Code" className="pg-code flex min-h-0 flex-col gap-3 overflow-y-auto bg-subtle p-4">
       <ShowCode name="playground" request={requests} />
@@ -248,7 +248,7 @@ function CodePane({ requests }: { requests: readonly ApiRequest[] }) {
   );
 }
 
-/** Cancels a run; its stream says when that is done. */
+/** Cancels a run; its stream reports the end. */
 function useStop() {
   const at = useWorkspace();
   return useMutation({
@@ -259,7 +259,7 @@ function useStop() {
 
 const query = "(min-width: 1251px)";
 
-/** Whether the page is at its full width, where the code stands beside the conversation. */
+/** True if the page is wide enough to show the code beside the conversation. */
 function useWide(): boolean {
   return useSyncExternalStore(
     (listener) => {

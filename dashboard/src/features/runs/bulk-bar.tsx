@@ -1,38 +1,38 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Columns2, Download, ListChecks, RotateCw, Square, X } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { runApi, sameRun } from "../../entities/run/run-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { ApiError, get, post, resourceUrl } from "../../lib/api.ts";
 import { downloadText } from "../../lib/download.ts";
+import { fetchFull } from "../../lib/fetch-full.ts";
 import { plural } from "../../lib/format.ts";
 import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
-import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { ConfirmDialog } from "../../ui/dialogs/dialog.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 
 const act =
   "inline-flex h-(--control-sm) shrink-0 items-center gap-1.5 rounded-md px-2 text-xs font-medium whitespace-nowrap hover:bg-on-inverse/15 disabled:cursor-not-allowed disabled:opacity-50";
 
-/** What can be done with the selected runs. */
+/** Actions for the selected runs. */
 export function BulkBar({
   runs,
   onCompare,
   onPin,
   onClear,
 }: {
-  /** In the order of the list: the newest first. */
+  /** Newest first, as in the list. */
   runs: Run[];
   onCompare: (runId: string, otherId: string) => void;
-  /** Puts them into a suite. */
+  /** Adds the runs to a suite. */
   onPin: (runs: Run[]) => void;
   onClear: () => void;
 }) {
   const [asks, setAsks] = useState<BulkKind | null>(null);
-  const mayAct = useMay("member");
+  const mayAct = usePermission("member");
   const download = useDownload(runs);
   const open = runs.filter(({ status }) => !isOver(status));
   const [newer, older] = runs;
@@ -106,7 +106,7 @@ export function BulkBar({
   );
 }
 
-/** Saves runs whole: one after the other, since a list has neither their messages nor their calls. */
+/** Downloads full runs one after the other: list items lack messages and calls. */
 function useDownload(runs: readonly Run[]) {
   const at = useWorkspace();
   return useMutation({
@@ -115,7 +115,7 @@ function useDownload(runs: readonly Run[]) {
       for (const { id } of runs) whole.push(await get<Run>(resourceUrl(at, `/runs/${id}`)));
       downloadText(JSON.stringify(whole, null, 2), "runs.json");
     },
-    onError: (error) => failed("The runs were not downloaded", error.message),
+    onError: (error) => toastFailure("The runs were not downloaded", error.message),
   });
 }
 
@@ -126,7 +126,7 @@ function Act({
   children,
 }: {
   icon: ReactNode;
-  /** Why it cannot be done, or null. */
+  /** Reason why the action is disabled, or null. */
   why: string | null;
   onClick: () => void;
   children: ReactNode;
@@ -141,11 +141,11 @@ function Act({
 
 type BulkKind = "cancel" | "again";
 
-/** What became of a run: it was acted upon, or it had ended by itself before. */
-type Became = "done" | "ended";
+/** Result of an action on a run: done, or the run had already ended. */
+type ActionResult = "done" | "ended";
 
 const acts = {
-  cancel: (at: Workspace, run: Run): Promise<Became> =>
+  cancel: (at: Workspace, run: Run): Promise<ActionResult> =>
     post(resourceUrl(at, `/runs/${run.id}/cancel`)).then(
       () => "done",
       (error) => {
@@ -153,15 +153,15 @@ const acts = {
         throw error;
       },
     ),
-  // More than may work at once begin one after the other, instead of being refused.
-  again: async (at: Workspace, run: Run, postOnce: PostOnce): Promise<Became> => {
-    const whole = await wholeOf(run, resourceUrl(at, `/runs/${run.id}`));
+  // Runs above the concurrency limit are queued instead of rejected.
+  again: async (at: Workspace, run: Run, postOnce: PostOnce): Promise<ActionResult> => {
+    const whole = await fetchFull(run, resourceUrl(at, `/runs/${run.id}`));
     await postOnce(resourceUrl(at, "/runs"), { ...sameRun(whole), on_concurrency_limit: "queue" }, run.id);
     return "done";
   },
 };
 
-/** Asks before several runs are cancelled or started, and says what became of it. */
+/** Confirms before several runs are cancelled or started, then reports the results. */
 function BulkAct({
   kind,
   runs: given,
@@ -169,7 +169,7 @@ function BulkAct({
   onDone,
 }: {
   kind: BulkKind;
-  /** As they are when it is asked: those that come or go meanwhile change nothing at the question. */
+  /** Runs at the time of the question; later list changes do not affect it. */
   runs: Run[];
   onClose: () => void;
   onDone: () => void;
@@ -178,8 +178,8 @@ function BulkAct({
   const client = useQueryClient();
   const [runs] = useState(given);
   const [postOnce] = useState(createPostOnce);
-  /** Those that a second try leaves alone: what a tool did it would do twice. */
-  const done = useRef(new Map<string, Became>());
+  /** Runs that are done; a retry skips them, because their tools would act twice. */
+  const done = useRef(new Map<string, ActionResult>());
   const all = useMutation({
     mutationFn: () =>
       doAll(
@@ -229,7 +229,7 @@ const againEffect = (live: boolean): string =>
     live ? ": this is live data, and the tools take effect again." : "."
   } Runs above the limit are queued.`;
 
-/** All of them, however the others end; throws the first refusal. */
+/** Waits for all actions, then throws the first failure. */
 async function doAll(runs: Run[], act: (run: Run) => Promise<unknown>): Promise<void> {
   const ended = await Promise.allSettled(runs.map(act));
   const refused = ended.find((each) => each.status === "rejected");

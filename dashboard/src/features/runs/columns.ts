@@ -1,7 +1,7 @@
 import { useMemo } from "react";
-import { usePreferenceText } from "../../lib/preference.ts";
+import { usePreferenceText } from "../../lib/local-storage.ts";
 
-/** What a row can say beside its status and its text. */
+/** Optional columns of a row. */
 export const columns = ["calls", "model", "user", "duration", "tokens", "cost", "started"] as const;
 export type Column = (typeof columns)[number];
 
@@ -18,8 +18,8 @@ export const columnLabels: Record<Column, string> = {
 const atFirst = "calls duration tokens cost started";
 
 /**
- * The columns that are shown in this browser, and how one is shown or hidden. Nothing that somebody chose goes without a
- * word: only of those that nobody chose some fold where the page is narrow.
+ * Visible columns in this browser and a toggle. Columns a person chose never disappear on narrow pages; only the
+ * default ones do.
  */
 export function useColumns(): { shown: ReadonlySet<Column>; folds: boolean; toggle: (column: Column) => void } {
   const [text, setText] = usePreferenceText("runs.columns", atFirst);

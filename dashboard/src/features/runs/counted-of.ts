@@ -1,9 +1,9 @@
-import type { AnalyticsGrouping } from "../../../../server/wire/names.ts";
-import type { Narrowed } from "../../entities/analytics/analytics-api.ts";
+import type { AnalyticsGrouping } from "../../../../server/domain/api-types/enums.ts";
+import type { AnalyticsFilter } from "../../entities/analytics/analytics-api.ts";
 import { filtersOf, type RunsSearch } from "../../entities/run/runs-search.ts";
 
-/** What is counted of a list as runs end; null for one that is narrowed by what nobody counts. */
-export function countedOf(search: RunsSearch): (Narrowed & { group_by: AnalyticsGrouping }) | null {
+/** Returns the analytics filter of a list; null if it uses a filter that analytics does not support. */
+export function analyticsFilterOf(search: RunsSearch): (AnalyticsFilter & { group_by: AnalyticsGrouping }) | null {
   const { status: _, since: __, until: ___, agent, model, error, user, ...others } = filtersOf(search);
   const named = Object.entries({ model, error, user }).filter(([, name]) => name !== undefined);
   if (Object.keys(others).length > 0 || named.length > 1) return null;

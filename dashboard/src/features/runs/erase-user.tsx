@@ -3,11 +3,11 @@ import { useState } from "react";
 import { eraseUser } from "../../entities/user/user-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button } from "../../ui/button.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Deletes all that there is of a user, once their name was typed. */
+/** Deletes all data of a user after their id was typed. */
 export function EraseUser({ userId }: { userId: string }) {
   const at = useWorkspace();
   const [asks, setAsks] = useState(false);
@@ -18,14 +18,14 @@ export function EraseUser({ userId }: { userId: string }) {
         Erase user
       </Button>
       {asks && (
-        <ActDialog
+        <ActionDialog
           title={`Erase ${userId}`}
           act="Erase user"
           acting="Erasing"
           typed={userId}
           refused="The user was not erased"
           run={() => eraseUser(at, userId)}
-          stale={[{}]} // There may have been something of them everywhere.
+          stale={[{}]} // Any query may contain data of the user.
           onClose={() => setAsks(false)}
           onDone={({ status, deleted: { runs, threads } }) =>
             toast(
@@ -36,7 +36,7 @@ export function EraseUser({ userId }: { userId: string }) {
         >
           All {at.mode} data of this user is deleted: runs with their traces, threads, memory, files and schedules. Runs
           in progress are cancelled. Only a backup can restore it.
-        </ActDialog>
+        </ActionDialog>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
+import type { RunTrigger as RunOrigin } from "../../../../server/domain/run-trigger.ts";
 import { isSpan, type RunsSearch, readRange, timeWords } from "../../entities/run/runs-search.ts";
 import { formatDuration } from "../../lib/format.ts";
 
@@ -10,8 +10,8 @@ export const originWords: Record<RunOrigin, string> = {
 };
 
 /**
- * What narrows a list, each by its name and its words, without status, agent and time, which have chips of their own.
- * `keyName`: of the API key, where it is known.
+ * Chips of the active filters except status, agent and time, which have chips of their own. `keyName` is the API key's
+ * name, if loaded.
  */
 export function filterChips(
   search: RunsSearch,
@@ -42,14 +42,16 @@ export function filterChips(
 
 const inSentence = (name: string): string => (name.startsWith("API") ? name : name.toLowerCase());
 
-/** `1.00 s to 5.00 s`, `from $0.5`, `up to 3`. */
+/** Describes a range: `1.00 s to 5.00 s`, `from $0.5`, `up to 3`. */
 function rangeWords(range: string, write: (end: string) => string): string {
   const { min, max } = readRange(range);
   if (min && max) return `${write(min)} to ${write(max)}`;
   return min ? `from ${write(min)}` : `up to ${write(max ?? "")}`;
 }
 
-/** What a list is narrowed by, as the end of a sentence: `with status “Failed” and agent “Refund desk” in the last 24 hours`. */
+/**
+ * Describes the filters as the end of a sentence: `with status “Failed” and agent “Refund desk” in the last 24 hours`.
+ */
 export function filterWords(search: RunsSearch, names: { status: Record<string, string>; agent: string }): string {
   const { status, agent, since, until, q } = search;
   const named = [

@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
-import { runErrorCodes } from "../../../../server/core/errors.ts";
-import { limits } from "../../../../server/core/limits.ts";
-import { origins } from "../../../../server/core/origin.ts";
+import { runErrorCodes } from "../../../../server/domain/errors.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { runTriggers } from "../../../../server/domain/run-trigger.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { isRange, type RunFilters, readRange, writeRange } from "../../entities/run/runs-search.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { readId } from "../../lib/page-search.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Select } from "../../ui/select.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { originWords } from "./filter-words.ts";
 
 const any = { value: "", label: "Any" };
 const codeChoices = [any, ...runErrorCodes.map((code) => ({ value: code as string, label: code }))];
-const originChoices = [any, ...origins.map((origin) => ({ value: origin as string, label: originWords[origin] }))];
+const originChoices = [any, ...runTriggers.map((origin) => ({ value: origin as string, label: originWords[origin] }))];
 
-/** All that runs can be narrowed by beside status, agent and time, in one form. */
+/** Dialog for all filters except status, agent and time. */
 export function FiltersDialog({
   filters,
   onFilter,
@@ -44,12 +44,12 @@ export function FiltersDialog({
     <FormDialog form={{ ...form, isUnsaved: false }} onClose={onClose} title="Filters" act="Show runs" wide>
       <div className="grid gap-4 rail:grid-cols-2">
         <Select label="Error code" {...form.pick("error")} choices={codeChoices} />
-        <SuggestField
+        <Combobox
           label="Model"
           {...form.suggest("model")}
           items={(models?.data ?? []).map(({ id }) => ({ value: id }))}
         />
-        <SuggestField
+        <Combobox
           label="Tool"
           hint="Runs that called this tool."
           {...form.suggest("tool")}
@@ -92,7 +92,7 @@ function Range({ label, from, to }: { label: string; from: End; to: End }) {
   );
 }
 
-/** The filters as they are written, each a text. */
+/** Form state of the filters as text. */
 interface Draft {
   error: string;
   model: string;
@@ -110,7 +110,7 @@ interface Draft {
   metadata: string;
 }
 
-/** The filters as the form shows them. */
+/** Converts filters to form state. */
 export function draftOf(filters: RunFilters): Draft {
   const { error = "", model = "", tool = "", origin = "", user = "", thread = "", score = "", metadata = [] } = filters;
   const { min: costMin = "", max: costMax = "" } = readRange(filters.cost);
@@ -140,7 +140,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** Names all fields, so that one that was emptied is no filter any more. */
+/** Converts form state to filters. Includes all fields, so that an emptied one is removed. */
 export function filtersOfDraft(draft: Draft): RunFilters {
   const text = (value: string) => value.trim() || undefined;
   const ms = (seconds: string) => (seconds.trim() ? String(Math.round(Number(seconds) * 1000)) : "");

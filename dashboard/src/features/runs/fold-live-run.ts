@@ -1,25 +1,24 @@
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 
-/** The rows of a live list, and the ids of new runs that wait until the reader asks for them. */
+/** Rows of a live list, and ids of new runs held back until the reader asks for them. */
 export interface LiveRuns {
   shown: Run[];
   waiting: string[];
-  /** Whether older ones stand on a further page. */
+  /** True if older runs follow on another page. */
   hasMore: boolean;
 }
 
 export interface LiveRules {
-  /** True on the first page, scrolled to its top: only there may a row be inserted. */
+  /** True on the first page while scrolled to the top: only then may a row be inserted. */
   atTop: boolean;
-  /** False on later pages, where new runs belong to another page. */
+  /** False on later pages: new runs belong to the first. */
   firstPage: boolean;
   limit: number;
 }
 
 /**
- * The list after a run changed, which the server's filters let through. A shown run is changed in its place, even if it
- * left the filter: rows never move under the pointer. A new one is put in its place by age, or counted when the list is
- * scrolled.
+ * Applies a changed run that matches the filters. A shown run is updated in place, even if it left the filter, so that
+ * rows never move under the pointer. A new run is inserted by age, or counted while the list is scrolled.
  */
 export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRuns {
   const index = list.shown.findIndex((shown) => shown.id === run.id);

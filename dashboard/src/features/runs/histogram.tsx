@@ -1,36 +1,36 @@
 import { useQuery } from "@tanstack/react-query";
 import { analyticsQuery, type Span } from "../../entities/analytics/analytics-api.ts";
 import { StackChart } from "../../entities/analytics/stack-chart.tsx";
-import { outcomesOf, type Stacked } from "../../entities/analytics/stacks.ts";
+import { outcomesOf, type StackedSeries } from "../../entities/analytics/stacks.ts";
 import { type RunsSearch, spanStart, viewOf } from "../../entities/run/runs-search.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatCount } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { BarLegend } from "../../ui/chart-legend.tsx";
-import { countedOf } from "./counted-of.ts";
+import { BarLegend } from "../../ui/charts/chart-legend.tsx";
+import { analyticsFilterOf } from "./counted-of.ts";
 import { HistogramPlace } from "./histogram-place.tsx";
 
 const hour_ms = 3_600_000;
 const day_ms = 24 * hour_ms;
 const height = 96;
 
-/** The time that is shown: that of the list, or the last seven days; by the hour up to a week. */
+/** Time range of the chart: that of the list, or the last seven days; hourly up to a week. */
 export function timeOf({ since, until }: RunsSearch, now: number): Span & { bucket: "hour" | "day" } {
   const end = until ? Date.parse(until) : now;
   const start = since ? spanStart(since, now) : end - 7 * day_ms;
   const bucket = end - start <= 7 * day_ms + hour_ms ? "hour" : "day";
   const unit = bucket === "hour" ? hour_ms : day_ms;
-  // Whole buckets, so that the same is asked for until the next one begins.
+  // Rounded to whole buckets, so that the query stays the same until the next bucket.
   const iso = (at: number) => new Date(at).toISOString();
   const last = Math.max(start + 1, end);
   return { from: iso(Math.floor(start / unit) * unit), to: iso(Math.ceil(last / unit) * unit), bucket };
 }
 
-/** Runs of the list over time, by what became of them. A click on a bar narrows the list to its time. */
+/** Runs of the list over time by outcome. A click on a bar filters the list to its time. */
 export function Histogram({ search }: { search: RunsSearch }) {
   const at = useWorkspace();
   const now = useNow(false);
-  const counted = countedOf(search);
+  const counted = analyticsFilterOf(search);
   const time = timeOf(search, now);
   const isAsked = counted !== null && Date.parse(time.from) > now - 366 * day_ms;
   const { data, isPending } = useQuery({
@@ -70,8 +70,8 @@ const words: Partial<Record<NonNullable<RunsSearch["status"]>, string>> = {
   failed: "Failed",
 };
 
-/** The part of a status; null for one that no run ends with. */
-function onlyStatus({ parts, bars }: Stacked, status: RunsSearch["status"]): Stacked | null {
+/** Reduces the chart to one status; null if the status is not final. */
+function onlyStatus({ parts, bars }: StackedSeries, status: RunsSearch["status"]): StackedSeries | null {
   if (!status) return { parts, bars };
   const index = parts.findIndex(({ name }) => name === words[status]);
   if (index < 0) return null;

@@ -3,13 +3,13 @@ import { runExportUrl } from "../../entities/run/run-api.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Menu } from "../../ui/menu.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
 import { type Column, columnLabels, columns } from "./columns.ts";
 
 const columnChoices = columns.map((value) => ({ value, label: columnLabels[value] }));
 
-/** Which columns the list has. */
+/** Menu that shows and hides columns. */
 export function ColumnsMenu({ shown, onToggle }: { shown: ReadonlySet<Column>; onToggle: (column: Column) => void }) {
   const trigger = (
     <button type="button" className={`${buttonClass({ kind: "ghost", size: "sm" })} max-rail:hidden`}>
@@ -24,7 +24,7 @@ export function ColumnsMenu({ shown, onToggle }: { shown: ReadonlySet<Column>; o
   );
 }
 
-/** Saves all runs of the list, those of other pages too. */
+/** Downloads all runs that match the filters, on all pages. */
 export function ExportMenu({ search }: { search: RunsSearch }) {
   const at = useWorkspace();
   const save = (format: "jsonl" | "csv") => downloadUrl(runExportUrl(at, search, format), `runs.${format}`);

@@ -2,13 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter, ListTree } from "lucide-react";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { isFiltered, isIndexed, type RunsSearch } from "../../entities/run/runs-search.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { statusWords } from "../../ui/status-pill.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { statusWords } from "../../ui/data/status-pill.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { filterWords } from "./filter-words.ts";
 
-/** No run was ever made here. */
+/** Empty state if the project has no runs. */
 export function NoRuns() {
   const command = 'runnel run "My agent" "Where is order 4711?"';
   return (
@@ -25,7 +25,7 @@ export function NoRuns() {
   );
 }
 
-/** Runs may exist, but none on this page of these filters. */
+/** Empty state if no run matches the filters, or the page is empty. */
 export function NoMatch({
   search,
   onClear,

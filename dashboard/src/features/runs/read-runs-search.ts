@@ -1,11 +1,11 @@
-import { origins as runOrigins } from "../../../../server/core/origin.ts";
-import { runStatuses } from "../../../../server/core/run-state.ts";
+import { runStatuses } from "../../../../server/domain/run-state.ts";
+import { runTriggers as runOrigins } from "../../../../server/domain/run-trigger.ts";
 import { isRange, isTime, type RunsSearch, runSorts, timeSpans } from "../../entities/run/runs-search.ts";
-import { given, readChoice, readForm, readId, readPageSearch, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readForm, readId, readPageSearch, readText } from "../../lib/page-search.ts";
 
-/** What the address of the list says; what is none of it is left out. */
+/** Parses the search parameters of the list; invalid values are omitted. */
 export const readRunsSearch = (search: Record<string, unknown>): RunsSearch =>
-  given({
+  omitUndefined({
     status: readChoice(search.status, runStatuses),
     agent: readId(search.agent, "agent"),
     since: readChoice(search.since, timeSpans) ?? readTime(search.since),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { runLine, runSubject, waitLine } from "./run-line.ts";
 
 const run = (part: Partial<Run>) =>
@@ -20,13 +20,13 @@ test("a failed run shows its code, its message and its step", () => {
   });
 });
 
-test("a run is listed by its input, and a run that learns facts by its source run", () => {
+test("a run is listed by its input, and a fact-learning run by its source run", () => {
   const asked = [{ role: "user" as const, content: "Where is\nit?" }];
   expect(runSubject({ input: asked, metadata: {} })).toBe("Where is it?");
   expect(runSubject({ input: '{"known":[]}', metadata: { learns_from: "run_1" } })).toBe("Learns facts about run_1");
 });
 
-test("a waiting run shows what it waits for, and how much more", () => {
+test("a waiting run shows its first pending call and the number of others", () => {
   expect(waitLine([{ ...call, tool: "refund", needs: "approval" }])).toBe("Waiting for approval: refund");
   expect(waitLine([{ ...call, tool: "refund", needs: "reconcile" }])).toBe("Outcome unknown: refund");
   expect(
@@ -37,11 +37,11 @@ test("a waiting run shows what it waits for, and how much more", () => {
   ).toBe("Waiting for the output of refund and 1 more");
 });
 
-test("an output of many lines becomes one, and stays short however long it is", () => {
+test("a multi-line output is shortened to one line", () => {
   expect(runLine(run({ status: "completed", output: "a\n\n  b\tc" })).text).toBe("a b c");
   expect(runSubject({ input: "x".repeat(1_000_000), metadata: {} })).toHaveLength(400);
 });
 
-test("a completed run without text does not look unfinished", () => {
+test("a completed run without text shows as completed", () => {
   expect(runLine(run({ status: "completed", output: "" })).text).toBe("Completed without text");
 });

@@ -1,23 +1,23 @@
-import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
-import { lastText } from "../../../../server/core/run-input.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { plainLine } from "../../lib/plain-line.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { RequiredCall as PendingCall } from "../../../../server/domain/run-event.ts";
+import { lastText } from "../../../../server/domain/run-input.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 
-/** Well beyond what a row can show. */
+/** Longer than any row can show. */
 const longest = 400;
 
-/** A run's second line: its result, its error, or what it waits for. */
+/** Second line of a run: its result, error or pending calls. */
 interface RunLine {
   text: string;
   tone: "plain" | "bad" | "warn";
 }
 
-/** What a run is about, in one line: what it was asked. One that learns of another one was asked by no person. */
+/** Subject of a run in one line: its input, or for a fact-learning run its source run. */
 export function runSubject({ input, metadata }: Pick<Run, "input" | "metadata">): string {
-  return metadata.learns_from ? `Learns facts about ${metadata.learns_from}` : plainLine(lastText(input), longest);
+  return metadata.learns_from ? `Learns facts about ${metadata.learns_from}` : markdownToText(lastText(input), longest);
 }
 
-/** What became of a run, in one line. The error itself stands in the list, not one click away. */
+/** Result of a run in one line, including the error message. */
 export function runLine(run: Run): RunLine {
   switch (run.status) {
     case "failed":
@@ -32,13 +32,13 @@ export function runLine(run: Run): RunLine {
         tone: "plain",
       };
     case "in_progress":
-      return { text: run.output ? `Writing: ${plainLine(run.output, longest)}` : "Working", tone: "plain" };
+      return { text: run.output ? `Writing: ${markdownToText(run.output, longest)}` : "Working", tone: "plain" };
     case "completed":
-      return { text: run.output ? plainLine(run.output, longest) : "Completed without text", tone: "plain" };
+      return { text: run.output ? markdownToText(run.output, longest) : "Completed without text", tone: "plain" };
   }
 }
 
-/** `Waiting for approval: change_address`, with the number of further calls. */
+/** Describes the pending calls: `Waiting for approval: change_address`, with the number of others. */
 export function waitLine(calls: readonly PendingCall[]): string {
   const [first, ...rest] = calls;
   if (!first) return "Waiting for a response";

@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { countedUsage } from "../../../../server/core/counted-usage.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { countedUsage } from "../../../../server/domain/counted-usage.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { formatCost, formatCount, unknown } from "../../lib/format.ts";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { cellClass as cell, rowLink } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { cellClass as cell, rowLink } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import type { Column } from "./columns.ts";
 import { runLine, runSubject } from "./run-line.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
@@ -16,7 +16,7 @@ const tones = { plain: "text-muted", bad: "text-bad", warn: "text-warn" };
 const number = "rail:text-right whitespace-nowrap full:pr-4!";
 const small = "max-rail:text-xs max-rail:text-muted";
 
-/** One run: what it is, what became of it, what it took. The whole row opens it. */
+/** A run's row: subject, result and figures. A click anywhere opens the run. */
 export function RunRow({
   run,
   columns,
@@ -114,10 +114,10 @@ export function RunRow({
   );
 }
 
-/** More would not fit into the column. */
+/** Maximum that fits into the column. */
 const shownMarks = 14;
 
-/** What a run did: its calls as a strip of colours, the failing one ringed, and their number. */
+/** A run's calls as a strip of colours with their number; a failed one is ringed. */
 function StepsStrip({ run }: { run: Run }) {
   const marks = stepMarks(run);
   const shown = marks.length > shownMarks ? marks.slice(-shownMarks) : marks;
@@ -130,7 +130,7 @@ function StepsStrip({ run }: { run: Run }) {
         {marks.length > shown.length && <span className="text-2xs leading-none text-faint">…</span>}
         {shown.map((mark, index) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added at the end.
+            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only appended.
             key={index}
             data-step={mark.type}
             className={clsx(

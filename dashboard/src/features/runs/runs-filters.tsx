@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { lazy, type ReactNode, useState } from "react";
-import { isId, siblingId } from "../../../../server/core/ids.ts";
-import { runStatuses } from "../../../../server/core/run-state.ts";
+import { isId, siblingId } from "../../../../server/domain/ids.ts";
+import { runStatuses } from "../../../../server/domain/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { keyApi } from "../../entities/key/key-api.ts";
 import { isFiltered, noFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, chipClass, SetChip } from "../../ui/chip.tsx";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { StatusPill, statusWords } from "../../ui/status-pill.tsx";
+import { StatusPill, statusWords } from "../../ui/data/status-pill.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, chipClass, SetChip } from "../../ui/forms/chip.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 import { filterChips } from "./filter-words.ts";
 import { TimeChip } from "./time-chip.tsx";
 
@@ -22,10 +22,10 @@ const statusChoices = runStatuses.map((value) => ({
   label: <StatusPill status={value} />,
   word: statusWords[value],
 }));
-/** Loaded apart, since most lists are narrowed by less. */
+/** Lazy: most lists need none of these filters. */
 const FiltersDialog = lazy(() => import("./filters-dialog.tsx").then((it) => ({ default: it.FiltersDialog })));
 
-/** What the list is narrowed by: each a chip, all of it in the address. */
+/** Filter bar of the list: one chip per filter. */
 export function RunsFilters({
   search,
   onFilter,
@@ -37,11 +37,11 @@ export function RunsFilters({
   onFilter: (change: RunsSearch) => void;
   onText: (q: string) => void;
   onOpenRun: (runId: string) => void;
-  /** At the end of the bar. */
+  /** Content at the end of the bar. */
   children: ReactNode;
 }) {
   const { status, since, until, q = "" } = search;
-  // What was taken as a filter is no text any more: the field begins anew.
+  // Remounts the field after its text became a filter.
   const [pasted, setPasted] = useState(0);
   const [asks, setAsks] = useState(false);
   const keyName = useKeyName(search.key);
@@ -79,9 +79,9 @@ export function RunsFilters({
         More filters
       </button>
       {asks && (
-        <LoadedPart>
+        <LazyBoundary>
           <FiltersDialog filters={search} onFilter={onFilter} onClose={() => setAsks(false)} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
       <span className="ml-auto inline-flex items-center gap-1">
         {isFiltered(search) && (
@@ -95,7 +95,7 @@ export function RunsFilters({
   );
 }
 
-/** Nothing while it is on its way, and for a key that is not there any more. */
+/** Name of an API key; undefined while loading and for deleted keys. */
 function useKeyName(id: string | undefined): string | undefined {
   const key = keyApi.one(useWorkspace(), id ?? "");
   return useQuery({ ...key, enabled: id !== undefined, retry: false }).data?.name;
@@ -105,7 +105,7 @@ function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (
   const { data } = useQuery(newestAgentsQuery(useWorkspace()));
   const name = useAgentName(agent ?? "");
   const listed = data?.data ?? [];
-  // One that is older than those that are listed, or deleted.
+  // The filtered agent may be missing in the list: older or deleted.
   const old = agent && !listed.some(({ id }) => id === agent) ? [{ id: agent, name }] : [];
   const choices = [...listed, ...old].map(({ id, name }) => ({
     value: id,
@@ -115,7 +115,7 @@ function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (
   return <Chip name="Agent" value={agent} choices={choices} onChange={onChange} />;
 }
 
-/** What a text is, when it is the id of a thing that leads to runs: a run, or an agent or thread to filter by. */
+/** Recognizes a pasted id that leads to runs: a run, or an agent or thread to filter by. */
 export function pastedId(text: string): { kind: "run" | "agent" | "thread"; id: string } | null {
   const id = text.trim();
   const kind = (["run", "agent", "thread"] as const).find((kind) => isId(kind, id));

@@ -2,27 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Pause, Play } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { ListHead } from "../../entities/resource/list-head.tsx";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { ListHead } from "../../entities/crud/list-head.tsx";
 import { ImportRun } from "../../entities/run/import-run.tsx";
 import { runCountQuery } from "../../entities/run/run-api.ts";
 import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
-import { useMay } from "../../entities/session/use-may.ts";
-import { usePreference } from "../../lib/preference.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useSettled } from "../../lib/use-settled.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useDebouncedValue } from "../../hooks/use-debounced-value.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
+import { useRowKeys } from "../../hooks/use-row-keys.ts";
+import { usePreference } from "../../lib/local-storage.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { NewRows } from "../../ui/data/new-rows.tsx";
+import { Pagination } from "../../ui/data/pagination.tsx";
+import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { NewRows } from "../../ui/new-rows.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { useColumns } from "./columns.ts";
-import { countedOf } from "./counted-of.ts";
+import { analyticsFilterOf } from "./counted-of.ts";
 import { EraseUser } from "./erase-user.tsx";
 import { HistogramPlace } from "./histogram-place.tsx";
 import { ColumnsMenu, ExportMenu } from "./list-menus.tsx";
@@ -35,19 +35,19 @@ import { ViewsMenu } from "./views-menu.tsx";
 const typingPauseMs = 200;
 const countEveryMs = 15_000;
 
-/** Loaded apart: the rows stand before. */
+/** Lazy, so that the rows render first. */
 const Histogram = lazyPart(() => import("./histogram.tsx").then((it) => ({ default: it.Histogram })));
 
 interface RunsPageProps {
   search: RunsSearch;
-  /** `replace`: the way back leads past it. */
+  /** `replace` replaces the history entry instead of adding one. */
   onSearch: (search: RunsSearch, replace?: boolean) => void;
   onOpenRun: (runId: string) => void;
   onCompare: (runId: string, otherId: string) => void;
   onPin: (runs: Run[]) => void;
 }
 
-/** All runs of a project and mode, newest first, as they happen. */
+/** Live list of all runs in a workspace, newest first. */
 export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: RunsPageProps) {
   const at = useWorkspace();
   const [live, setLive] = useState(true);
@@ -64,7 +64,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
   const columns = useColumns();
   const [chart, setChart] = usePreference("runs.chart", ["on", "off"], "on");
   const hasChart = chart === "on";
-  const mayRun = useMay("member");
+  const mayRun = usePermission("member");
   useRowKeys(body);
   useKeys({
     x: () => {
@@ -123,10 +123,10 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
         error={page.error}
         onRetry={() => void page.refetch()}
       />
-      {hasChart && countedOf(asked) && (
-        <LoadedPart fallback={<HistogramPlace />}>
+      {hasChart && analyticsFilterOf(asked) && (
+        <LazyBoundary fallback={<HistogramPlace />}>
           <Histogram search={asked} />
-        </LoadedPart>
+        </LazyBoundary>
       )}
       <div className="relative flex min-h-0 flex-1 flex-col">
         <NewRows count={waiting} onShow={showNew} />
@@ -149,13 +149,13 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
               onSort={filter}
             />
           )}
-          {runs?.length === 0 && <Empty {...{ search, onSearch }} />}
+          {runs?.length === 0 && <Empty search={search} onSearch={onSearch} />}
         </section>
         {selection.runs.length > 0 && (
           <BulkBar runs={selection.runs} onCompare={onCompare} onPin={onPin} onClear={selection.clear} />
         )}
       </div>
-      <Paging
+      <Pagination
         noun="run"
         page={page.data}
         search={asked}
@@ -170,9 +170,9 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
 
 const noRuns: Run[] = [];
 
-/** What the server is asked for, the same object as long as that is the same: the text once the writing pauses. */
+/** Search sent to the server, with debounced text. Keeps its identity while its content is equal. */
 function useAsked(search: RunsSearch): RunsSearch {
-  const q = useSettled(search.q?.trim() || undefined, typingPauseMs);
+  const q = useDebouncedValue(search.q?.trim() || undefined, typingPauseMs);
   const asked = JSON.stringify({ ...search, q: search.q === undefined ? undefined : q });
   return useMemo(() => JSON.parse(asked), [asked]);
 }
@@ -188,7 +188,7 @@ function Empty({ search, onSearch }: Pick<RunsPageProps, "search" | "onSearch">)
   );
 }
 
-/** The rows that are selected, as long as they are shown. */
+/** Selected rows, limited to the shown ones. */
 function useSelection(shown: readonly Run[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback(({ id }: Pick<Run, "id">) => {

@@ -1,21 +1,21 @@
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { RunSort, RunsSearch } from "../../entities/run/runs-search.ts";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { lastInSight } from "../../ui/table.tsx";
+import { lastInSight } from "../../ui/data/table.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { type Column, columnLabels, columns } from "./columns.ts";
 import { RunRow } from "./run-row.tsx";
 
 const numbers: ReadonlySet<Column> = new Set(["duration", "tokens", "cost"]);
-/** What goes first where the page is narrow, unless somebody chose the columns: those stay, and the table scrolls. */
+/** Columns hidden first on narrow pages. If a person chose the columns, the table scrolls instead. */
 const folding: Partial<Record<Column, string>> = { tokens: "rail:max-wide:hidden", started: "rail:max-wide:hidden" };
-/** What a column sorts by; the list is by time unless it is said. */
+/** Sort key of each sortable column; the default is creation time. */
 const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };
 const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5 ${lastInSight}`;
 
-/** The runs of a page. On a phone each row is an entry of some lines. */
+/** Table of runs. On a phone each row is a card. */
 export function RunsTable({
   runs,
   columns: shown,
@@ -53,7 +53,13 @@ export function RunsTable({
           </th>
           {columns.map((column) =>
             shown.has(column) ? (
-              <ColumnHead key={column} {...{ column, search, onSort }} fold={folds ? folding[column] : undefined} />
+              <ColumnHead
+                key={column}
+                column={column}
+                search={search}
+                onSort={onSort}
+                fold={folds ? folding[column] : undefined}
+              />
             ) : null,
           )}
         </tr>
@@ -75,7 +81,7 @@ export function RunsTable({
   );
 }
 
-/** The head of a column. One that sorts says how, and turns round when it is pressed again. */
+/** Column head. A sortable one shows the order and reverses it on click. */
 function ColumnHead({
   column,
   fold,
@@ -83,7 +89,7 @@ function ColumnHead({
   onSort,
 }: {
   column: Column;
-  /** Where it goes. */
+  /** Class that hides it on narrow pages. */
   fold: string | undefined;
   search: RunsSearch;
   onSort: (order: Pick<RunsSearch, "sort" | "order">) => void;
@@ -114,7 +120,7 @@ function ColumnHead({
             {label}
             {isSorted && !numbers.has(column) && <Arrow aria-hidden className="size-3" strokeWidth={2} />}
           </button>
-          {/* On a phone nobody sees the head: what would be pressed there is nowhere. */}
+          {/* Phones hide the head, so nothing in it may be focusable. */}
           <span className="rail:hidden">{label}</span>
         </>
       )}
@@ -142,13 +148,13 @@ function SelectAll({ all, some, onSelectAll }: { all: boolean; some: boolean; on
 
 const widths = ["w-3/5", "w-1/2", "w-3/4", "w-2/3", "w-2/5", "w-3/5"];
 
-/** The list in its size, before it comes. */
+/** Placeholder with the size of the list. */
 export function RunsTableSkeleton() {
   return (
     <div role="status" aria-label="Loading runs">
       <div className="hidden h-8 border-b border-line bg-subtle rail:block" />
       {widths.map((width, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change places.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the order of the rows never changes.
         <div key={index} className="flex h-11.5 items-center gap-4 border-b border-line-soft px-4 rail:px-5">
           <Skeleton className="h-5 w-20 shrink-0" />
           <div className="flex min-w-0 flex-1 flex-col gap-1.5">

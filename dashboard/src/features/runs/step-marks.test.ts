@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { RunErrorCode } from "../../../../server/core/errors.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { RunErrorCode } from "../../../../server/domain/errors.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
 
 const run = (part: Partial<Run>) =>
@@ -35,19 +35,19 @@ const error = (code: RunErrorCode) => ({
 });
 const shown = (part: Partial<Run>) => stepMarks(run(part)).map(({ type, failed }) => (failed ? `${type}!` : type));
 
-test("calls stand in the order in which they were made, an agent's apart from a tool's", () => {
+test("calls are in order, and subagent calls differ from tool calls", () => {
   const messages = [said("user"), asks, said("tool"), said("assistant")];
   expect(shown({ messages, tool_calls: calls })).toEqual(["model_call", "tool_call", "subagent", "model_call"]);
 });
 
-test("a list tells the newest calls by themselves", () => {
+test("a list item contains only the newest calls", () => {
   const last_calls: Run["last_calls"] = ["tool_call", "subagent", "model_call"];
   expect(shown({ messages: undefined, tool_calls: undefined, last_calls })).toEqual(last_calls);
   const failed = { status: "failed" as const, error: error("tool_error"), last_calls };
   expect(shown(failed)).toEqual(["tool_call!", "subagent", "model_call"]);
 });
 
-test("the mark of what failed is told apart, also where it left no message", () => {
+test("the failed call is marked, even if it left no message", () => {
   const failed = { status: "failed" as const, messages: [asks], tool_calls: calls };
   expect(shown({ ...failed, error: error("tool_error") })).toEqual(["model_call", "tool_call!", "subagent"]);
   expect(shown({ ...failed, error: error("guardrail_blocked") }).at(-1)).toBe("guardrail!");
@@ -56,7 +56,7 @@ test("the mark of what failed is told apart, also where it left no message", () 
   expect(shown({ ...failed, error: error("budget_exceeded") })).not.toContain("subagent!");
 });
 
-test("the numbers of calls are told in words", () => {
+test("counts of calls are described in words", () => {
   expect(callWords({ model_calls: 2, tool_calls: 1 } as Run["usage"])).toBe("2 model calls, 1 tool call");
   expect(callWords({ model_calls: 1, tool_calls: 0 } as Run["usage"])).toBe("1 model call");
   expect(callWords(null)).toBe("");

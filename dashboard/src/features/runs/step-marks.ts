@@ -1,12 +1,12 @@
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 
-/** One mark of a run's strip: what was done, and whether the run failed there. */
+/** One mark of a run's strip: a call, and whether the run failed there. */
 interface StepMark {
   type: "model_call" | "tool_call" | "subagent" | "guardrail";
   failed: boolean;
 }
 
-/** What a run did, call by call, as far as a list tells: the strip of its row. */
+/** Marks of a run's calls, as far as the list item contains them. */
 export function stepMarks(
   run: Pick<Run, "last_calls" | "messages" | "tool_calls" | "usage" | "error" | "status">,
 ): StepMark[] {
@@ -23,13 +23,13 @@ function marksOfMessages(run: Pick<Run, "messages" | "tool_calls" | "usage">): S
     for (const { id } of tool_calls ?? [])
       marks.push({ type: types.get(id) === "subagent" ? "subagent" : "tool_call", failed: false });
   }
-  // A model call that broke off, or is at work, has left no message.
+  // An interrupted or running model call has no message.
   const missing = (run.usage?.model_calls ?? 0) - marks.filter(({ type }) => type === "model_call").length;
   for (let at = 0; at < missing; at++) marks.push({ type: "model_call", failed: false });
   return marks;
 }
 
-/** What kind of call fails with which code. The other codes end a run between its calls. */
+/** Type of call by error code. Other codes end a run between calls. */
 const failing: Record<string, StepMark["type"]> = {
   model_error: "model_call",
   model_incomplete: "model_call",
@@ -41,7 +41,7 @@ const failing: Record<string, StepMark["type"]> = {
   guardrail_blocked: "guardrail",
 };
 
-/** Rings the last call of the kind that failed. A guardrail stands in no message, and is put to the end. */
+/** Marks the last call of the failed type. A guardrail has no message, so its mark is appended. */
 function markFailure(marks: StepMark[], error: Run["error"]): StepMark[] {
   const type = failing[error?.code ?? ""];
   if (!type) return marks;
@@ -49,7 +49,7 @@ function markFailure(marks: StepMark[], error: Run["error"]): StepMark[] {
   return index < 0 ? [...marks, { type, failed: true }] : marks.with(index, { type, failed: true });
 }
 
-/** `2 model calls, 1 tool call`; nothing where nothing was called. */
+/** Describes the number of calls: `2 model calls, 1 tool call`; empty without calls. */
 export function callWords(usage: Run["usage"] | null): string {
   if (!usage) return "";
   const { model_calls, tool_calls } = usage;

@@ -9,12 +9,12 @@ import {
   timeSpans,
   timeWords,
 } from "../../entities/run/runs-search.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { capital } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { ClearChip, chipClass } from "../../ui/chip.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Menu } from "../../ui/menu.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { ClearChip, chipClass } from "../../ui/forms/chip.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 
 interface TimeRange {
   since?: string;
@@ -23,7 +23,7 @@ interface TimeRange {
 
 type Choice = TimeSpan | "own" | "";
 
-/** The chip that filters by when a run was made: a span that ends now, or a range of one's own. */
+/** Filter chip for the creation time: a span that ends now, or a custom range. */
 export function TimeChip({ since, until, onChange }: TimeRange & { onChange: (range: TimeRange) => void }) {
   const [asks, setAsks] = useState(false);
   const isSet = since !== undefined || until !== undefined;

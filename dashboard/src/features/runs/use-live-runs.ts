@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { fetchRuns, pageSize, runApi, runsQuery } from "../../entities/run/run-api.ts";
 import { isIndexed, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
@@ -12,10 +12,10 @@ import { foldLiveRun, type LiveRuns } from "./fold-live-run.ts";
 const flushEveryMs = 1000;
 const firstFlushMs = 120;
 const indexedAfterMs = 4500;
-/** More changed runs than this are read with one page instead of one by one. */
+/** Number of changed runs above which one page is fetched instead of single runs. */
 const singleReads = 3;
 
-/** A page of runs that keeps itself up to date while `live`. `isAtTop` says whether rows may be inserted. */
+/** A page of runs that updates itself while `live`. `isAtTop` returns true if rows may be inserted. */
 export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => boolean) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -34,7 +34,7 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       if (!before) return;
       const rules = { firstPage: growsAtTop(search), atTop: isAtTop(), limit: pageSize };
       const known = new Set(before.data.map((run) => run.id));
-      // What was shown when it was asked for, and is not now, has left the list meanwhile.
+      // Drop runs that left the list while they were fetched.
       const runs = [...listed, ...single.filter(({ id }) => known.has(id))];
       const start: LiveRuns = { shown: before.data, waiting, hasMore: before.has_more };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
@@ -65,8 +65,8 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
     if (!live) return;
     let settling: ReturnType<typeof setTimeout> | undefined;
     let again = false;
-    // What is found by the index is found some seconds after its end, on a busy server at the second look. What changes
-    // while one waits needs them anew.
+    // The search index contains a run some seconds after its end, on a busy server later: refetch twice. A change
+    // during the wait restarts it.
     const settle = (looks = 2) => {
       if (!isIndexed(latest.current.search)) return;
       again = settling !== undefined;
@@ -103,10 +103,10 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
   return { page, stream: live ? stream : "ended", waiting: waiting.length, fresh, showWaiting } as const;
 }
 
-/** Whether new runs belong to this page: the first one, newest first. */
+/** True if new runs appear on this page: the first one, newest first. */
 const growsAtTop = ({ after, before, sort, order }: RunsSearch): boolean => !after && !before && !sort && !order;
 
-/** Collects the ids that the server names and hands them on at most once a second. */
+/** Collects changed ids from the event stream and passes them on at most once a second. */
 function followChanges(
   at: Workspace,
   onState: (state: StreamState) => void,
@@ -123,7 +123,7 @@ function followChanges(
     lastFlush = Date.now();
     const ids = [...changed];
     changed.clear();
-    // What could not be read now is read with the next change; the stream's state tells of lost connections.
+    // A failed fetch is repeated with the next change; the stream state reports lost connections.
     onChanged(ids).catch(() => {});
   };
   const stop = followStream<{ id: string; data: { id: string } }>({
@@ -135,7 +135,7 @@ function followChanges(
     },
     onState: (state) => {
       onState(state);
-      // This stream has no past to resume from: what changed while it was away is read anew.
+      // This stream cannot resume: refetch changes made during the disconnect.
       if (state === "open" && opened) onReopened();
       if (state === "open") opened = true;
     },
@@ -147,7 +147,7 @@ function followChanges(
   };
 }
 
-/** Runs that changed: those of the page as it is now, and those that were shown and are read by themselves. */
+/** Changed runs: those of the current page, and shown ones that were fetched singly. */
 interface Changed {
   listed: Run[];
   single: Run[];

@@ -1,17 +1,17 @@
 import { Bookmark } from "lucide-react";
 import { useState } from "react";
 import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { toast } from "../../ui/toast.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { buttonClass } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 import { useViews } from "./views.ts";
 
 const longestName = 60;
 
-/** Lists that were saved under a name, and the way to save this one. */
+/** Menu of saved views, with saving the current one. */
 export function ViewsMenu({ search, onSearch }: { search: RunsSearch; onSearch: (search: RunsSearch) => void }) {
   const { views, save, remove } = useViews();
   const [saves, setSaves] = useState(false);

@@ -1,10 +1,10 @@
 import { useMemo } from "react";
 import { type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
-import { usePreferenceText } from "../../lib/preference.ts";
+import { usePreferenceText } from "../../lib/local-storage.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { readRunsSearch } from "./read-runs-search.ts";
 
-/** A list of runs under a name. */
+/** A saved view of the run list. */
 interface View {
   name: string;
   search: RunsSearch;
@@ -12,7 +12,7 @@ interface View {
 
 const most = 20;
 
-/** The views of a text that was kept; none of a text that is none. */
+/** Parses stored views; empty if the text is invalid. */
 export function readViews(text: string): View[] {
   try {
     const kept: unknown = JSON.parse(text);
@@ -29,11 +29,11 @@ function readView(kept: unknown): View[] {
     : [];
 }
 
-/** The views with this one, in the place of another one of its name. */
+/** Adds a view, replacing the one with the same name. */
 export const withView = (views: readonly View[], view: View): View[] =>
   [view, ...views.filter(({ name }) => name !== view.name)].slice(0, most);
 
-/** The views that were saved in this browser for this project and mode. */
+/** Views saved in this browser for this workspace. */
 export function useViews() {
   const { projectId, mode } = useWorkspace();
   const [text, setText] = usePreferenceText(`views.${projectId}.${mode}`, "[]");

@@ -1,7 +1,7 @@
-import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { cronWords } from "./cron-words.ts";
 
-/** When a schedule fires, in words where there are some, and its zone. */
+/** A schedule's cron expression in words if possible, and its time zone. */
 export function CronText({ schedule: { cron, timezone } }: { schedule: Pick<Schedule, "cron" | "timezone"> }) {
   const words = cronWords(cron);
   return (

@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(["", "every day", "0 9 * *", "0 9 * * * *", "@daily", "99 9 * * *", "0 9 * * x"])(
-  "%j is left as it stands",
+  "%j is not translated",
   (cron) => {
     expect(cronWords(cron)).toBeNull();
   },

@@ -1,6 +1,9 @@
 import cronstrue from "cronstrue";
 
-/** A cron expression as people say it: “At 09:00, Monday through Friday”. Null for what is none of five fields. */
+/**
+ * Describes a cron expression: “At 09:00, Monday through Friday”. Null if it does not have five fields or cannot be
+ * parsed.
+ */
 export function cronWords(cron: string): string | null {
   if (cron.trim().split(/\s+/).length !== 5) return null;
   try {

@@ -1,8 +1,8 @@
+import { useNow } from "../../hooks/use-now.ts";
 import { formatUntil } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { zoneTime } from "./next-times.ts";
 
-/** Times to come, by the clock of their zone, each with how far off it is. */
+/** Upcoming times in their time zone, with the time remaining. */
 export function NextTimesList({ times, timezone }: { times: readonly number[]; timezone: string }) {
   const now = useNow();
   return (

@@ -3,8 +3,8 @@ import { Cron } from "croner";
 const shownTimes = 5;
 
 /**
- * The next times of a cron expression, read off the clock of a time zone as the server reads it; null for what cannot be
- * read, and none for what never comes.
+ * Returns the next times of a cron expression in a time zone, computed like the server. Null if it is invalid, empty if
+ * it never fires.
  */
 export function nextTimes(cron: string, timezone: string, after: number): number[] | null {
   try {
@@ -15,7 +15,7 @@ export function nextTimes(cron: string, timezone: string, after: number): number
   }
 }
 
-/** `Mon 23 Nov 2026, 09:00` by the clock of a zone. */
+/** Formats a time in a zone: `Mon 23 Nov 2026, 09:00`. */
 export function zoneTime(at: number, timeZone: string): string {
   const date = new Date(at);
   const day = date.toLocaleDateString("en-GB", {

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
-import type { Fields } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { Field } from "../../ui/field.tsx";
-import { SuggestField } from "../../ui/suggest-field.tsx";
+import type { Fields } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
+import { Combobox } from "../../ui/forms/combobox.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { cronWords } from "./cron-words.ts";
 import { nextTimes } from "./next-times.ts";
 import { NextTimesList } from "./next-times-list.tsx";
@@ -16,7 +16,7 @@ const presets = [
   { value: "0 9 1 * *", label: "Monthly" },
 ] as const;
 
-/** When it fires: chosen or written as cron, said in words, and the next five times of it. */
+/** Fields for the time: presets or cron, with a description and the next five times. */
 export function PlanFields({
   draft: { cron, timezone },
   text,
@@ -31,7 +31,7 @@ export function PlanFields({
     <div className="flex flex-col gap-3">
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">How often</span>
-        <ChoiceBar
+        <SegmentedControl
           name="how often"
           label="How often"
           choices={presets}
@@ -49,7 +49,7 @@ export function PlanFields({
           hint="Minute, hour, day of month, month, day of week."
           {...text("cron")}
         />
-        <SuggestField label="Time zone" items={zones} hint="Adjusts for daylight saving." {...suggest("timezone")} />
+        <Combobox label="Time zone" items={zones} hint="Adjusts for daylight saving." {...suggest("timezone")} />
       </div>
       <section aria-label="Preview" className="rounded-md border border-line bg-subtle px-3 py-2">
         <p className="mb-1 font-medium" aria-live="polite">

@@ -1,19 +1,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { useEffect } from "react";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { scheduleApi, scheduleQuery, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 
-/** What is being done to a schedule, in its dialog. */
+/** Open dialog of a schedule. */
 export type ScheduleAct = { kind: "create" } | { kind: "edit" | "delete"; schedule: Schedule };
 
-/** Starts a run now, beside the plan. */
+/** Starts a run now, independent of the schedule. */
 export function useRunNow() {
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
@@ -26,7 +26,7 @@ export function useRunNow() {
   });
 }
 
-/** Pauses a schedule, or lets it go on. */
+/** Pauses or resumes a schedule. */
 export function useSwitchSchedule() {
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
@@ -36,15 +36,16 @@ export function useSwitchSchedule() {
       toast(enabled ? "Schedule resumed" : "Schedule paused", name);
       await refresh();
     },
-    onError: (error, { enabled }) => failed(`The schedule was not ${enabled ? "paused" : "resumed"}`, error.message),
+    onError: (error, { enabled }) =>
+      toastFailure(`The schedule was not ${enabled ? "paused" : "resumed"}`, error.message),
   });
 }
 
-/** All that can be done with a schedule. */
+/** Menu of a schedule's actions. */
 export function ScheduleMenu({ schedule, onAct }: { schedule: Schedule; onAct: (act: ScheduleAct) => void }) {
   const switching = useSwitchSchedule();
   return (
-    <ActsMenu
+    <ActionsMenu
       of={schedule.name}
       acts={[
         { icon: Pencil, word: "Edit schedule", onDo: () => onAct({ kind: "edit", schedule }) },
@@ -59,7 +60,7 @@ export function ScheduleMenu({ schedule, onAct }: { schedule: Schedule; onAct: (
   );
 }
 
-/** The dialog of what is being done to a schedule. */
+/** Dialog of the chosen action. */
 export function ScheduleDialogs({
   act,
   onAct,
@@ -88,14 +89,14 @@ export function ScheduleDialogs({
   );
 }
 
-/** The form of a schedule, once all of it is here: a list has but the beginning of a long input. */
+/** Edit form. Fetches the whole schedule first if the list item has a truncated input. */
 function EditSchedule({ listed, onClose }: { listed: Schedule; onClose: () => void }) {
   const isCut = listed.truncated !== undefined;
   const { data, error } = useQuery({ ...scheduleQuery(useWorkspace(), listed.id), enabled: isCut });
   const schedule = isCut ? data : listed;
   useEffect(() => {
     if (!error) return;
-    failed("The schedule cannot be shown", error.message);
+    toastFailure("The schedule cannot be shown", error.message);
     onClose();
   }, [error, onClose]);
   return schedule ? <ScheduleForm schedule={schedule} onClose={onClose} /> : null;

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
-import { limits } from "../../../../server/core/limits.ts";
-import { lastText, withLastText } from "../../../../server/core/run-input.ts";
-import type { CreateSchedule as ScheduleOrder } from "../../../../server/schedules/schema.ts";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { lastText, withLastText } from "../../../../server/domain/run-input.ts";
+import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
-import { serverFaults } from "../../lib/fault-of.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { serverFieldErrors } from "../../lib/field-errors.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { PlanFields } from "./plan-fields.tsx";
 
 const busyChoices: { value: IfBusy; label: string; hint: string }[] = [
@@ -31,11 +31,11 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
 
 type Draft = ScheduleOrder & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
 
-/** Makes a schedule, or changes one: what is run, when, and what becomes of times that cannot be kept. */
+/** Form that creates or edits a schedule: agent and input, times, and handling of missed times. */
 export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(scheduleApi);
-  // The first agent of the list stands for none, as long as nobody chose.
+  // Defaults to the first agent of the list.
   const orderFrom = (draft: Draft): ScheduleOrder => ({
     ...draft,
     agent_id: draft.agent_id || (agents[0]?.value ?? ""),
@@ -44,7 +44,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   });
   const form = useForm({
     first: () => (schedule ? orderOf(schedule) : firstOrder()),
-    blame: (error, { name, cron, timezone }) => serverFaults(error, { name, cron, timezone }),
+    blame: (error, { name, cron, timezone }) => serverFieldErrors(error, { name, cron, timezone }),
     send: (draft): Promise<Schedule> =>
       schedule ? scheduleApi.change(at, schedule.id, orderFrom(draft)) : scheduleApi.create(at, orderFrom(draft)),
     onSent: async ({ name }) => {
@@ -88,7 +88,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
         <Select label="Agent" choices={agents} {...form.pick("agent_id")} value={body.agent_id} />
       </div>
       {agents.length === 0 && (
-        <Note tone="info">There is no agent yet. Create one first: a schedule runs an agent.</Note>
+        <Callout tone="info">There is no agent yet. Create one first: a schedule runs an agent.</Callout>
       )}
       <TextArea
         label="Input"
@@ -102,12 +102,12 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
       <details className="min-w-0">
         <summary className="w-fit font-medium text-muted hover:text-ink">Overlaps, missed runs and user</summary>
         <div className="flex flex-col gap-4 pt-3">
-          <ChoiceCards
+          <RadioCards
             label="If the previous run is still in progress"
             choices={busyChoices}
             {...form.choose("if_busy")}
           />
-          <ChoiceCards
+          <RadioCards
             label="Missed runs, such as while the server was down"
             choices={missedChoices}
             {...form.choose("catch_up")}
@@ -141,7 +141,7 @@ function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, use
   return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id };
 }
 
-/** Agents to choose from; the one that is chosen is among them, however old it is. */
+/** Agents to choose from, always including the chosen one. */
 function useAgentChoices(chosen: string): { value: string; label: string }[] {
   const at = useWorkspace();
   const { data } = useQuery(newestAgentsQuery(at));

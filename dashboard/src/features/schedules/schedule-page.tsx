@@ -2,27 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { History, ListFilter, Pause, Play } from "lucide-react";
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { ScheduleRun as Firing, Schedule } from "../../../../server/wire/schedule.ts";
+import type { ScheduleRun as Firing, Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import type { ScheduleSearch } from "../../entities/schedule/read-schedule-search.ts";
 import { firingsQuery, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
-import { ListBody } from "../../ui/list-body.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { ListBody } from "../../ui/data/list-body.tsx";
+import { Pagination } from "../../ui/data/pagination.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote, WireLine } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow, useSwitchSchedule } from "./schedule-acts.tsx";
 import { OutcomePill, outcomeWords, SchedulePill } from "./schedule-pill.tsx";
 import { SchedulePlan } from "./schedule-plan.tsx";
@@ -30,7 +30,7 @@ import { SchedulePlan } from "./schedule-plan.tsx";
 const columns = [{ label: "Outcome" }, { label: "Run" }, { label: "Why" }, { label: "Scheduled for" }];
 const choices = choicesOf(outcomeWords, (value) => <OutcomePill outcome={value} />);
 
-/** One schedule: when it fires, and what came of its times. */
+/** Page of one schedule: its plan and its past runs. */
 export function SchedulePage({
   id,
   search,
@@ -63,7 +63,7 @@ export function SchedulePage({
   );
 }
 
-/** Which schedule this is, how it stands, and what last went wrong. */
+/** Head of a schedule's page: name, status and last failure. */
 function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: ScheduleAct) => void }) {
   const run = useRunNow();
   const switching = useSwitchSchedule();
@@ -89,17 +89,17 @@ function ScheduleHead({ schedule, onAct }: { schedule: Schedule; onAct: (act: Sc
           </>
         }
       >
-        <IdFact noun="schedule" id={schedule.id} />
-        <Fact name="Agent">
+        <IdDescription noun="schedule" id={schedule.id} />
+        <Description name="Agent">
           <span className="cut" title={agent}>
             <AgentLink id={schedule.agent_id} className="cut block text-accent hover:underline" />
           </span>
-        </Fact>
-        <Fact name="Next">{next ? <Until at={next} /> : "–"}</Fact>
-        <Fact name="Created">
+        </Description>
+        <Description name="Next">{next ? <RelativeTime at={next} /> : "–"}</Description>
+        <Description name="Created">
           <Time at={schedule.created_at} />
-        </Fact>
-        {schedule.user_id && <Fact name="User">{schedule.user_id}</Fact>}
+        </Description>
+        {schedule.user_id && <Description name="User">{schedule.user_id}</Description>}
       </ObjectHead>
       <Trouble schedule={schedule} />
       <ErrorNote inset title="No run was started" error={run.error} />
@@ -111,7 +111,7 @@ function Trouble({ schedule: { disabled_reason, last_error, failure_count } }: {
   if (!disabled_reason && !last_error) return null;
   return (
     <div className="border-b border-line px-4 py-3 rail:px-5">
-      <Note tone={disabled_reason ? "bad" : "warn"}>
+      <Callout tone={disabled_reason ? "bad" : "warn"}>
         <b>{disabled_reason ? "This schedule is disabled" : "The last run could not be started"}</b>
         <p>{disabled_reason ?? last_error?.message}</p>
         {!disabled_reason && failure_count > 0 && (
@@ -120,7 +120,7 @@ function Trouble({ schedule: { disabled_reason, last_error, failure_count } }: {
           </p>
         )}
         {last_error && <WireLine code={last_error.code} requestId={last_error.run_id} />}
-      </Note>
+      </Callout>
     </div>
   );
 }
@@ -159,7 +159,7 @@ function Times({
           )
         }
       />
-      <Paging noun="time" page={list.data} search={search} onPage={(place) => onSearch({ outcome, ...place })} />
+      <Pagination noun="time" page={list.data} search={search} onPage={(place) => onSearch({ outcome, ...place })} />
     </div>
   );
 }
@@ -174,7 +174,7 @@ const silence: Partial<Record<Firing["outcome"], string>> = {
   missed: "The server was not running.",
 };
 
-/** A time that came, and what came of it; its run opens. */
+/** A past scheduled time and its outcome; links to the run. */
 function FiringRow({ firing: { run_id, outcome, error, trigger, due_at } }: { firing: Firing }) {
   const line = error?.message ?? silence[outcome];
   return (

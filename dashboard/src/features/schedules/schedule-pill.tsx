@@ -1,7 +1,7 @@
 import { Check, CircleX, FastForward, LoaderCircle, OctagonX, Pause, Square, X } from "lucide-react";
-import type { Outcome } from "../../../../server/wire/names.ts";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
-import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
+import type { Outcome } from "../../../../server/domain/api-types/enums.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { type Look, LookPill, labelsOf } from "../../ui/data/pill.tsx";
 
 const states = {
   active: ["ok", Check, "Active"],
@@ -9,7 +9,7 @@ const states = {
   paused: ["plain", Pause, "Paused"],
 } as const satisfies Record<string, Look>;
 
-/** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */
+/** Status of a schedule: active, paused, or disabled after failures. */
 export const SchedulePill = ({ schedule }: { schedule: Schedule }) => (
   <LookPill look={states[schedule.enabled ? "active" : schedule.disabled_reason ? "off" : "paused"]} />
 );
@@ -23,9 +23,9 @@ const looks: Record<Outcome, Look> = {
   missed: ["warn", CircleX, "Missed"],
 };
 
-export const outcomeWords = wordsOf(looks);
+export const outcomeWords = labelsOf(looks);
 
-/** The result of a time. */
+/** Outcome of a scheduled time. */
 export const OutcomePill = ({ outcome }: { outcome: Outcome }) => (
   <LookPill look={looks[outcome]} spin={outcome === "started"} />
 );

@@ -1,5 +1,5 @@
-import { wholeText } from "../../../../server/core/run-input.ts";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { wholeText } from "../../../../server/domain/run-input.ts";
 import type { CatchUp, IfBusy } from "../../entities/schedule/schedule-api.ts";
 import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
@@ -14,7 +14,7 @@ const missedWords: Record<CatchUp, string> = {
   one: "After missed runs, one run starts.",
 };
 
-/** What a schedule runs, and when it does so next. */
+/** Input and next times of a schedule. */
 export function SchedulePlan({ schedule }: { schedule: Schedule }) {
   const { cron, timezone, input, next_run_ats, if_busy, catch_up } = schedule;
   const words = cronWords(cron);

@@ -2,20 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CalendarClock } from "lucide-react";
 import { useState } from "react";
-import { lastText } from "../../../../server/core/run-input.ts";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
+import { lastText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
+import { ListPage } from "../../entities/crud/list-page.tsx";
 import { lastFiringQuery, schedulesQuery } from "../../entities/schedule/schedule-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
-import { plainLine } from "../../lib/plain-line.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { CronText } from "./cron-text.tsx";
 import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow } from "./schedule-acts.tsx";
 import { OutcomePill, SchedulePill } from "./schedule-pill.tsx";
@@ -29,7 +29,7 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** What runs by the clock, in a project and mode. */
+/** List of schedules in a workspace. */
 export function SchedulesPage({ search, onSearch }: { search: NamedSearch; onSearch: (search: NamedSearch) => void }) {
   const at = useWorkspace();
   const list = useQuery(schedulesQuery(at, search));
@@ -40,8 +40,11 @@ export function SchedulesPage({ search, onSearch }: { search: NamedSearch; onSea
       <ListPage
         title="Schedules"
         noun="schedule"
-        {...{ list, columns, search, onSearch }}
-        row={(schedule) => <ScheduleRow key={schedule.id} {...{ schedule, run }} onAct={setAct} />}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
+        row={(schedule) => <ScheduleRow key={schedule.id} schedule={schedule} run={run} onAct={setAct} />}
         notes={<ErrorNote inset title="No run was started" error={run.error} />}
         searchBy="name"
         create={{ act: "Create schedule", onCreate: () => setAct({ kind: "create" }) }}
@@ -56,7 +59,7 @@ export function SchedulesPage({ search, onSearch }: { search: NamedSearch; onSea
   );
 }
 
-/** One schedule: what it runs, when, and what came of it. The row opens it. */
+/** A schedule's row: agent, times and last outcome. A click opens it. */
 function ScheduleRow({
   schedule,
   run,
@@ -67,11 +70,11 @@ function ScheduleRow({
   onAct: (act: ScheduleAct) => void;
 }) {
   const { id, name, input, disabled_reason, last_error } = schedule;
-  const may = useMay("member");
+  const may = usePermission("member");
   const agent = useAgentName(schedule.agent_id);
   const [next] = schedule.next_run_ats;
   const trouble = disabled_reason ?? last_error?.message;
-  const line = trouble ?? plainLine(lastText(input));
+  const line = trouble ?? markdownToText(lastText(input));
   return (
     <Row data-schedule={id}>
       <Cell main>
@@ -91,7 +94,7 @@ function ScheduleRow({
       </Cell>
       <Cell className="whitespace-nowrap">
         <span className="rail:hidden">Next </span>
-        {next ? <Until at={next} /> : <span className="text-muted">–</span>}
+        {next ? <RelativeTime at={next} /> : <span className="text-muted">–</span>}
       </Cell>
       <Cell folds className="whitespace-nowrap">
         <LastRun schedule={schedule} />
@@ -110,7 +113,7 @@ function ScheduleRow({
   );
 }
 
-/** The result of its last time. */
+/** Outcome of the last run. */
 function LastRun({ schedule }: { schedule: Schedule }) {
   const { data: last } = useQuery(lastFiringQuery(useWorkspace(), schedule));
   if (!last) return <span className="text-muted">{last === null ? "Not run yet" : "–"}</span>;

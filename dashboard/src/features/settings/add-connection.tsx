@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type OuterProvider, outerProviders } from "../../../../server/core/providers.ts";
+import { type OuterProvider, outerProviders } from "../../../../server/domain/providers.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Select } from "../../ui/select.tsx";
-import { toast } from "../../ui/toast.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 
 const words: Record<OuterProvider, string> = {
   openai: "OpenAI",
@@ -25,17 +25,17 @@ const first = {
   idle_timeout_ms: "",
 };
 
-/** A server of one's own has a name of its own. */
+/** Only OpenAI-compatible servers have a name of their own. */
 const nameOf = ({ provider, name }: typeof first): string =>
   provider === "openai_compatible" ? name.trim() : provider;
 
 interface AddConnectionProps {
   onClose: () => void;
-  /** With its name: a test is what comes next. */
+  /** Called with the new connection's name, to offer a test. */
   onAdded: (name: string) => void;
 }
 
-/** Makes a connection, or replaces the one of this name. */
+/** Creates a connection, or replaces the one with the same name. */
 export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const client = useQueryClient();
   const form = useForm({
@@ -52,7 +52,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       });
     },
     onSent: async () => {
-      onClose(); // At first: once the list is read anew, this dialog would speak of replacing what it made.
+      onClose(); // Close first: after the list is refetched, this dialog would warn about replacing the new connection.
       toast(
         replaces ? "Connection replaced" : "Connection added",
         `Its models are ${isOwn ? `openai_compatible/${name}` : name}/…`,
@@ -86,11 +86,11 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         {...form.pick("provider")}
       />
       {there && (
-        <Note tone="warn">
+        <Callout tone="warn">
           {replaces
             ? `There is a connection ${name} already. Its URL and key are replaced. Runs use the new ones from their next model call.`
             : `The environment has a connection ${name}. Runs use this one from their next model call.`}
-        </Note>
+        </Callout>
       )}
       {isOwn && (
         <Field

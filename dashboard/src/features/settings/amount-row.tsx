@@ -1,21 +1,21 @@
 import { CircleAlert } from "lucide-react";
 import { useId } from "react";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import type { Amount } from "./amount.ts";
 
 export interface AmountSetting {
-  /** Of the wire, within its group: `reads_per_minute`, `live.runs_days`. */
+  /** API path within its group: `reads_per_minute`, `live.runs_days`. */
   name: string;
   label: string;
   hint?: string;
-  /** Behind the number: “per minute”. */
+  /** Text after the number: “per minute”. */
   unit: string;
-  /** The number that null stands for; null where it stands for none. */
+  /** Default number, used if null; null if there is none. */
   usual: number | null;
   choices: { value: Amount["choice"]; label: string }[];
-  /** What stands in the number's place where none is set. */
+  /** Placeholder if no number is set. */
   blank: string;
-  /** The number may have a fraction. */
+  /** True if fractions are allowed. */
   fraction?: boolean;
 }
 
@@ -27,7 +27,7 @@ interface AmountRowProps {
   onChange: (amount: Amount) => void;
 }
 
-/** One setting: a choice, and a number beside it. Typing a number is choosing one. */
+/** A setting with a choice and a number. Typing a number selects it. */
 export function AmountRow({ setting, amount, fault, readOnly, onChange }: AmountRowProps) {
   const id = useId();
   const { label, hint, unit, usual, choices, blank } = setting;
@@ -48,7 +48,7 @@ export function AmountRow({ setting, amount, fault, readOnly, onChange }: Amount
         {hint && <div className="text-xs text-muted">{hint}</div>}
       </div>
       <div className="flex flex-wrap items-center gap-2">
-        <ChoiceBar name={id} choices={choices} chosen={amount.choice} readOnly={readOnly} onChoose={choose} />
+        <SegmentedControl name={id} choices={choices} chosen={amount.choice} readOnly={readOnly} onChoose={choose} />
         <input
           aria-label={`${label}, ${unit}`}
           aria-invalid={fault ? true : undefined}

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { changedValues, nested, toAmount, toValue } from "./amount.ts";
+import { changedValues, nestDottedNames, toAmount, toValue } from "./amount.ts";
 
 test.each([
   [null, 600, { choice: "unset", text: "600" }],
   [null, null, { choice: "unset", text: "" }],
   [0, 600, { choice: "off", text: "" }],
   [50, 600, { choice: "own", text: "50" }],
-] as const)("%p with the default %p is shown as it is and reads back as the same", (value, usual, amount) => {
+] as const)("%p with the default %p is shown and parsed back unchanged", (value, usual, amount) => {
   expect(toAmount(value, usual)).toEqual(amount);
   expect(toValue(amount)).toBe(value);
 });
@@ -28,7 +28,7 @@ test.each([
   expect(toValue({ choice: "own", text }, true)).toBe(value);
 });
 
-test("only what differs from what is saved is a change, and what is no number is one that cannot be sent", () => {
+test("only values that differ from the saved ones are changes, and invalid numbers cannot be sent", () => {
   const edited = {
     same: toAmount(5, 600),
     back: toAmount(null, 600),
@@ -42,8 +42,8 @@ test("only what differs from what is saved is a change, and what is no number is
   });
 });
 
-test("dotted names become objects within objects", () => {
-  expect(nested({ a: 1, "live.runs_days": 30, "live.traces_days": null })).toEqual({
+test("dotted names become nested objects", () => {
+  expect(nestDottedNames({ a: 1, "live.runs_days": 30, "live.traces_days": null })).toEqual({
     a: 1,
     live: { runs_days: 30, traces_days: null },
   });

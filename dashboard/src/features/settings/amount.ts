@@ -1,19 +1,19 @@
-/** What a setting holds: a number, 0 for no limit, or null for what goes without saying (the default, for ever). */
+/** Value of a setting: a number, 0 for no limit, or null for the default. */
 export type Value = number | null;
 
-/** A setting as it stands in the form, while it is being edited. */
+/** A setting's form state. */
 export interface Amount {
   choice: "unset" | "off" | "own";
   text: string;
 }
 
-/** How a value stands in the form; `usual` is the number that null stands for, if it stands for one. */
+/** Converts a value to form state; `usual` is the default number, if any. */
 export function toAmount(value: Value, usual: number | null): Amount {
   if (value === null) return { choice: "unset", text: usual === null ? "" : String(usual) };
   return value === 0 ? { choice: "off", text: "" } : { choice: "own", text: String(value) };
 }
 
-/** What was typed, as a value; undefined where it is none. How large it may be is for the server to say. */
+/** Parses form state; undefined if invalid. The server checks the range. */
 export function toValue({ choice, text }: Amount, fraction = false): Value | undefined {
   if (choice === "unset") return null;
   if (choice === "off") return 0;
@@ -21,7 +21,7 @@ export function toValue({ choice, text }: Amount, fraction = false): Value | und
   return form.test(text.trim()) ? Number(text.trim()) : undefined;
 }
 
-/** The edited settings that differ from what is saved: those are all that is sent, so that nobody's change is undone. */
+/** Returns only the values that differ from the saved ones, so that other people's changes are not undone. */
 export function changedValues(
   saved: Record<string, Value>,
   edited: Record<string, Amount>,
@@ -31,12 +31,13 @@ export function changedValues(
   return Object.fromEntries(values.filter(([name, value]) => value !== saved[name]));
 }
 
-/** `{ "live.runs_days": 30 }` as `{ live: { runs_days: 30 } }`. */
-export function nested(values: Record<string, Value>): Record<string, unknown> {
+/** Nests dotted names: `{ "live.runs_days": 30 }` becomes `{ live: { runs_days: 30 } }`. */
+export function nestDottedNames(values: Record<string, Value>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) {
     const [name = "", ...rest] = path.split(".");
-    result[name] = rest.length > 0 ? { ...(result[name] as object), ...nested({ [rest.join(".")]: value }) } : value;
+    result[name] =
+      rest.length > 0 ? { ...(result[name] as object), ...nestDottedNames({ [rest.join(".")]: value }) } : value;
   }
   return result;
 }

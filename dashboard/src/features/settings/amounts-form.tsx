@@ -1,5 +1,5 @@
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { type Amount, changedValues, nested, toAmount, type Value } from "./amount.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import { type Amount, changedValues, nestDottedNames, toAmount, type Value } from "./amount.ts";
 import { AmountRow, type AmountSetting } from "./amount-row.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import { useProjectForm } from "./use-project-form.ts";
@@ -8,24 +8,24 @@ type Edits = Record<string, Amount>;
 
 interface AmountsFormProps {
   project: ProjectDetails;
-  /** What of the project this form changes. */
+  /** Project field that this form edits. */
   group: "limits" | "retention" | "budget_per_day";
   settings: AmountSetting[];
   saved: Record<string, Value>;
   act: string;
-  /** What to say of a number that is none. */
+  /** Error message for an invalid number. */
   rule: string;
-  /** Asks first, and calls `save` or does not. Without it everything is saved at once. */
+  /** Confirms before calling `save`. Without it, changes are saved immediately. */
   ask?: (changes: Record<string, Value>, save: () => void) => void;
 }
 
-/** A form of settings that are numbers. What was edited stays until it is saved or discarded, whatever else changes. */
+/** Form of numeric settings. Edits stay until saved or discarded, even if the project is refetched. */
 export function AmountsForm({ project, group, settings, saved, act, rule, ask }: AmountsFormProps) {
   const mayBeFraction = (name: string) => settings.some((setting) => setting.name === name && setting.fraction);
   const changesOf = (edited: Edits) => changedValues(saved, edited, mayBeFraction);
   const form = useProjectForm<Edits>(project.id, {
     first: {},
-    changeOf: (edited) => ({ [group]: nested(changesOf(edited) as Record<string, Value>) }),
+    changeOf: (edited) => ({ [group]: nestDottedNames(changesOf(edited) as Record<string, Value>) }),
     check: (edited) =>
       Object.fromEntries(
         Object.entries(changesOf(edited)).map(([name, value]) => [name, value === undefined ? rule : null]),
@@ -46,7 +46,7 @@ export function AmountsForm({ project, group, settings, saved, act, rule, ask }:
             key={setting.name}
             setting={setting}
             amount={form.draft[setting.name] ?? toAmount(saved[setting.name] ?? null, setting.usual)}
-            fault={form.faults[setting.name] ?? null}
+            fault={form.fieldErrors[setting.name] ?? null}
             readOnly={form.isPending}
             onChange={(amount) => form.set({ [setting.name]: amount })}
           />

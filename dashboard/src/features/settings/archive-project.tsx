@@ -1,21 +1,21 @@
 import { useState } from "react";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
 import { archiveProject } from "../../entities/project/project-api.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button } from "../../ui/button.tsx";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 
 interface ArchiveProjectProps {
   project: ProjectDetails;
   onArchived: () => Promise<void>;
 }
 
-/** Puts a project away, after saying what that ends. */
+/** Archives a project after explaining the effects. */
 export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button onClick={() => setOpen(true)}>Archive project</Button>
-      <ActDialog
+      <ActionDialog
         open={open}
         title={`Archive ${project.name}`}
         act="Archive project"
@@ -29,7 +29,7 @@ export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
           Its API keys are refused at once, in test and in live, and its runs in progress are cancelled. Nothing is
           deleted: Unarchive restores it, with the same keys.
         </p>
-      </ActDialog>
+      </ActionDialog>
     </>
   );
 }

@@ -1,18 +1,18 @@
 import { useMutation } from "@tanstack/react-query";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
 import { unarchiveProject } from "../../entities/project/project-api.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 
 interface ArchivedProjectsProps {
   projects: ProjectDetails[];
-  /** Says what was done. */
+  /** Called with a message about the result. */
   onChanged: (done: string) => Promise<void>;
 }
 
-/** What was put away: each can be taken back, or deleted for good. */
+/** Archived projects, with restore and delete. */
 export function ArchivedProjects({ projects, onChanged }: ArchivedProjectsProps) {
   return (
     <ul aria-label="Archived projects" className="flex flex-col">

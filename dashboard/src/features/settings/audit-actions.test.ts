@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { newId } from "../../../../server/core/ids.ts";
+import { newId } from "../../../../server/domain/ids.ts";
 import { actionWord, auditActions, auditPlace, auditTarget, auditWords, targetKind } from "./audit-actions.ts";
 
 const server = join(import.meta.dir, "../../../../server");
 
-/** The actions that a source of the server notes: written out, or `<what>.${done}` with the words that are done. */
+/** Returns the audit actions in a server source file: literals, or `<what>.${done}` expanded by the object's words. */
 function actionsIn(source: string): string[] {
   const said = [...source.matchAll(/\b(?:note|byPerson)\((?:[^()"]|\([^()]*\))*"([a-z_.]+)"/g)].map(
     (match) => match[1]!,
@@ -17,8 +17,8 @@ function actionsIn(source: string): string[] {
   return [...said.filter((word) => word.includes(".")), ...written, ...deleted, ...done];
 }
 
-// An action that is missing here cannot be filtered by; one too many finds nothing, ever.
-test("the audit log is filtered by what the server notes, all of it and nothing else", async () => {
+// A missing action cannot be filtered by; an extra one never matches.
+test("the audit filter offers exactly the actions that the server records", async () => {
   const noted = new Set<string>();
   for await (const path of new Bun.Glob("**/*.ts").scan(server)) {
     if (path.endsWith(".test.ts") || path.startsWith("testing/")) continue;
@@ -28,14 +28,14 @@ test("the audit log is filtered by what the server notes, all of it and nothing 
   expect(auditActions.toSorted()).toEqual([...noted].sort());
 });
 
-test("each action has a sentence, and the filter a word of its own for it", () => {
+test("each action has a sentence and a filter label of its own", () => {
   for (const action of auditActions) expect(auditWords(action).before).toMatch(/^[a-z]/);
   expect(new Set(auditActions.map(actionWord)).size).toBe(auditActions.length);
   expect(actionWord("agent.created")).toBe("Created agent");
   expect(auditWords("robot.danced")).toEqual({ before: "did robot.danced to ", behind: "" });
 });
 
-test("what was changed is called by its name, and leads to its page unless it is gone", () => {
+test("a target is named and links to its page unless it was deleted", () => {
   const target = { type: "agent", id: newId("agent") };
   expect(auditTarget({ target, details: { name: "Support" } })).toBe("Support");
   expect(auditTarget({ target, details: {} })).toBe(target.id);
@@ -45,13 +45,13 @@ test("what was changed is called by its name, and leads to its page unless it is
   expect(auditPlace({ action: "model_price.set", target: model, details: {} })).toBeNull();
 });
 
-test("a decision is called by the tool that it was about, and leads to its run", () => {
+test("a decision is named after its tool and links to its run", () => {
   const [target, run_id] = [{ type: "tool_call", id: newId("tool_call") }, newId("run")];
   const entry = { action: "tool_call.approved", target, details: { run_id, tool: "transfer" } };
   expect([auditTarget(entry), auditPlace(entry)]).toEqual(["transfer", `/runs/${run_id}`]);
 });
 
-test("a target is called what its kind is called everywhere else", () => {
+test("target types have the same labels as in the rest of the dashboard", () => {
   const said = [
     { type: "api_key", id: newId("api_key", 0) },
     { type: "memory", id: newId("memory", 0) },

@@ -1,8 +1,8 @@
-import type { AuditEntry } from "../../../../server/wire/audit.ts";
-import { placeOfId } from "../../entities/resource/place-of-id.ts";
+import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
+import { pageOfId } from "../../entities/crud/place-of-id.ts";
 import { capital } from "../../lib/format.ts";
 
-/** Each action that the server notes, as a sentence goes on behind the name of who did it; `{}` is what it was done to. */
+/** Sentence of each audit action, following the actor's name; `{}` is the target. */
 const sentences: Record<string, Record<string, string>> = {
   agent: { created: "created the agent {}", updated: "changed the agent {}", deleted: "deleted the agent {}" },
   tool: {
@@ -109,47 +109,47 @@ const sentences: Record<string, Record<string, string>> = {
   },
 };
 
-/** What the audit log can be filtered by: every action that the server notes. */
+/** All audit actions, for the filter. */
 export const auditActions: string[] = Object.entries(sentences).flatMap(([what, done]) =>
   Object.keys(done).map((word) => `${what}.${word}`),
 );
 
-/** What was done, before and behind the name of what it was done to; `behind` is null where nothing is named. */
+/** Text of an action before and after the target's name; `behind` is null if no target is named. */
 export function auditWords(action: string): { before: string; behind: string | null } {
   const [what = "", done = ""] = action.split(".");
-  // A log may hold what an older version noted.
+  // Old logs may contain actions of earlier versions.
   const [before = "", behind = null] = (sentences[what]?.[done] ?? `did ${action} to {}`).split("{}");
   return { before, behind };
 }
 
-/** What the filter calls an action: its sentence without a name, such as `Created agent`. */
+/** Filter label of an action: its sentence without names, such as `Created agent`. */
 export function actionWord(action: string): string {
   const { before, behind } = auditWords(action);
   const words = `${before.replace(/ (for|of|as|to) $/, "").trimEnd()}${behind ?? ""}`.replaceAll(" the ", " ").trim();
   return capital(words);
 }
 
-/** What an entry was about, by the name that it had then. */
+/** Name of the target at the time of the entry; null if unknown. */
 export function auditTarget({ target, details }: Pick<AuditEntry, "target" | "details">): string | null {
   const { name, email, filename, host, tool } = details;
   const named = [name, email, filename, host, tool].find((each) => typeof each === "string" && each !== "");
   return (named as string | undefined) ?? target?.id ?? null;
 }
 
-/** What kind of thing a target is, as everywhere else: `API key`, `Memory store`. */
+/** Label of the target's type: `API key`, `Memory store`. */
 export const targetKind = ({ type, id }: NonNullable<AuditEntry["target"]>): string =>
-  type === "user" ? "Person" : (placeOfId(id)?.noun ?? capital(type.replaceAll("_", " ")));
+  type === "user" ? "Person" : (pageOfId(id)?.noun ?? capital(type.replaceAll("_", " ")));
 
 const gone = /\.(deleted|removed|revoked|withdrawn|reset)$/;
 
-/** Where it is shown, below `/dashboard`; null for what has no page, or is gone by what was done. */
+/** Path of the target below `/dashboard`; null if it has no page or was deleted by the action. */
 export function auditPlace({
   action,
   target,
   details,
 }: Pick<AuditEntry, "action" | "target" | "details">): string | null {
   if (!target || gone.test(action)) return null;
-  // A call is shown with its run.
+  // A tool call is shown on its run's page.
   const id = target.type === "tool_call" ? String(details.run_id) : target.id;
-  return placeOfId(id)?.path ?? null;
+  return pageOfId(id)?.path ?? null;
 }

@@ -1,15 +1,15 @@
 import { Link } from "@tanstack/react-router";
-import type { AuditEntry } from "../../../../server/wire/audit.ts";
-import { Cell, Row, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
+import { Cell, Row, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import { auditPlace, auditTarget, auditWords, targetKind } from "./audit-actions.ts";
 import { detailsLine } from "./details-line.ts";
 
 interface AuditRowProps {
   entry: AuditEntry;
-  /** Of an actor who has an account, or is a key. */
+  /** Current name of an actor that is a person or a key. */
   name: string | undefined;
-  /** Of a target that is one of those. */
+  /** Current name of a target that is a person or a key. */
   targetName: string | null | undefined;
   onActor: () => void;
   onTarget: () => void;
@@ -17,7 +17,7 @@ interface AuditRowProps {
 
 const kinds = { api_key: "API key", user: "Person", cli: "Command line" };
 
-/** One change: what, by whom, of which thing. */
+/** One audit entry: actor, action and target. */
 export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRowProps) {
   const { action, actor, target, created_at, project_id, environment, request_id } = entry;
   const who = name ?? (actor.type === "cli" ? "The command line" : actor.id);
@@ -67,13 +67,13 @@ export function AuditRow({ entry, name, targetName, onActor, onTarget }: AuditRo
   );
 }
 
-/** What the sentence does not say already. */
+/** Details that the sentence does not contain. */
 const withoutName = ({ action, details, ...entry }: AuditEntry): Record<string, unknown> => {
   const word = auditWords(action).behind === null ? null : auditTarget({ ...entry, details });
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== word));
 };
 
-/** What it was done to, and the way there. */
+/** Target's name with a link to its page. */
 function Target({ entry, name }: { entry: AuditEntry; name: string | null | undefined }) {
   const place = auditPlace(entry);
   const word = name ?? auditTarget(entry) ?? "something";

@@ -3,11 +3,11 @@ import { ScrollText } from "lucide-react";
 import { keysQuery } from "../../entities/key/key-api.ts";
 import { auditQuery, peopleQuery } from "../../entities/server/server-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, SetChip } from "../../ui/chip.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { Table } from "../../ui/table.tsx";
+import { Pagination } from "../../ui/data/pagination.tsx";
+import { Table } from "../../ui/data/table.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, SetChip } from "../../ui/forms/chip.tsx";
 import { actionWord, auditActions } from "./audit-actions.ts";
 import { AuditRow } from "./audit-row.tsx";
 import type { SettingsSearch } from "./read-settings-search.ts";
@@ -29,7 +29,7 @@ interface AuditTabProps {
   onSearch: (search: SettingsSearch) => void;
 }
 
-/** Who changed what, in this project and mode; for owners also on the server. */
+/** The audit log of this workspace; owners also see the server's entries. */
 export function AuditTab({ search, onSearch }: AuditTabProps) {
   const at = useWorkspace();
   const { tab: _, q: __, ...filters } = search;
@@ -58,7 +58,7 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
       onRetry={() => void list.refetch()}
       failed="The audit log cannot be shown"
       foot={
-        <Paging
+        <Pagination
           noun="change"
           page={list.data}
           search={filters}

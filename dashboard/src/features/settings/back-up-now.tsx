@@ -1,18 +1,18 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import type { Backup } from "../../../../server/wire/console.ts";
+import type { Backup } from "../../../../server/domain/api-types/console.ts";
 import { backupUrl, makeBackup } from "../../entities/server/server-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Until } from "../../ui/until.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 
-/** Copies the database, and hands the copy to the browser. */
+/** Creates a backup of the database and downloads it. */
 export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const making = useMutation({
     mutationFn: makeBackup,
     onSuccess: ({ id, filename }) => downloadUrl(backupUrl(id), filename),
@@ -42,14 +42,15 @@ export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
 
 function Made({ backup: { id, filename, bytes, expires_at } }: { backup: Backup }) {
   return (
-    <Note tone="ok" role="status">
+    <Callout tone="ok" role="status">
       <b>Backup made.</b>
       <p>
-        {filename}, {formatBytes(bytes)}. The download has begun; the server deletes its copy <Until at={expires_at} />.
+        {filename}, {formatBytes(bytes)}. The download has begun; the server deletes its copy{" "}
+        <RelativeTime at={expires_at} />.
       </p>
       <a href={backupUrl(id)} download={filename} className={`${buttonClass({ size: "sm" })} mt-2`}>
         Download again
       </a>
-    </Note>
+    </Callout>
   );
 }

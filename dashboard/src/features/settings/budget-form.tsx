@@ -1,4 +1,4 @@
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 import { UnknownPriceForm } from "./unknown-price-form.tsx";
@@ -21,7 +21,7 @@ const settings = [
   budget("max_total_tokens", "Tokens", "Input and output tokens together.", "tokens"),
 ];
 
-/** What each environment of a project may spend on models in a day. */
+/** Daily model budget for each mode of a project. */
 export function BudgetForm({ project }: { project: ProjectDetails }) {
   return (
     <div className="flex flex-col gap-6">

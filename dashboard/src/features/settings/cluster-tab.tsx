@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, Network, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import type { ClusterCell } from "../../../../server/wire/console.ts";
+import type { ClusterCell } from "../../../../server/domain/api-types/console.ts";
 import { clusterQuery } from "../../entities/server/server-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { formatBytes, formatCount, formatDuration, unknown } from "../../lib/format.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { Pill } from "../../ui/pill.tsx";
-import { Cell, Row, SecondLine, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
+import { Cell, Row, SecondLine, Table } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { TabTable } from "./tab-table.tsx";
 
 const columns = [
@@ -22,9 +22,9 @@ const columns = [
   { label: "Log", right: true },
 ];
 
-/** The cells of the cluster: who leads each, who follows, and how large it is. */
+/** Cells of the cluster with leader, followers and size. */
 export function ClusterTab() {
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const cluster = useQuery({ ...clusterQuery, enabled: may });
   if (!may)
     return (
@@ -120,11 +120,11 @@ function CellRow({ cell: { cell, leader, address, lease_ms, epoch, log, pages, s
 
 interface CellRowProps {
   cell: ClusterCell;
-  /** Whether this server leads it. */
+  /** True if this server leads the cell. */
   isOwn: boolean;
 }
 
-/** On a phone, where the columns have no heads, it says what it is. */
+/** A value; on a phone, where the table has no head, with its label. */
 function Fact({ name, folds, children }: { name: string; folds?: boolean; children: ReactNode }) {
   return (
     <Cell right folds={folds} className="tabular-nums">

@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plug, Plus } from "lucide-react";
 import { useState } from "react";
-import type { Connection } from "../../../../server/wire/console.ts";
+import type { Connection } from "../../../../server/domain/api-types/console.ts";
 import { connectionsQuery } from "../../entities/server/server-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
-import { hasWords } from "../../lib/has-words.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { NoResults } from "../../ui/no-results.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
+import { matchesQuery } from "../../lib/matches-query.ts";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { NoResults } from "../../ui/feedback/no-results.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 import { AddConnection } from "./add-connection.tsx";
 import { RemoveConnection } from "./remove-connection.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
@@ -25,11 +25,11 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** How model providers are reached, for all projects. */
+/** Model connections, shared by all projects. */
 export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
   const list = useQuery(connectionsQuery);
-  const found = list.data?.filter(({ name, base_url }) => hasWords(`${name} ${base_url ?? ""}`, q)) ?? [];
-  const may = useMay("owner");
+  const found = list.data?.filter(({ name, base_url }) => matchesQuery(`${name} ${base_url ?? ""}`, q)) ?? [];
+  const may = usePermission("owner");
   const [adding, setAdding] = useState(false);
   const [tested, setTested] = useState<string | null>(null);
   useKeys({ c: () => setAdding(true) }, may);

@@ -1,17 +1,17 @@
 import { useState } from "react";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
 import { deleteProject } from "../../entities/project/project-api.ts";
-import { Button } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 
 interface DeleteProjectProps {
   project: ProjectDetails;
-  /** In a row of several projects the button is smaller, and its name says which project it means. */
+  /** Smaller button with the project's name in its label, for lists of projects. */
   inRow?: boolean;
   onDeleted: () => unknown;
 }
 
-/** Deletes a project with everything in it, once its name was typed. */
+/** Deletes a project with all its data after its name was typed. */
 export function DeleteProject({ project, inRow = false, onDeleted }: DeleteProjectProps) {
   const { id, name } = project;
   const [open, setOpen] = useState(false);

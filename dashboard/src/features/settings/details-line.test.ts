@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { detailsLine } from "./details-line.ts";
 
-test("details are read as words, lists by their items", () => {
+test("details are formatted as words and lists by their items", () => {
   expect(detailsLine({ name: "Support", version: 3, changes: ["instructions", "tools"], has_key: true })).toBe(
     "name: Support, version: 3, changes: instructions tools, has key: yes",
   );

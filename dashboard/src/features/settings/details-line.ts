@@ -2,7 +2,7 @@ import { formatDay } from "../../lib/format.ts";
 
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** What an entry of the audit log says beside who and what, in one line: `name: Support, version: 3`. */
+/** Formats the details of an audit entry in one line: `name: Support, version: 3`. */
 export const detailsLine = (details: Record<string, unknown>): string =>
   Object.entries(details)
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${shown(value)}`)

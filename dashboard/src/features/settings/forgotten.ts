@@ -8,8 +8,8 @@ const nouns: Record<string, string> = {
   "live.traces_days": "Traces of live runs",
 };
 
-/** What a change of retention deletes, as sentences; nothing where it keeps at least as long as before. */
-export function forgotten(saved: Record<string, Value>, changes: Record<string, Value>): string[] {
+/** Describes the data that a retention change deletes; empty if it keeps everything. */
+export function describeDeletedData(saved: Record<string, Value>, changes: Record<string, Value>): string[] {
   return Object.entries(changes).flatMap(([name, days]) => {
     const before = saved[name] ?? Number.POSITIVE_INFINITY;
     if (days === null || days >= before) return [];

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { Role } from "../../../../server/wire/names.ts";
+import type { Role } from "../../../../server/domain/api-types/enums.ts";
 import { invitationsQuery, invite } from "../../entities/server/server-api.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 
 const choices = [
   { value: "viewer", label: "Viewer", hint: "Reads everything in all projects, except the secrets of keys." },
@@ -22,7 +22,7 @@ const choices = [
   },
 ] as const;
 
-/** Asks somebody to join, and shows the one-time link. */
+/** Invites a person and shows the one-time link. */
 export function InvitePerson({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm({
@@ -31,21 +31,21 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
     onSent: () => client.invalidateQueries(invitationsQuery),
   });
   const { email, role } = form.draft;
-  if (form.made)
+  if (form.result)
     return (
       <SecretDialog
         title="Send this link"
-        about={`To ${form.made.email}, who becomes ${role === "owner" ? "an owner" : `a ${role}`}. It works once, for 7 days.`}
-        secret={`${window.location.origin}/dashboard/invite#${form.made.token}`}
+        about={`To ${form.result.email}, who becomes ${role === "owner" ? "an owner" : `a ${role}`}. It works once, for 7 days.`}
+        secret={`${window.location.origin}/dashboard/invite#${form.result.token}`}
         act="I've copied it"
         onStored={onClose}
       >
-        <Note tone="warn">
+        <Callout tone="warn">
           Anyone with the link can create the account.{" "}
-          {form.made.mailed
+          {form.result.mailed
             ? "An email with the link was sent."
-            : `Send it so that only this person can read it; ${form.made.mailed === false ? "no email was sent." : "runnel does not send email."}`}
-        </Note>
+            : `Send it so that only this person can read it; ${form.result.mailed === false ? "no email was sent." : "runnel does not send email."}`}
+        </Callout>
       </SecretDialog>
     );
   return (
@@ -60,7 +60,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
       failed="The invitation was not created"
     >
       <Field label="Email" type="email" hint="Used to sign in." autoComplete="off" {...form.text("email")} />
-      <ChoiceCards label="Role" choices={choices} {...form.choose("role")} />
+      <RadioCards label="Role" choices={choices} {...form.choose("role")} />
     </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
-import { defaultLimits } from "../../../../server/core/project-settings.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import { defaultLimits } from "../../../../server/domain/project-settings.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 
@@ -25,7 +25,7 @@ const limits = [
   limit("children_per_run", "Runs started by one run", "Runs started by its agent tools, at any depth.", "total"),
 ];
 
-/** How much each environment of a project may do. */
+/** Rate and size limits of a project's modes. */
 export function LimitsForm({ project }: { project: ProjectDetails }) {
   return (
     <AmountsForm

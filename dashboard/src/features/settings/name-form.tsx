@@ -1,10 +1,10 @@
-import { limits } from "../../../../server/core/limits.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { Field } from "../../ui/field.tsx";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { Field } from "../../ui/forms/field.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import { useProjectForm } from "./use-project-form.ts";
 
-/** Renames a project. */
+/** Form that renames a project. */
 export function NameForm({ project, onRenamed }: { project: ProjectDetails; onRenamed: () => void }) {
   const form = useProjectForm(project.id, {
     first: { name: null as string | null },

@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { limits } from "../../../../server/core/limits.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { createProject, projectsQuery } from "../../entities/project/project-api.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 
 interface NewProjectProps {
   open: boolean;
@@ -11,7 +11,7 @@ interface NewProjectProps {
   onCreated: (id: string) => Promise<void>;
 }
 
-/** Makes a project. */
+/** Dialog that creates a project. */
 export function NewProject({ open, onOpenChange, onCreated }: NewProjectProps) {
   const client = useQueryClient();
   const form = useForm({

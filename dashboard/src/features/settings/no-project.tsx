@@ -2,19 +2,19 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useState } from "react";
 import { projectsQuery } from "../../entities/project/project-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useTitle } from "../../lib/use-title.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { useTitle } from "../../hooks/use-title.ts";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { ArchivedProjects } from "./archived-projects.tsx";
 import { NewProject } from "./new-project.tsx";
 
-/** What stands where no project is in use: the way to the first one, or back to one that was put away. */
+/** Page without an active project: create the first one, or restore an archived one. */
 export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Promise<void> }) {
   const client = useQueryClient();
   const { data: archived = [] } = useQuery(projectsQuery);
   const [open, setOpen] = useState(false);
-  const may = useMay("owner");
+  const may = usePermission("owner");
   useTitle("No project");
   const changed = async () => {
     await Promise.all([client.invalidateQueries(projectsQuery), onProjectsChanged()]);

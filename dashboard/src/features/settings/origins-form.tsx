@@ -1,6 +1,6 @@
-import { originFault } from "../../../../server/core/web-origin.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { TextArea } from "../../ui/text-area.tsx";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import { originFault } from "../../../../server/domain/web-origin.ts";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import { useProjectForm } from "./use-project-form.ts";
 
@@ -13,7 +13,7 @@ const linesOf = (text: string): string[] => [
   ),
 ];
 
-/** Whose pages may ask the API, one origin a line. */
+/** Origins whose pages may call the API, one per line. */
 export function OriginsForm({ project }: { project: ProjectDetails }) {
   const saved = project.origins.join("\n");
   const form = useProjectForm(project.id, {

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
-import { useMay } from "../../entities/session/use-may.ts";
-import { Note } from "../../ui/note.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
+import { Callout } from "../../ui/feedback/callout.tsx";
 
-/** What owners alone change. Others read it, and are told why they cannot change it. */
+/** Settings that only owners may change; other people see them read-only, with an explanation. */
 export function OwnersOnly({ what, children }: { what: string; children: ReactNode }) {
-  const may = useMay("owner");
+  const may = usePermission("owner");
   return (
     <>
       {!may && (
         <div className="pt-4">
-          <Note tone="info">{what} are changed by owners. You can read them here.</Note>
+          <Callout tone="info">{what} are changed by owners. You can read them here.</Callout>
         </div>
       )}
       <fieldset disabled={!may} className="min-w-0">

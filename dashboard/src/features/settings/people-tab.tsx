@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import type { Invitation, Person } from "../../../../server/wire/console.ts";
+import type { Invitation, Person } from "../../../../server/domain/api-types/console.ts";
 import { invitationsQuery, peopleQuery } from "../../entities/server/server-api.ts";
-import { useMay, useSessionUser } from "../../entities/session/use-may.ts";
-import { hasWords } from "../../lib/has-words.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { NoResults } from "../../ui/no-results.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { usePermission, useSessionUser } from "../../entities/session/use-may.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
+import { matchesQuery } from "../../lib/matches-query.ts";
+import { Badge } from "../../ui/data/badge.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { NoResults } from "../../ui/feedback/no-results.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 import { InvitePerson } from "./invite-person.tsx";
 import { RemovePerson } from "./remove-person.tsx";
 import { RoleSelect } from "./role-select.tsx";
@@ -26,15 +26,15 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** Who may use this dashboard, and who was asked to. */
+/** People with access to the dashboard, and open invitations. */
 export function PeopleTab({ search: { q = "" }, onSearch }: TabProps) {
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const self = useSessionUser();
   const people = useQuery(peopleQuery);
   const invitations = useQuery({ ...invitationsQuery, enabled: may });
   const [inviting, setInviting] = useState(false);
-  const found = people.data?.filter(({ email }) => hasWords(email, q));
-  const invited = invitations.data?.filter(({ email }) => hasWords(email, q)) ?? [];
+  const found = people.data?.filter(({ email }) => matchesQuery(email, q));
+  const invited = invitations.data?.filter(({ email }) => matchesQuery(email, q)) ?? [];
   const owners = people.data?.filter(({ role }) => role === "owner").length ?? 0;
   useKeys({ c: () => setInviting(true) }, may);
   return (
@@ -94,7 +94,7 @@ interface PersonRowProps {
   person: Person;
   isSelf: boolean;
   may: boolean;
-  /** The only owner that is left. */
+  /** True for the last remaining owner. */
   isLast: boolean;
 }
 
@@ -151,7 +151,7 @@ function InvitationRow({ invitation }: { invitation: Invitation }) {
           <Badge>invited</Badge>
         </span>
         <SecondLine>
-          The link ends <Until at={expires_at} />
+          The link ends <RelativeTime at={expires_at} />
         </SecondLine>
       </Cell>
       <Cell className="capitalize">{role}</Cell>

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { useState } from "react";
-import type { Price } from "../../../../server/wire/console.ts";
+import type { Price } from "../../../../server/domain/api-types/console.ts";
 import { pricesQuery } from "../../entities/server/server-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
-import { hasWords } from "../../lib/has-words.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
+import { matchesQuery } from "../../lib/matches-query.ts";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 import { formatPrice } from "./format-price.ts";
 import { ResetPrice } from "./reset-price.tsx";
 import { SetPrice } from "./set-price.tsx";
@@ -24,13 +24,13 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** What models cost, and the operator's own word on it. */
+/** Model prices and the operator's overrides. */
 export function PricesTab({ search, onSearch }: TabProps) {
   const list = useQuery(pricesQuery);
-  const may = useMay("owner");
+  const may = usePermission("owner");
   const [edited, setEdited] = useState<Price | "new" | null>(null);
   const { q = "" } = search;
-  const shown = list.data?.filter(({ id }) => hasWords(id, q)) ?? [];
+  const shown = list.data?.filter(({ id }) => matchesQuery(id, q)) ?? [];
   return (
     <TabTable
       bar={

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderX } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
 import { projectsQuery } from "../../entities/project/project-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Section } from "../../ui/section.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Section } from "../../ui/data/section.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { ArchiveProject } from "./archive-project.tsx";
 import { ArchivedProjects } from "./archived-projects.tsx";
 import { BudgetForm } from "./budget-form.tsx";
@@ -27,7 +27,7 @@ interface ProjectTabProps {
   onProjectsChanged: () => Promise<void>;
 }
 
-/** One part of the settings of the project that the side bar names. */
+/** One section of the current project's settings. */
 export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -74,7 +74,7 @@ export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
 
 interface ProjectFormsProps {
   project: ProjectDetails;
-  /** Says what was done, or null where the form says it itself. */
+  /** Called with a message; null if the form shows one itself. */
   onChanged: (done: string | null) => Promise<void>;
 }
 

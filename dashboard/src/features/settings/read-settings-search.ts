@@ -1,4 +1,11 @@
-import { given, type PageSearch, readChoice, readForm, readPageSearch, readText } from "../../lib/page-search.ts";
+import {
+  omitUndefined,
+  type PageSearch,
+  readChoice,
+  readForm,
+  readPageSearch,
+  readText,
+} from "../../lib/page-search.ts";
 
 const settingsTabs = [
   "project",
@@ -14,7 +21,7 @@ const settingsTabs = [
 export type SettingsTab = (typeof settingsTabs)[number];
 const searched: ReadonlySet<SettingsTab> = new Set(["prices", "people", "connections"]);
 
-/** What of the settings lies in the address; the filters are the audit log's, `q` is the search of a tab that lists. */
+/** Search parameters of the settings. The filters belong to the audit log; `q` searches the lists. */
 export interface SettingsSearch extends PageSearch {
   tab?: SettingsTab;
   action?: string;
@@ -24,15 +31,15 @@ export interface SettingsSearch extends PageSearch {
   q?: string;
 }
 
-/** Reads an address; what is none is left out, and so is what another tab's address said. */
+/** Parses the search parameters; invalid values and those of other tabs are omitted. */
 export function readSettingsSearch(search: Record<string, unknown>): SettingsSearch {
   const tab = readChoice(search.tab, settingsTabs);
-  const chosen = given({
+  const chosen = omitUndefined({
     tab: tab === "project" ? undefined : tab,
     q: tab && searched.has(tab) ? readText(search.q) : undefined,
   });
   if (tab !== "audit") return chosen;
-  return given({
+  return omitUndefined({
     ...chosen,
     request: readText(search.request),
     action: readForm(search.action, /^[a-z_]+\.[a-z_]+$/),

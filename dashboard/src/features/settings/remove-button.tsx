@@ -1,11 +1,11 @@
 import type { QueryFilters } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { capital } from "../../lib/format.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button } from "../../ui/button.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Removes what a row shows, after saying what that ends. */
+/** Removes a row's object after explaining the effects. */
 export function RemoveButton({
   noun,
   name,
@@ -14,14 +14,14 @@ export function RemoveButton({
   stale,
   children,
 }: {
-  /** “connection”. */
+  /** Label: “connection”. */
   noun: string;
   name: string;
   disabled: boolean;
   remove: () => Promise<unknown>;
-  /** What is out of date then. */
+  /** Queries to invalidate afterwards. */
   stale: readonly QueryFilters[];
-  /** The effect. */
+  /** Explanation of the effects. */
   children: ReactNode;
 }) {
   const [open, setOpen] = useState(false);
@@ -37,7 +37,7 @@ export function RemoveButton({
         Remove
       </Button>
       {open && (
-        <ActDialog
+        <ActionDialog
           title={`Remove ${name}`}
           act={`Remove ${noun}`}
           acting="Removing"
@@ -48,7 +48,7 @@ export function RemoveButton({
           onDone={() => toast(`${capital(noun)} removed`, name)}
         >
           {children}
-        </ActDialog>
+        </ActionDialog>
       )}
     </>
   );

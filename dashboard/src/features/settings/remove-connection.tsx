@@ -1,8 +1,8 @@
-import type { Connection } from "../../../../server/wire/console.ts";
+import type { Connection } from "../../../../server/domain/api-types/console.ts";
 import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { RemoveButton } from "./remove-button.tsx";
 
-/** Removes a stored connection, after saying what that ends. */
+/** Removes a stored connection after explaining the effects. */
 export function RemoveConnection({ connection: { name, prefix }, may }: { connection: Connection; may: boolean }) {
   return (
     <RemoveButton

@@ -1,4 +1,4 @@
-import type { Person } from "../../../../server/wire/console.ts";
+import type { Person } from "../../../../server/domain/api-types/console.ts";
 import { peopleQuery, removePerson } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { RemoveButton } from "./remove-button.tsx";
@@ -9,7 +9,7 @@ interface RemovePersonProps {
   disabled: boolean;
 }
 
-/** Ends somebody's account, after saying what stays. */
+/** Removes a person's account after explaining what stays. */
 export function RemovePerson({ person: { id, email }, isSelf, disabled }: RemovePersonProps) {
   return (
     <RemoveButton

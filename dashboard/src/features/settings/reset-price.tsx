@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { pricesQuery, resetPrice } from "../../entities/server/server-api.ts";
-import { Button } from "../../ui/button.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Goes back to the price that came along. */
+/** Resets a price to the built-in one. */
 export function ResetPrice({ model, may }: { model: string; may: boolean }) {
   const client = useQueryClient();
   const resetting = useMutation({
@@ -12,7 +12,7 @@ export function ResetPrice({ model, may }: { model: string; may: boolean }) {
       await client.invalidateQueries(pricesQuery);
       toast("Custom price removed", model);
     },
-    onError: (error) => failed("The price was not removed", error.message),
+    onError: (error) => toastFailure("The price was not removed", error.message),
   });
   return (
     <Button

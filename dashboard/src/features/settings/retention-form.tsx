@@ -1,11 +1,11 @@
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ConfirmDialog } from "../../ui/dialogs/dialog.tsx";
 import type { Value } from "./amount.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
-import { forgotten } from "./forgotten.ts";
+import { describeDeletedData } from "./forgotten.ts";
 
 const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
   name: `${mode}.${what}_days`,
@@ -31,7 +31,7 @@ interface Question {
   save: () => void;
 }
 
-/** How long a project keeps what is over. Keeping it for fewer days deletes, so it needs approval. */
+/** Retention of a project's data. A shorter one deletes data, so it asks for confirmation. */
 export function RetentionForm({ project }: { project: ProjectDetails }) {
   const [question, setQuestion] = useState<Question | null>(null);
   const [open, setOpen] = useState(false);
@@ -43,7 +43,7 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
     "live.traces_days": live.traces_days,
   };
   const ask = (changes: Record<string, Value>, save: () => void) => {
-    const losses = forgotten(saved, changes);
+    const losses = describeDeletedData(saved, changes);
     if (losses.length === 0) return save();
     setQuestion({ losses, save });
     setOpen(true);

@@ -1,11 +1,11 @@
 import { useState } from "react";
-import type { Person } from "../../../../server/wire/console.ts";
-import type { Role } from "../../../../server/wire/names.ts";
+import type { Person } from "../../../../server/domain/api-types/console.ts";
+import type { Role } from "../../../../server/domain/api-types/enums.ts";
 import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
 const withArticle: Record<Role, string> = { viewer: "a viewer", member: "a member", owner: "an owner" };
@@ -16,7 +16,7 @@ const rights: Record<Role, string> = {
     "An owner can do everything, including removing people, changing connections and prices, and deleting projects.",
 };
 
-/** What somebody may do. Choosing another role asks before it is saved: an arrow key chooses too. */
+/** Role of a person. Asks before saving, because arrow keys change the selection too. */
 export function RoleSelect({ person, disabled }: { person: Person; disabled: boolean }) {
   const { email, role } = person;
   const [next, setNext] = useState<Role | null>(null);
@@ -49,7 +49,7 @@ interface ChangeRoleProps {
 function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRoleProps) {
   const isSelf = useSessionUser()?.id === id;
   return (
-    <ActDialog
+    <ActionDialog
       title={`Make ${email} ${withArticle[next]}?`}
       act="Change role"
       acting="Changing role"
@@ -65,6 +65,6 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
         {role === "owner" && " Open invitations by this owner end."}
       </p>
       {isSelf && <p className="mt-2">This is your account: only another owner can give you the role back.</p>}
-    </ActDialog>
+    </ActionDialog>
   );
 }

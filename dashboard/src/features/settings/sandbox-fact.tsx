@@ -1,6 +1,6 @@
 import { LoaderCircle, type LucideIcon, ShieldAlert, ShieldCheck, ShieldOff } from "lucide-react";
-import type { SandboxLevel } from "../../../../server/wire/names.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import type { SandboxLevel } from "../../../../server/domain/api-types/enums.ts";
+import { Pill, type Tone } from "../../ui/data/pill.tsx";
 
 interface Shown {
   tone: Tone;
@@ -25,7 +25,7 @@ const levels: Record<SandboxLevel, Shown> = {
   off: { tone: "plain", icon: ShieldOff, word: "Off", says: "No code runs on this server." },
 };
 
-/** How far the server can hold the code of code tools; null while it is finding out. */
+/** Isolation level of code tools; null while the server detects it. */
 export function SandboxFact({ level }: { level: SandboxLevel | null }) {
   if (level === null)
     return (

@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { ServerInfo } from "../../../../server/wire/console.ts";
+import type { ServerInfo } from "../../../../server/domain/api-types/console.ts";
 import { serverQuery } from "../../entities/server/server-api.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Section } from "../../ui/section.tsx";
-import { Time } from "../../ui/time.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Section } from "../../ui/data/section.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { BackUpNow } from "./back-up-now.tsx";
 import { SandboxFact } from "./sandbox-fact.tsx";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
 import { TabBody } from "./tab-body.tsx";
 
-/** What this server is, how it holds code, and a copy of all that it has. */
+/** The server's version, sandbox and backup. */
 export function ServerTab() {
   const server = useQuery(serverQuery);
   return (

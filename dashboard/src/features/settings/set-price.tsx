@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { Price } from "../../../../server/wire/console.ts";
+import type { Price } from "../../../../server/domain/api-types/console.ts";
 import { pricesQuery, setPrice } from "../../entities/server/server-api.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
 
 const labels = {
   input: "Input",
@@ -22,7 +22,7 @@ const hints: Partial<Record<Figure, string>> = {
 
 const rules: Partial<Record<Figure, string>> = { context_window: "A whole number above 0." };
 
-/** Says what a model costs; null for one that the list does not have. */
+/** Form that sets a model's price; null for a model missing in the list. */
 export function SetPrice({ price, onClose }: { price: Price | null; onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm({
@@ -90,7 +90,7 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
   );
 }
 
-/** Cached input costs as input where nothing is said of it. */
+/** Cached input defaults to the price of input. */
 const numbersOf = (draft: Record<Figure, string>): Record<Figure, string> => ({
   ...draft,
   cached_input: draft.cached_input.trim() || draft.input,

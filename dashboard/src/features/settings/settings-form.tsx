@@ -1,22 +1,22 @@
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
+import type { FormState } from "../../hooks/use-form.ts";
 import { ApiError } from "../../lib/api.ts";
-import type { Sendable } from "../../lib/use-form.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Form } from "../../ui/form.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Form } from "../../ui/forms/form.tsx";
 
-/** A form of settings: save, discard, and how it went. */
+/** Settings form with save, discard and status. */
 export function SettingsForm({
   form,
   isDirty,
   act,
   children,
 }: {
-  form: Sendable & { made: unknown; restart: () => void };
-  /** Whether it says something else than what is saved. */
+  form: FormState & { result: unknown; restart: () => void };
+  /** True if it differs from the saved values. */
   isDirty: boolean;
-  /** “Save limits”. */
+  /** Label: “Save limits”. */
   act: string;
   children: ReactNode;
 }) {
@@ -37,7 +37,7 @@ export function SettingsForm({
             </Button>
           )}
           <span role="status" className="flex items-center gap-1.5 text-xs text-ok">
-            {form.made !== undefined && !isDirty && (
+            {form.result !== undefined && !isDirty && (
               <>
                 <Check aria-hidden className="size-4" strokeWidth={1.5} />
                 Saved
@@ -50,5 +50,5 @@ export function SettingsForm({
   );
 }
 
-/** The request may have arrived though its answer did not. */
+/** True if there was no response: the request may still have been applied. */
 const isSilent = (error: Error | null): boolean => error instanceof ApiError && error.code === "unreachable";

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { useClusterShown } from "../../entities/server/use-cluster-shown.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { useTitle } from "../../hooks/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { Tabs } from "../../ui/data/tabs.tsx";
+import { SheetHead } from "../../ui/dialogs/sheet.tsx";
 import { AuditTab } from "./audit-tab.tsx";
 import { ClusterTab } from "./cluster-tab.tsx";
 import { ConnectionsTab } from "./connections-tab.tsx";
@@ -31,7 +31,7 @@ const labels: Record<SettingsTab, string> = {
   server: "Server",
 };
 
-/** What can be set: of the project that the side bar names, and of the whole server. */
+/** Settings of the current project and of the server. */
 export function SettingsPage({ search, onSearch, onProjectsChanged }: SettingsPageProps) {
   const { project } = useWorkspace();
   const { tab = "project" } = search;

@@ -1,32 +1,32 @@
 import { type ReactNode, useRef } from "react";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
+import { useRowKeys } from "../../hooks/use-row-keys.ts";
+import { TableSkeleton } from "../../ui/data/table.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import type { SettingsSearch } from "./read-settings-search.ts";
 
-/** What a tab knows of the address. */
+/** The address as a tab sees it. */
 export interface TabProps {
   search: SettingsSearch;
   onSearch: (search: SettingsSearch) => void;
 }
 
 interface TabTableProps {
-  /** Filters and acts. */
+  /** Filters and buttons. */
   bar: ReactNode;
-  /** What to know of the tab, or why nothing can be changed here. */
+  /** Explanation of the tab, or why it is read-only. */
   hint: string;
-  /** Of what the table lists. */
+  /** True while the list is loading. */
   pending: boolean;
   error: Error | null;
   onRetry: () => void;
-  /** “The people cannot be shown”. */
+  /** Title of the error: “The people cannot be shown”. */
   failed: string;
   children: ReactNode;
   foot?: ReactNode;
 }
 
-/** A tab of one list: bar, what scrolls, foot. */
+/** Tab with one list: bar, scrolling body, foot. */
 export function TabTable({ bar, hint, pending, error, onRetry, failed, children, foot }: TabTableProps) {
   const body = useRef<HTMLDivElement>(null);
   useRowKeys(body);

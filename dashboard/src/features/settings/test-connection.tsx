@@ -1,18 +1,18 @@
-import type { Connection, Tried } from "../../../../server/wire/console.ts";
+import type { Connection, Tried } from "../../../../server/domain/api-types/console.ts";
 import { testConnection } from "../../entities/server/server-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { WireLine } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 
 interface TestConnectionProps {
   connection: Connection | undefined;
   onClose: () => void;
 }
 
-/** Asks the provider for one word, as a run would, and shows what came of it. */
+/** Sends a short request to the provider, as a run would, and shows the result. */
 export function TestConnection({ connection, onClose }: TestConnectionProps) {
   const form = useForm({
     first: { model: "" },
@@ -38,7 +38,7 @@ export function TestConnection({ connection, onClose }: TestConnectionProps) {
         spellCheck={false}
         {...form.text("model")}
       />
-      <div role="status">{form.made && <Outcome tried={form.made} prefix={connection.prefix} />}</div>
+      <div role="status">{form.result && <Outcome tried={form.result} prefix={connection.prefix} />}</div>
     </FormDialog>
   );
 }
@@ -48,16 +48,16 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
   const name = model && `${prefix}/${model}`;
   if (ok)
     return (
-      <Note tone="ok">
+      <Callout tone="ok">
         <b>The connection works.</b> <code>{name}</code> answered in {formatDuration(latency_ms)}
         {output ? `: “${output}”` : "."}
         <p className="text-muted">
           {formatCount(usage?.input_tokens)} → {formatCount(usage?.output_tokens)} tokens
         </p>
-      </Note>
+      </Callout>
     );
   return (
-    <Note tone="bad">
+    <Callout tone="bad">
       <b>The connection failed.</b>
       <p>{error?.message}</p>
       <p className="text-muted">
@@ -70,6 +70,6 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
         )}
       </p>
       {error && <WireLine code={error.code} />}
-    </Note>
+    </Callout>
   );
 }

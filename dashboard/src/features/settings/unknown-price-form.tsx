@@ -1,7 +1,7 @@
 import { useId } from "react";
-import type { UnknownPrice } from "../../../../server/core/budget-schema.ts";
-import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
+import type { UnknownPrice } from "../../../../server/domain/budget-schema.ts";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 import { useProjectForm } from "./use-project-form.ts";
 
@@ -10,7 +10,7 @@ const choices = [
   { value: "allow", label: "Allow" },
 ] as const;
 
-/** What a budget in USD means for models whose cost nobody knows. */
+/** Effect of a USD budget on models with unknown prices. */
 export function UnknownPriceForm({ project }: { project: ProjectDetails }) {
   const id = useId();
   const form = useProjectForm(project.id, {
@@ -28,7 +28,7 @@ export function UnknownPriceForm({ project }: { project: ProjectDetails }) {
             Applies when there is a budget in USD. If allowed, their tokens count, but not their cost.
           </div>
         </div>
-        <ChoiceBar
+        <SegmentedControl
           name={id}
           choices={choices}
           readOnly={form.isPending}

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ProjectChange } from "../../../../server/projects/schema.ts";
+import type { ProjectChange } from "../../../../server/resources/projects/schema.ts";
 import { changeProject, projectsQuery } from "../../entities/project/project-api.ts";
-import { type Faults, serverFaults } from "../../lib/fault-of.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 
 /**
- * A form of what is edited of a project. It stays until it is saved or discarded, whatever else changes; what is not
- * edited stays as others save it. What the server made of it is what all pages show from then on.
+ * Form state of a project's settings. Edits stay until saved or discarded; unedited fields follow other people's
+ * changes. The response updates all pages.
  */
 export function useProjectForm<Edits extends object>(
   id: string,
@@ -17,11 +17,11 @@ export function useProjectForm<Edits extends object>(
     fieldOf,
     onSaved,
   }: {
-    /** Nothing edited. */
+    /** State without edits. */
     first: Edits;
     changeOf: (edits: Edits) => ProjectChange;
-    check?: (edits: Edits) => Faults<Edits>;
-    /** The field that shows what is wrong with a parameter. */
+    check?: (edits: Edits) => FieldErrors<Edits>;
+    /** Returns the form field of an API parameter, for its error. */
     fieldOf?: (param: string) => string;
     onSaved?: () => void;
   },
@@ -30,10 +30,10 @@ export function useProjectForm<Edits extends object>(
   const form = useForm({
     first,
     ...(check && { check }),
-    blame: (error, edits) => serverFaults(error, edits, fieldOf),
+    blame: (error, edits) => serverFieldErrors(error, edits, fieldOf),
     send: (edits: Edits) => changeProject(id, changeOf(edits)),
     onSent: async (saved) => {
-      // An older list that is still on its way would show the old settings again.
+      // A list in flight would bring the old settings back.
       await client.cancelQueries(projectsQuery);
       client.setQueryData(projectsQuery.queryKey, (list) => list?.map((each) => (each.id === id ? saved : each)));
       form.restart();

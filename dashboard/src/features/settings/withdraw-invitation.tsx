@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { Invitation } from "../../../../server/wire/console.ts";
+import type { Invitation } from "../../../../server/domain/api-types/console.ts";
 import { invitationsQuery, withdraw } from "../../entities/server/server-api.ts";
-import { Button } from "../../ui/button.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Makes an invitation's link void. */
+/** Revokes an invitation's link. */
 export function WithdrawInvitation({ invitation: { id, email } }: { invitation: Invitation }) {
   const client = useQueryClient();
   const withdrawing = useMutation({
@@ -13,7 +13,7 @@ export function WithdrawInvitation({ invitation: { id, email } }: { invitation: 
       await client.invalidateQueries(invitationsQuery);
       toast("Invitation withdrawn", `The link for ${email} no longer works.`);
     },
-    onError: (error) => failed("The invitation was not withdrawn", error.message),
+    onError: (error) => toastFailure("The invitation was not withdrawn", error.message),
   });
   return (
     <Button

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { addCases, type Suite, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice } from "./choose-runs.tsx";
 
-/** Pins more runs by a suite. */
+/** Adds more runs to a suite. */
 export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(suiteApi);
@@ -42,7 +42,7 @@ export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void
       <ChooseRuns
         choice={choice}
         pinned={pinned}
-        error={form.faults.add_run_ids ?? already}
+        error={form.fieldErrors.add_run_ids ?? already}
         onChange={(add_run_ids) => form.set({ add_run_ids })}
       />
     </FormDialog>

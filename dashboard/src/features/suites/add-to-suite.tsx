@@ -1,24 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { limits } from "../../../../server/core/limits.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { addCases, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Select } from "../../ui/select.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
 import { canBePinned } from "./cases.ts";
 
 const newOne = "new";
 
-/** Pins runs that were chosen elsewhere, by a suite that is there or by a new one. */
+/** Adds runs selected elsewhere to an existing or a new suite. */
 export function AddToSuite({
   runs,
   onClose,
@@ -32,7 +32,7 @@ export function AddToSuite({
   const refresh = useRefresh(suiteApi);
   const { data: suites, error } = useQuery(suiteApi.every(at));
   const [chosen, setChosen] = useState<string | null>(null);
-  // What is offered first stays so: a suite that somebody makes meanwhile is not put in its place.
+  // Fixes the default once loaded: a suite created elsewhere meanwhile does not change it.
   if (chosen === null && (suites || error)) setChosen(suites?.[0]?.id ?? newOne);
   const isNew = chosen === newOne;
   const target = useQuery({ ...suiteQuery(at, chosen ?? ""), enabled: chosen !== null && !isNew });
@@ -63,19 +63,19 @@ export function AddToSuite({
       failed="The runs were not added"
     >
       {able.length < runs.length && (
-        <Note tone={able.length === 0 ? "bad" : "warn"}>
+        <Callout tone={able.length === 0 ? "bad" : "warn"}>
           {able.length === 0
             ? "None of them can be added"
             : `${plural(able.length, "run")} of ${runs.length} can be added`}
           : a run must have ended and still have its trace.
-        </Note>
+        </Callout>
       )}
       {ids.length < able.length && (
-        <Note tone="warn">
+        <Callout tone="warn">
           {ids.length === 0
             ? `The suite has ${able.length === 1 ? "it" : "them"} already.`
             : `The suite has ${able.length - ids.length} of them already.`}
-        </Note>
+        </Callout>
       )}
       {chosen === null ? (
         <div role="status" aria-label="Loading suites">

@@ -2,27 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
 import { useEffect, useMemo, useRef } from "react";
-import type { Divergence } from "../../../../server/core/run-event.ts";
-import { lastText } from "../../../../server/core/run-input.ts";
-import type { SuiteCase as CaseResult } from "../../../../server/wire/suite.ts";
+import type { SuiteCase as CaseResult } from "../../../../server/domain/api-types/suite.ts";
+import type { Divergence } from "../../../../server/domain/run-event.ts";
+import { lastText } from "../../../../server/domain/run-input.ts";
 import { versionQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { VersionDiff } from "../../entities/agent/version-diff.tsx";
 import { runQuery } from "../../entities/run/run-api.ts";
 import type { LiveResult } from "../../entities/suite/suite-api.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { diffLines, diffWords } from "../../lib/text-diff.ts";
-import { useKeys } from "../../lib/use-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { DiffText } from "../../ui/diff-text.tsx";
-import { WireLine } from "../../ui/error-note.tsx";
-import { Fact, Facts } from "../../ui/facts.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
-import { Note } from "../../ui/note.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Description, DescriptionList } from "../../ui/data/description-list.tsx";
+import { DiffText } from "../../ui/data/diff-text.tsx";
+import { Markdown } from "../../ui/data/markdown.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
+import { buttonClass } from "../../ui/forms/button.tsx";
 import type { JoinedCase } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
@@ -30,7 +30,7 @@ import { caseLine, placeWords } from "./suite-words.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
-/** One case: the run as it was, where it would come out otherwise, and how it went on with its model. */
+/** One case: the recorded run, its divergences and its live continuation. */
 export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: JoinedCase; search: SuiteSearch }) {
   const { run_id, agent_id, pinned, result } = shown;
   const agent = useAgentName(agent_id);
@@ -38,7 +38,7 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
   const leave = () => document.querySelector<HTMLElement>("[data-close-case]")?.click();
   useKeys({ Escape: leave });
   const back = useRef<HTMLAnchorElement>(null);
-  // A narrow page shows the case in the list's place: the row that had the focus is hidden.
+  // On narrow pages the case replaces the list, so the focused row is hidden.
   useEffect(() => {
     if (document.activeElement?.checkVisibility() === false) back.current?.focus();
   }, []);
@@ -68,26 +68,26 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
         >
           <X {...icon} />
         </Link>
-        <Facts>
-          <Fact name="Run">
+        <DescriptionList>
+          <Description name="Run">
             <Link to="/runs/$runId" params={{ runId: run_id }} className="cut text-accent hover:underline">
               <code>{run_id}</code>
             </Link>
             <CopyButton text={run_id} what="run id" />
-          </Fact>
+          </Description>
           {pinned && (
-            <Fact name="Status">
+            <Description name="Status">
               <StatusPill status={pinned.status} />
-            </Fact>
+            </Description>
           )}
           {result?.agent_version != null && (
-            <Fact name="Replayed with">
+            <Description name="Replayed with">
               <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="text-accent hover:underline">
                 version {result.agent_version}
               </Link>
-            </Fact>
+            </Description>
           )}
-        </Facts>
+        </DescriptionList>
         <div className="flex flex-wrap gap-2">
           <Link to="/runs/$runId" params={{ runId: run_id }} className={buttonClass({ size: "sm" })}>
             <ListTree {...icon} />
@@ -111,7 +111,7 @@ export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: J
   );
 }
 
-/** What the case asks: the head of it until the run itself is here. */
+/** Input of the case; the truncated one until the run has loaded. */
 function Asked({ runId, head }: { runId: string; head: string | null }) {
   const { data: run } = useQuery(runQuery(useWorkspace(), runId));
   const input = run ? lastText(run.input) : head;
@@ -124,7 +124,7 @@ function Asked({ runId, head }: { runId: string; head: string | null }) {
   );
 }
 
-/** Of a prompt that is not the same: what its agent says otherwise than when the case was run. */
+/** For a diverged prompt: changes of the agent since the recorded run. */
 function ChangedAgent({ runId, agentId, version }: { runId: string; agentId: string; version: number }) {
   const at = useWorkspace();
   const then = useQuery(runQuery(at, runId)).data?.agent_version;
@@ -149,7 +149,7 @@ function ChangedAgent({ runId, agentId, version }: { runId: string; agentId: str
 function Text({ text, none }: { text: string | null; none: string }) {
   if (!text) return <p className="text-muted">{none}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
     <div tabIndex={0} className="max-h-60 overflow-y-auto">
       <Markdown text={text} />
     </div>
@@ -161,11 +161,11 @@ function Outcome({ result, runId }: { result: CaseResult | null; runId: string }
   const { status, error, divergences, divergences_count, matched_steps } = result;
   if (error)
     return (
-      <Note tone="bad">
+      <Callout tone="bad">
         <b>The case could not be replayed</b>
         <p>{error.message}</p>
         <WireLine code={error.code} requestId={runId} />
-      </Note>
+      </Callout>
     );
   if (status !== "diverged") return <p className="text-muted">{caseLine(result)}.</p>;
   const hidden = divergences_count - divergences.length;
@@ -176,7 +176,7 @@ function Outcome({ result, runId }: { result: CaseResult | null; runId: string }
         <span className="font-normal text-muted"> · {plural(matched_steps, "step")} equal</span>
       </h3>
       {divergences.map((divergence, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: what was found stays where it is.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the order of the results never changes.
         <DivergenceCard key={index} divergence={divergence} runId={runId} />
       ))}
       {hidden > 0 && (
@@ -212,16 +212,16 @@ function WentOn({ live, runId, before }: { live: LiveResult; runId: string; befo
         )}
       </h3>
       {fork && (
-        <Facts>
-          <Fact name="Cost">{formatCost(cost_usd)}</Fact>
-          <Fact name="Tokens">{formatCount(total_tokens)}</Fact>
+        <DescriptionList>
+          <Description name="Cost">{formatCost(cost_usd)}</Description>
+          <Description name="Tokens">{formatCount(total_tokens)}</Description>
           {diff && (
-            <Fact name="Steps">
+            <Description name="Steps">
               {formatCount(diff.equal)} equal, {formatCount(diff.changed)} changed, {formatCount(diff.only_b)} new,{" "}
               {formatCount(diff.only_a)} missing
-            </Fact>
+            </Description>
           )}
-        </Facts>
+        </DescriptionList>
       )}
       {error && <p className="text-muted wrap-anywhere">{error.message}</p>}
       {output_equal === false && output !== null && <DiffText parts={diffWords(before ?? "", output)} />}
@@ -229,7 +229,7 @@ function WentOn({ live, runId, before }: { live: LiveResult; runId: string; befo
   );
 }
 
-/** One place where the replay would do something else than the record says, and what, as far as that is short. */
+/** A divergence between replay and recording, with both values if they are short. */
 function DivergenceCard({ divergence, runId }: { divergence: Divergence; runId: string }) {
   const { step_index, message, expected, actual } = divergence;
   const isShown = expected !== undefined || actual !== undefined;

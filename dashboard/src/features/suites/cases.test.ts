@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { CaseStatus } from "../../../../server/wire/names.ts";
-import type { SuiteCase as CaseResult, PinnedRun as PinnedCase } from "../../../../server/wire/suite.ts";
-import { canBePinned, joinCases, ofOutcome, runIdsIn } from "./cases.ts";
+import type { CaseStatus } from "../../../../server/domain/api-types/enums.ts";
+import type { SuiteCase as CaseResult, PinnedRun as PinnedCase } from "../../../../server/domain/api-types/suite.ts";
+import { canBePinned, filterByOutcome, joinCases, runIdsIn } from "./cases.ts";
 
 const pinned = (run_id: string): PinnedCase => ({
   run_id,
@@ -24,7 +24,7 @@ const result = (run_id: string, status: CaseStatus): CaseResult => ({
   error: null,
 });
 
-test("each case stands beside its outcome, in the order of the suite", () => {
+test("each case is paired with its outcome, in the suite's order", () => {
   const joined = joinCases([pinned("run_b"), pinned("run_a")], [result("run_a", "equal"), result("run_b", "diverged")]);
   expect(joined.map(({ run_id, result }) => [run_id, result?.status])).toEqual([
     ["run_b", "diverged"],
@@ -32,7 +32,7 @@ test("each case stands beside its outcome, in the order of the suite", () => {
   ]);
 });
 
-test("a case that was put in since has no outcome, and one that was taken out since stands last", () => {
+test("a case added since has no outcome, and a removed one comes last", () => {
   const joined = joinCases([pinned("run_new")], [result("run_old", "failed")]);
   expect(joined.map(({ run_id, pinned, result }) => [run_id, pinned !== null, result?.status ?? null])).toEqual([
     ["run_new", true, null],
@@ -40,13 +40,13 @@ test("a case that was put in since has no outcome, and one that was taken out si
   ]);
 });
 
-test("of one outcome, only its cases are left", () => {
+test("an outcome filters the cases", () => {
   const joined = joinCases([pinned("run_a"), pinned("run_b")], [result("run_a", "equal"), result("run_b", "diverged")]);
-  expect(ofOutcome(joined, "diverged").map(({ run_id }) => run_id)).toEqual(["run_b"]);
-  expect(ofOutcome(joined, undefined)).toHaveLength(2);
+  expect(filterByOutcome(joined, "diverged").map(({ run_id }) => run_id)).toEqual(["run_b"]);
+  expect(filterByOutcome(joined, undefined)).toHaveLength(2);
 });
 
-test("a run can be added once it is over, as long as its trace is there", () => {
+test("a run can be added if it has ended and its trace exists", () => {
   expect(canBePinned({ status: "failed", trace_id: "trc_1" })).toBe(true);
   expect(canBePinned({ status: "in_progress", trace_id: "trc_1" })).toBe(false);
   expect(canBePinned({ status: "completed", trace_id: null })).toBe(false);
@@ -54,13 +54,13 @@ test("a run can be added once it is over, as long as its trace is there", () => 
 
 const id = "run_01m7zf0k46aztc1czevwfbr71j";
 
-test("ids are found between blanks, commas and lines, each once", () => {
+test("ids are found between spaces, commas and line breaks, each once", () => {
   expect(runIdsIn(` ${id},\n${id}; run_01m7zf0k4nvtje7gb6dbpxkkt4 `)).toEqual({
     ids: [id, "run_01m7zf0k4nvtje7gb6dbpxkkt4"],
     others: [],
   });
 });
 
-test("what is no id of a run is told apart", () => {
+test("words that are no run ids are returned separately", () => {
   expect(runIdsIn(`agt_1 ${id}`)).toEqual({ ids: [id], others: ["agt_1"] });
 });

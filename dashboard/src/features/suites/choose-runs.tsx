@@ -1,30 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useState } from "react";
-import { lastText, wholeText } from "../../../../server/core/run-input.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { lastText, wholeText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
-import { plainLine } from "../../lib/plain-line.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { Time } from "../../ui/time.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { canBePinned, runIdsIn } from "./cases.ts";
 
-/** Runs that were marked in the list, and a text with the ids of others. */
+/** Chosen runs: ticked ones, and text with ids of others. */
 interface RunChoice {
   marked: readonly string[];
   typed: string;
 }
 
-/** Nothing is chosen yet. */
+/** Initial state. */
 export const noChoice: RunChoice = { marked: [], typed: "" };
 
-/** All that were chosen, and what is wrong with what was typed. */
+/** Returns all chosen ids, and the error of the typed text. */
 export function chosenRuns({ marked, typed }: RunChoice): { ids: string[]; fault: string | null } {
   const { ids, others } = runIdsIn(typed);
   const [first] = others;
@@ -34,7 +34,7 @@ export function chosenRuns({ marked, typed }: RunChoice): { ids: string[]; fault
   };
 }
 
-/** Runs that are over, to be pinned: the newest by their input, any by their id. */
+/** Picker of ended runs: recent ones by input, any by id. */
 export function ChooseRuns({
   choice,
   pinned,
@@ -42,9 +42,9 @@ export function ChooseRuns({
   onChange,
 }: {
   choice: RunChoice;
-  /** Those that are in the suite already. */
+  /** Runs that the suite already has. */
   pinned?: ReadonlySet<string>;
-  /** What the server said of the runs. */
+  /** Server error about the runs. */
   error: string | null | undefined;
   onChange: (choice: RunChoice) => void;
 }) {
@@ -114,10 +114,10 @@ function RunChoiceRow({ run, isMarked, onToggle }: { run: Run; isMarked: boolean
         <span className="min-w-0 flex-1">
           <span className="cut block">
             <span className="font-medium">{agent}</span>{" "}
-            <span className="text-muted">· {plainLine(lastText(run.input))}</span>
+            <span className="text-muted">· {markdownToText(lastText(run.input))}</span>
           </span>
           <span className="cut block text-xs text-muted">
-            {plainLine(run.output ?? "") || run.error?.message || "–"}
+            {markdownToText(run.output ?? "") || run.error?.message || "–"}
           </span>
         </span>
         <span className="flex shrink-0 flex-col items-end gap-0.5 text-xs text-muted">

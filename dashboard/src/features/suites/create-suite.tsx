@@ -1,10 +1,10 @@
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { suiteApi } from "../../entities/suite/suite-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice } from "./choose-runs.tsx";
 import { SuiteFields } from "./suite-fields.tsx";
 
@@ -16,7 +16,7 @@ const bodyOf = ({ name, description, run_ids }: typeof first) => ({
   run_ids: chosenRuns(run_ids).ids,
 });
 
-/** Makes a suite of runs that are chosen here. */
+/** Creates a suite of chosen runs. */
 export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCreated: (suiteId: string) => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(suiteApi);
@@ -30,7 +30,7 @@ export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCre
       await refresh();
     },
   });
-  const { draft, faults, set } = form;
+  const { draft, fieldErrors, set } = form;
   const { ids, fault } = chosenRuns(draft.run_ids);
   return (
     <FormDialog
@@ -46,7 +46,7 @@ export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCre
       request={{ method: "POST", path: "/v1/suites", body: bodyOf(draft) }}
     >
       <SuiteFields text={form.text} />
-      <ChooseRuns choice={draft.run_ids} error={faults.run_ids} onChange={(run_ids) => set({ run_ids })} />
+      <ChooseRuns choice={draft.run_ids} error={fieldErrors.run_ids} onChange={(run_ids) => set({ run_ids })} />
     </FormDialog>
   );
 }

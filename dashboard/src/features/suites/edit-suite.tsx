@@ -1,9 +1,9 @@
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { SuiteFields } from "./suite-fields.tsx";
 
 const bodyOf = ({ name, description }: { name: string; description: string }) => ({
@@ -11,7 +11,7 @@ const bodyOf = ({ name, description }: { name: string; description: string }) =>
   description: description.trim() || null,
 });
 
-/** Gives a suite another name, or other words about it. */
+/** Edits a suite's name and description. */
 export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => void }) {
   const at = useWorkspace();
   const refresh = useRefresh(suiteApi);

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { firstLiveDraft, liveBody, liveFaults } from "./live-draft.ts";
 
-const live = { ...firstLiveDraft, goesOn: true };
+const live = { ...firstLiveDraft, continuesLive: true };
 const none = { cost: null, tokens: null, forks: null };
 
-test("a replay alone sends nothing of a budget, whatever its fields say", () => {
+test("a replay-only run sends no budget, whatever the fields contain", () => {
   expect(liveBody({ ...firstLiveDraft, cost: "nonsense" })).toEqual({});
   expect(liveFaults({ ...firstLiveDraft, cost: "nonsense" })).toEqual(none);
 });
 
-test("what was written is the budget, and what is empty is no limit", () => {
+test("typed values become the budget, and an empty field means no limit", () => {
   expect(liveBody(live)).toEqual({ live: { max_cost_usd: 1, max_runs: 20 } });
   expect(liveBody({ ...live, cost: " ", tokens: "5000", forks: "" })).toEqual({ live: { max_total_tokens: 5000 } });
 });
@@ -21,10 +21,10 @@ test.each([
   ["tokens", "1.5"],
   ["forks", "0"],
   ["forks", "501"],
-] as const)("%s is not taken as %s", (field, text) => {
+] as const)("the field %s rejects %s", (field, text) => {
   expect(liveFaults({ ...live, [field]: text })[field]).not.toBeNull();
 });
 
-test("an amount without a leading zero is one", () => {
+test("an amount may omit the leading zero", () => {
   expect(liveFaults({ ...live, cost: ".5" })).toEqual(none);
 });

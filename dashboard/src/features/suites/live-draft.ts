@@ -1,22 +1,22 @@
-import { limits } from "../../../../server/core/limits.ts";
-import type { Live } from "../../../../server/suites/schema.ts";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { Live } from "../../../../server/services/evals/schema.ts";
 
-/** What somebody wrote about going on live. Empty is no limit, or the server's own. */
+/** Form state of live continuation. An empty field means no limit, or the server's default. */
 export interface LiveDraft {
-  goesOn: boolean;
+  continuesLive: boolean;
   cost: string;
   tokens: string;
   forks: string;
 }
 
-/** What is wrong with each field, or null. */
+/** Error of each field, or null. */
 type LiveFaults = Record<"cost" | "tokens" | "forks", string | null>;
 
-/** A cautious beginning: nobody spends more than a dollar by leaving a field as it was. */
-export const firstLiveDraft: LiveDraft = { goesOn: false, cost: "1.00", tokens: "", forks: "20" };
+/** Cautious defaults: unchanged fields never spend more than a dollar. */
+export const firstLiveDraft: LiveDraft = { continuesLive: false, cost: "1.00", tokens: "", forks: "20" };
 
-/** What is wrong with it, field by field. */
-export function liveFaults({ goesOn, cost, tokens, forks }: LiveDraft): LiveFaults {
+/** Validates the fields. */
+export function liveFaults({ continuesLive: goesOn, cost, tokens, forks }: LiveDraft): LiveFaults {
   if (!goesOn) return { cost: null, tokens: null, forks: null };
   return {
     cost: cost.trim() === "" || isBetween(cost, 0, limits.budget_usd) ? null : "An amount above 0, such as 0.50.",
@@ -28,8 +28,8 @@ export function liveFaults({ goesOn, cost, tokens, forks }: LiveDraft): LiveFaul
   };
 }
 
-/** The body of the request that starts the suite run. */
-export function liveBody({ goesOn, cost, tokens, forks }: LiveDraft): { live?: Live } {
+/** Body of the request that starts the suite run. */
+export function liveBody({ continuesLive: goesOn, cost, tokens, forks }: LiveDraft): { live?: Live } {
   if (!goesOn) return {};
   return {
     live: {

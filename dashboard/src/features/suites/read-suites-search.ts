@@ -1,21 +1,21 @@
-import { type CaseStatus, caseStatuses } from "../../../../server/wire/names.ts";
-import { given, type NamedSearch, readChoice, readId, readNamedSearch } from "../../lib/page-search.ts";
+import { type CaseStatus, caseStatuses } from "../../../../server/domain/api-types/enums.ts";
+import { type NamedSearch, omitUndefined, readChoice, readId, readNamedSearch } from "../../lib/page-search.ts";
 
-/** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
+/** Search parameters of a suite's page: suite run, outcome filter and open case. */
 export interface SuiteSearch {
-  /** The suite run whose outcomes stand beside the cases; without it, the last one. */
+  /** Suite run whose outcomes are shown; absent: the last one. */
   result?: string;
   outcome?: CaseStatus;
-  /** The pinned run of the case that is looked at. */
+  /** Run id of the open case. */
   case?: string;
 }
 
-/** The page of the list in an address. */
+/** Parses the search parameters of the list. */
 export const readSuitesSearch = (search: Record<string, unknown>): NamedSearch => readNamedSearch(search, "sui");
 
-/** What the address of a suite says; what is none of it is left out. */
+/** Parses the search parameters of a suite's page; invalid values are omitted. */
 export const readSuiteSearch = (search: Record<string, unknown>): SuiteSearch =>
-  given({
+  omitUndefined({
     result: readId(search.result, "suite_run"),
     outcome: readChoice(search.outcome, caseStatuses),
     case: readId(search.case, "run"),

@@ -1,15 +1,15 @@
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type Suite, startSuiteRun, suiteApi } from "../../entities/suite/suite-api.ts";
+import { type Fields, fieldsOf, useForm } from "../../hooks/use-form.ts";
 import { plural } from "../../lib/format.ts";
-import { type Fields, fieldsOf, useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./live-draft.ts";
 
-/** Holds the pinned runs against their agents as they are now; by request, what diverges goes on with its model. */
+/** Replays the recorded runs against the current agents; optionally, diverged runs continue live. */
 export function RunSuite({
   suite,
   onClose,
@@ -46,7 +46,7 @@ export function RunSuite({
       failed="The suite was not run"
       request={{ method: "POST", path: `/v1/suites/${suite.id}/runs?wait=60`, body: liveBody(draft) }}
     >
-      <ChoiceCards
+      <RadioCards
         label="When a case diverges"
         choices={[
           {
@@ -60,10 +60,10 @@ export function RunSuite({
             hint: `A fork calls the model, so that outputs can be compared. Tool calls without a record are made.${real}`,
           },
         ]}
-        chosen={draft.goesOn ? "live" : "tell"}
-        onChoose={(choice) => set({ goesOn: choice === "live" })}
+        chosen={draft.continuesLive ? "live" : "tell"}
+        onChoose={(choice) => set({ continuesLive: choice === "live" })}
       />
-      {draft.goesOn && <Budget {...fieldsOf(draft, faults, set)} />}
+      {draft.continuesLive && <Budget {...fieldsOf(draft, faults, set)} />}
     </FormDialog>
   );
 }

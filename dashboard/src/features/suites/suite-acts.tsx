@@ -2,20 +2,20 @@ import { Pencil, Plus, Trash2 } from "lucide-react";
 import { type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
 import { AddCases } from "./add-cases.tsx";
 import { CreateSuite } from "./create-suite.tsx";
 import { EditSuite } from "./edit-suite.tsx";
 import { RunSuite } from "./run-suite.tsx";
 
-/** What is being done to a suite, in its dialog. */
+/** Open dialog of a suite. */
 export type SuiteAct = { kind: "create" } | { kind: "run" | "add" | "edit" | "delete"; suite: Suite };
 
-/** All that can be done with a suite, but for running it. */
+/** Menu of a suite's actions except running it. */
 export function SuiteMenu({ suite, onAct }: { suite: Suite; onAct: (act: SuiteAct) => void }) {
   return (
-    <ActsMenu
+    <ActionsMenu
       of={suite.name}
       acts={[
         { icon: Plus, word: "Add cases", onDo: () => onAct({ kind: "add", suite }) },
@@ -26,7 +26,7 @@ export function SuiteMenu({ suite, onAct }: { suite: Suite; onAct: (act: SuiteAc
   );
 }
 
-/** The dialog of what is being done to a suite. */
+/** Dialog of the chosen action. */
 export function SuiteDialogs({
   act,
   onAct,
@@ -35,7 +35,7 @@ export function SuiteDialogs({
 }: {
   act: SuiteAct | null;
   onAct: (act: SuiteAct | null) => void;
-  /** Shows a suite, and what last came of it. */
+  /** Opens a suite with its last result. */
   onOpen: (suiteId: string) => void;
   onDeleted?: () => void;
 }) {

@@ -2,26 +2,26 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
-import { type CaseStatus, caseStatuses } from "../../../../server/wire/names.ts";
+import { type CaseStatus, caseStatuses } from "../../../../server/domain/api-types/enums.ts";
 import type {
   SuiteRunListItem as SuiteRun,
   SuiteRun as SuiteRunWithCases,
   Suite as SuiteWithCases,
-} from "../../../../server/wire/suite.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+} from "../../../../server/domain/api-types/suite.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { cancelSuiteRun, suiteApi, suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
 import { formatCost, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Progress } from "../../ui/progress.tsx";
-import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
-import { Time } from "../../ui/time.tsx";
-import { TimeSwitch } from "../../ui/time-switch.tsx";
-import { toast } from "../../ui/toast.ts";
+import { CodeBlock } from "../../ui/data/code-block.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { SheetBar, SheetFoot } from "../../ui/dialogs/sheet.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip } from "../../ui/forms/chip.tsx";
+import { FoldedCode } from "../../ui/forms/show-code.tsx";
+import { TimeSwitch } from "../../ui/forms/time-switch.tsx";
 import { CasePane } from "./case-pane.tsx";
 import { joinCases } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
@@ -29,7 +29,7 @@ import { SuiteCases } from "./suite-cases.tsx";
 import { CasePill, caseWords, SuiteRunPill } from "./suite-pill.tsx";
 import { countWords, shellWord } from "./suite-words.ts";
 
-/** The cases with what came of them, and beside them the suite runs so far, or the case that is looked at. */
+/** The cases, and beside them the suite's results or the open case. */
 export function SuiteBody({
   suite,
   search,
@@ -84,7 +84,7 @@ export function SuiteBody({
   );
 }
 
-/** The case that was closed leaves the focus at its row. */
+/** Returns the focus to the row of the case that was closed. */
 function useBackToRow(runId: string | undefined): void {
   const last = useRef(runId);
   useEffect(() => {
@@ -97,7 +97,7 @@ function useBackToRow(runId: string | undefined): void {
 
 const choices = caseStatuses.map((value) => ({ value, label: <CasePill status={value} />, word: caseWords(value) }));
 
-/** Which suite run stands beside the cases, how it came out or how far it is, and which cases are listed. */
+/** Bar above the cases: suite run, its result or progress, and the outcome filter. */
 function SuiteRunBar({
   suiteId,
   result,
@@ -173,7 +173,7 @@ function SuiteRunBar({
   );
 }
 
-/** What its forks cost, of what they might. Where one's cost is unknown, so is the sum. */
+/** Describes the cost of live continuations and its limit. Unknown if the cost of any is unknown. */
 function spentWords({ live, cases }: SuiteRunWithCases): string {
   const forks = cases.flatMap((each) => (each.live?.run_id ? [each.live] : []));
   const isUnknown = forks.some(({ cost_usd, status }) => cost_usd === null && status !== "in_progress");
@@ -183,7 +183,7 @@ function spentWords({ live, cases }: SuiteRunWithCases): string {
   return `Forks cost ${formatCost(cost)}${most}`;
 }
 
-/** Results of a suite so far, and how a build runs it. */
+/** Results of a suite, and the command that runs it in CI. */
 function SuiteRuns({
   suite,
   runs,

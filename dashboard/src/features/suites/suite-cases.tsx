@@ -2,24 +2,24 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2, ListFilter, ListTree, X } from "lucide-react";
 import { useRef, useState } from "react";
-import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
+import type { Suite as SuiteWithCases } from "../../../../server/domain/api-types/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
+import { useRowKeys } from "../../hooks/use-row-keys.ts";
 import { formatCost } from "../../lib/format.ts";
-import { plainLine } from "../../lib/plain-line.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { markdownToText } from "../../lib/markdown-to-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.ts";
-import { type JoinedCase, ofOutcome } from "./cases.ts";
+import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/data/table.tsx";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { filterByOutcome, type JoinedCase } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
 import { caseLine } from "./suite-words.ts";
 
-/** Whether some went on live is known when one has: until then the column would stand empty. */
+/** The head of the live column stays hidden until a case has a live result. */
 const columnsOf = (cases: readonly JoinedCase[]) => [
   { label: "Outcome" },
   { label: "Case and result" },
@@ -27,7 +27,7 @@ const columnsOf = (cases: readonly JoinedCase[]) => [
   { label: "Actions", silent: true },
 ];
 
-/** The cases of a suite, in its order. */
+/** Cases of a suite, in order. */
 export function SuiteCases({
   suite,
   cases,
@@ -43,7 +43,7 @@ export function SuiteCases({
 }) {
   const body = useRef<HTMLElement>(null);
   const [removes, setRemoves] = useState<JoinedCase | null>(null);
-  const shown = ofOutcome(cases, search.outcome);
+  const shown = filterByOutcome(cases, search.outcome);
   useRowKeys(body);
   return (
     <section ref={body} aria-label="Cases" className="relative wide:min-h-0 wide:flex-1 wide:overflow-y-auto">
@@ -85,7 +85,7 @@ export function SuiteCases({
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 const tones = { pending: "text-muted", equal: "text-muted", diverged: "text-warn", failed: "text-bad" };
 
-/** One case: the run that it pins, and what came of it. The row opens it beside the list. */
+/** A case's row: recorded run and outcome. A click opens it beside the list. */
 function CaseRow({
   shown: { run_id, agent_id, pinned, result },
   suiteId,
@@ -98,7 +98,7 @@ function CaseRow({
   suiteId: string;
   search: SuiteSearch;
   isOpen: boolean;
-  /** A suite has at least one case. */
+  /** True for the last case: a suite must have at least one. */
   isOnly: boolean;
   onRemove: (() => void) | undefined;
 }) {
@@ -124,7 +124,7 @@ function CaseRow({
           <span className="font-medium">{agent}</span>
           <span className="text-muted">
             {" "}
-            · {pinned ? plainLine(pinned.input ?? pinned.output ?? "") || "No input" : "removed from the suite"}
+            · {pinned ? markdownToText(pinned.input ?? pinned.output ?? "") || "No input" : "removed from the suite"}
           </span>
         </Link>
         <SecondLine title={line} tone={tones[result?.status ?? "pending"]}>
@@ -179,7 +179,7 @@ function CaseRow({
   );
 }
 
-/** Takes a case out of a suite, after saying what that does. */
+/** Removes a case from a suite after explaining the effects. */
 function RemoveCase({
   suite,
   removed,
@@ -194,7 +194,7 @@ function RemoveCase({
   const agent = useAgentName(removed.agent_id);
   const at = useWorkspace();
   return (
-    <ActDialog
+    <ActionDialog
       title="Remove case"
       act="Remove case"
       acting="Removing"
@@ -210,6 +210,6 @@ function RemoveCase({
       <p className="wrap-anywhere">
         {suite.name} no longer replays this run of {agent}. The run is kept until its retention ends.
       </p>
-    </ActDialog>
+    </ActionDialog>
   );
 }

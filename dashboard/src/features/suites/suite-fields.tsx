@@ -1,14 +1,13 @@
-import { limits } from "../../../../server/core/limits.ts";
-import type { Fields } from "../../lib/use-form.ts";
-import { Field } from "../../ui/field.tsx";
+import { limits } from "../../../../server/domain/limits.ts";
+import type { Fields } from "../../hooks/use-form.ts";
+import { Field } from "../../ui/forms/field.tsx";
 
-/** What a suite is called, and what it is for. */
+/** Name and description of a suite. */
 interface SuiteDraft {
   name: string;
   description: string;
 }
 
-/** The fields for both. */
 export function SuiteFields({ text }: Pick<Fields<SuiteDraft>, "text">) {
   return (
     <>

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { suiteQuery } from "../../entities/suite/suite-api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { type SuiteAct, SuiteDialogs, SuiteMenu } from "./suite-acts.tsx";
 import { SuiteBody } from "./suite-body.tsx";
@@ -23,9 +23,9 @@ interface SuitePageProps {
   onLeave: () => void;
 }
 
-/** One suite: the runs that it pins, and what came of each. */
+/** Page of one suite: its cases and their outcomes. */
 export function SuitePage({ id, search, onSearch, onOpen, onLookIn, onLeave }: SuitePageProps) {
-  const mayChange = useMay("member");
+  const mayChange = usePermission("member");
   const read = useQuery(suiteQuery(useWorkspace(), id));
   const [act, setAct] = useState<SuiteAct | null>(null);
   return (
@@ -45,17 +45,17 @@ export function SuitePage({ id, search, onSearch, onOpen, onLookIn, onLeave }: S
               </>
             }
           >
-            <IdFact noun="suite" id={id} />
-            <Fact name="Cases">{formatCount(suite.cases.length)}</Fact>
-            <Fact name="Updated">
+            <IdDescription noun="suite" id={id} />
+            <Description name="Cases">{formatCount(suite.cases.length)}</Description>
+            <Description name="Updated">
               <Time at={suite.updated_at} />
-            </Fact>
+            </Description>
             {suite.description && (
-              <Fact name="Description">
+              <Description name="Description">
                 <span className="cut" title={suite.description}>
                   {suite.description}
                 </span>
-              </Fact>
+              </Description>
             )}
           </ObjectHead>
           {stale}

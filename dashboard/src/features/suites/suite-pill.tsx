@@ -1,7 +1,7 @@
 import { Check, Clock, LoaderCircle, type LucideIcon, Minus, Square, TriangleAlert, X } from "lucide-react";
-import type { CaseStatus, SuiteRunStatus } from "../../../../server/wire/names.ts";
+import type { CaseStatus, SuiteRunStatus } from "../../../../server/domain/api-types/enums.ts";
 import type { LiveResult } from "../../entities/suite/suite-api.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import { Pill, type Tone } from "../../ui/data/pill.tsx";
 import { liveWords } from "./suite-words.ts";
 
 const runLooks: Record<SuiteRunStatus, [Tone, LucideIcon, string]> = {
@@ -12,7 +12,7 @@ const runLooks: Record<SuiteRunStatus, [Tone, LucideIcon, string]> = {
   cancelled: ["plain", Square, "Cancelled"],
 };
 
-/** What a suite run came to. */
+/** Status of a suite run. */
 export function SuiteRunPill({ status }: { status: SuiteRunStatus }) {
   const [tone, icon, word] = runLooks[status];
   return (
@@ -29,10 +29,10 @@ const caseLooks: Record<CaseStatus, [Tone, LucideIcon, string]> = {
   failed: ["bad", X, "Failed"],
 };
 
-/** The same in a word. */
+/** Label of a case's status. */
 export const caseWords = (status: CaseStatus): string => caseLooks[status][2];
 
-/** What a case came to; without a status, nobody has looked at it. */
+/** Outcome of a case; without a status it has not been run. */
 export function CasePill({ status }: { status: CaseStatus | undefined }) {
   if (!status)
     return (
@@ -48,7 +48,7 @@ export function CasePill({ status }: { status: CaseStatus | undefined }) {
   );
 }
 
-/** The result of replaying with the model. */
+/** Result of a live continuation. */
 export function LivePill({ live }: { live: LiveResult }) {
   const goes = live.status === "in_progress" || live.status === "queued";
   const [tone, icon]: [Tone, LucideIcon] = goes

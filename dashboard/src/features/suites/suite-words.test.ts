@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import type { SuiteCase as CaseResult, SuiteRunListItem as SuiteRun } from "../../../../server/wire/suite.ts";
+import type {
+  SuiteCase as CaseResult,
+  SuiteRunListItem as SuiteRun,
+} from "../../../../server/domain/api-types/suite.ts";
 import { caseLine, countWords, liveWords, shellWord } from "./suite-words.ts";
 
 const counts = (more: Partial<SuiteRun["counts"]>): SuiteRun["counts"] => ({
@@ -17,7 +20,7 @@ test.each([
   ["failed", counts({ equal: 2, diverged: 1, failed: 1 }), "2 of 4 equal, 1 diverged, 1 failed"],
   ["in_progress", counts({ equal: 1, pending: 3 }), "1 of 4 done"],
   ["cancelled", counts({ equal: 1, pending: 3 }), "1 of 4 equal, 3 not run"],
-] as const)("a suite run that is %s is told in numbers", (status, counts, words) => {
+] as const)("a suite run that is %s is described by counts", (status, counts, words) => {
   expect(countWords({ status, counts })).toBe(words);
 });
 
@@ -60,11 +63,11 @@ test.each([
     result({ status: "failed", error: { code: "agent_deleted", message: "The agent was deleted." } }),
     "The agent was deleted.",
   ],
-] as const)("a case %s says so in one line", (_, result, line) => {
+] as const)("a case %s is described in one line", (_, result, line) => {
   expect(caseLine(result)).toBe(line);
 });
 
-test("a fork whose output is the same is told apart from one with another, and from none", () => {
+test("live continuations with equal, different and no output have different labels", () => {
   const none = { run_id: "run_2", output: null, diff: null, cost_usd: null, total_tokens: null, error: null };
   expect(liveWords({ ...none, status: "completed", output_equal: true })).toBe("Same output");
   expect(liveWords({ ...none, status: "completed", output_equal: false })).toBe("Different output");
@@ -76,6 +79,6 @@ test.each([
   ["Refund desk", "'Refund desk'"],
   ["it's", "'it'\\''s'"],
   ["--live", "'--live'"],
-])("a shell takes the name %s as one word", (name, word) => {
+])("a shell reads the quoted name %s as one word", (name, word) => {
   expect(shellWord(name)).toBe(word);
 });

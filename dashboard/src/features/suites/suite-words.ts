@@ -1,9 +1,12 @@
-import type { Divergence } from "../../../../server/core/run-event.ts";
-import type { SuiteCase as CaseResult, SuiteRunListItem as SuiteRun } from "../../../../server/wire/suite.ts";
+import type {
+  SuiteCase as CaseResult,
+  SuiteRunListItem as SuiteRun,
+} from "../../../../server/domain/api-types/suite.ts";
+import type { Divergence } from "../../../../server/domain/run-event.ts";
 import type { LiveResult } from "../../entities/suite/suite-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 
-/** `3 of 4 equal, 1 diverged`; while it goes on, how far it is. */
+/** Describes a suite run: `3 of 4 equal, 1 diverged`, or its progress. */
 export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts">): string {
   const { total, pending, equal, diverged, failed } = counts;
   const rest = [
@@ -16,7 +19,7 @@ export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts
   return [`${formatCount(equal)} of ${formatCount(total)} equal`, ...rest].join(", ");
 }
 
-/** The result of a case, in one line: `3 steps equal`, `Step 2, prompt: …`, the error. */
+/** Describes a case's result in one line: `3 steps equal`, `Step 2, prompt: …`, or the error. */
 export function caseLine(result: CaseResult | null): string {
   if (!result) return "Not run yet";
   const { status, matched_steps, divergences_count, divergences, error } = result;
@@ -28,11 +31,11 @@ export function caseLine(result: CaseResult | null): string {
   return first ? `${placeWords(first)}: ${first.message}${more}` : "Different result";
 }
 
-/** `Step 2, tool call`. */
+/** Describes a divergence's place: `Step 2, tool call`. */
 export const placeWords = ({ step_index, kind }: Divergence): string =>
   `Step ${step_index}, ${kind.replaceAll("_", " ")}`;
 
-/** The result of replaying with the model: `Same output`, `Different output`, or why there is none. */
+/** Describes a live continuation's result: `Same output`, `Different output`, or why there is none. */
 export function liveWords({ status, output_equal, error }: LiveResult): string {
   if (status === "skipped") return "No fork";
   if (status === "in_progress" || status === "queued") return "Running";
@@ -40,6 +43,6 @@ export function liveWords({ status, output_equal, error }: LiveResult): string {
   return output_equal ? "Same output" : "Different output";
 }
 
-/** As a shell takes it: what has blanks or signs stands in quotes. */
+/** Quotes a text for a shell if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", `'\\''`)}'`;

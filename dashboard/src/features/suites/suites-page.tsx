@@ -2,16 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { useState } from "react";
-import type { SuiteListItem as ListedSuite } from "../../../../server/wire/suite.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { SuiteListItem as ListedSuite } from "../../../../server/domain/api-types/suite.ts";
+import { ListPage } from "../../entities/crud/list-page.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { suitesQuery } from "../../entities/suite/suite-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { type SuiteAct, SuiteDialogs, SuiteMenu } from "./suite-acts.tsx";
 import { SuiteRunPill } from "./suite-pill.tsx";
 import { countWords } from "./suite-words.ts";
@@ -24,7 +24,7 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** The suites of a project and mode: runs that are as they should be, to be held against agents that change. */
+/** Suites of a workspace: recorded runs used as regression tests for agents. */
 export function SuitesPage({
   search,
   onSearch,
@@ -42,7 +42,10 @@ export function SuitesPage({
       <ListPage
         title="Suites"
         noun="suite"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(suite) => <SuiteRow key={suite.id} suite={suite} onAct={setAct} />}
         searchBy="name"
         create={{ act: "Create suite", onCreate: () => setAct({ kind: "create" }) }}
@@ -58,10 +61,10 @@ export function SuitesPage({
   );
 }
 
-/** One suite: how much it pins, and what last came of it. The row opens it. */
+/** A suite's row: number of cases and last result. A click opens it. */
 function SuiteRow({ suite, onAct }: { suite: ListedSuite; onAct: (act: SuiteAct) => void }) {
   const { id, name, description, cases_count, last_suite_run: last } = suite;
-  const may = useMay("member");
+  const may = usePermission("member");
   return (
     <Row data-suite={id}>
       <Cell main>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ThreadMessage } from "../../../../server/wire/thread.ts";
-import { conversation, withoutSent } from "./conversation.ts";
+import type { ThreadMessage } from "../../../../server/domain/api-types/thread.ts";
+import { conversation, removeSentText } from "./conversation.ts";
 import { metadataFault } from "./metadata-fault.ts";
 import { readThreadsSearch } from "./read-threads-search.ts";
 
@@ -13,7 +13,7 @@ const message = (part: Partial<ThreadMessage>): ThreadMessage => ({
   ...part,
 });
 
-test("what was said stands by its run, and a tool's output beside its call", () => {
+test("messages are grouped by run, and a tool's output is paired with its call", () => {
   const parts = conversation([
     message({}),
     message({ id: "msg_2", role: "assistant", content: "", tool_calls: [{ id: "c", name: "look", arguments: {} }] }),
@@ -29,19 +29,19 @@ test("what was said stands by its run, and a tool's output beside its call", () 
   ]);
 });
 
-test("metadata is pairs of texts", () => {
+test("metadata must be pairs of strings", () => {
   expect(metadataFault({ a: "1" })).toBeNull();
   expect(metadataFault([1])).toMatch(/object/);
   expect(metadataFault({ a: 1 })).toMatch(/“a”/);
   expect(metadataFault({ a: "x".repeat(513) })).toMatch(/512/);
 });
 
-test("an address names its filters, and nothing that is none", () => {
+test("valid filters are read from an address and others are ignored", () => {
   expect(readThreadsSearch({ user: "ada", status: "tired", session: 7 })).toEqual({ user: "ada", session: "7" });
 });
 
-test("what is written while a message is sent stays in the field", () => {
-  expect(withoutSent("Hello", "Hello")).toBe("");
-  expect(withoutSent("Hello again", "Hello")).toBe(" again");
-  expect(withoutSent("Something else", "Hello")).toBe("Something else");
+test("text written while a message is being sent stays in the field", () => {
+  expect(removeSentText("Hello", "Hello")).toBe("");
+  expect(removeSentText("Hello again", "Hello")).toBe(" again");
+  expect(removeSentText("Something else", "Hello")).toBe("Something else");
 });

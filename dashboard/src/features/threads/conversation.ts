@@ -1,19 +1,19 @@
-import type { ThreadMessage } from "../../../../server/wire/thread.ts";
+import type { ThreadMessage } from "../../../../server/domain/api-types/thread.ts";
 
-/** What stands in a conversation: words, or a call with what came of it. */
+/** An item of a conversation: a message, or a tool call with its output. */
 export type Item =
   | { kind: "said"; key: string; by: "user" | "assistant" | "system"; text: string }
   | { kind: "call"; key: string; name: string; args: unknown; output: string | null };
 
-/** What one run said, or was put in. */
+/** Messages of one run, or messages added without a run. */
 export interface RunPart {
-  /** Null for messages that no run said. */
+  /** Null for messages that were added without a run. */
   runId: string | null;
   at: string;
   items: Item[];
 }
 
-/** Messages, the oldest first, by the run that said them; each tool's output beside its call. */
+/** Groups messages, oldest first, by run, and pairs each tool output with its call. */
 export function conversation(messages: readonly ThreadMessage[]): RunPart[] {
   const outputs = new Map(messages.map(({ tool_call_id, content }) => [tool_call_id, content]));
   const parts: RunPart[] = [];
@@ -42,7 +42,7 @@ function itemsOf(message: ThreadMessage, outputs: ReadonlyMap<string | undefined
   return [...said, ...calls];
 }
 
-/** What stands in a field after a text of it was sent: what was written meanwhile stays. */
-export function withoutSent(now: string, sent: string): string {
+/** Removes the sent text from a field, keeping text written meanwhile. */
+export function removeSentText(now: string, sent: string): string {
   return now.startsWith(sent) ? now.slice(sent.length) : now;
 }

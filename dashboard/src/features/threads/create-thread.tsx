@@ -1,21 +1,21 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { limits } from "../../../../server/core/limits.ts";
-import type { Thread } from "../../../../server/wire/thread.ts";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { post } from "../../lib/api.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
 
 const first = { title: "", user_id: "", session_id: "" };
 
-/** What was written, without what was left empty. */
+/** Request body without empty fields. */
 const bodyOf = (draft: typeof first) =>
   Object.fromEntries(Object.entries(draft).flatMap(([field, text]) => (text.trim() ? [[field, text.trim()]] : [])));
 
-/** Asks for whose a new thread is, and opens it. */
+/** Creates a thread for a user or session and opens it. */
 export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCreated: (threadId: string) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();

@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { limits } from "../../../../server/core/limits.ts";
-import type { Thread } from "../../../../server/wire/thread.ts";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { patch } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
 import { metadataFault } from "./metadata-fault.ts";
 
 const bodyOf = ({ title, metadata }: { title: string; metadata: string }) => ({
@@ -17,7 +17,7 @@ const bodyOf = ({ title, metadata }: { title: string; metadata: string }) => ({
   metadata: readJson(metadata).value,
 });
 
-/** Changes a thread's title and metadata. */
+/** Edits a thread's title and metadata. */
 export function EditThread({ thread, onClose }: { thread: Thread; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -51,7 +51,7 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
         label="Metadata"
         hint="Up to 16 key-value pairs."
         {...form.json("metadata")}
-        fault={fault === null ? metadataFault(value) : form.faults.metadata}
+        fault={fault === null ? metadataFault(value) : form.fieldErrors.metadata}
       />
     </FormDialog>
   );

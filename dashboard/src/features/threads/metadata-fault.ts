@@ -1,9 +1,9 @@
-import { limits } from "../../../../server/core/limits.ts";
+import { limits } from "../../../../server/domain/limits.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 
 const { metadata_pairs, metadata_key_length, metadata_value_length } = limits;
 
-/** What is wrong with a value as metadata, or null. */
+/** Validates a value as metadata; returns the error or null. */
 export function metadataFault(value: unknown): string | null {
   if (!isJsonObject(value)) return 'Metadata is an object of strings: { "order": "4711" }.';
   const entries = Object.entries(value);

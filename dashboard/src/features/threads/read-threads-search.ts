@@ -1,10 +1,10 @@
-import { threadStatuses } from "../../../../server/wire/names.ts";
+import { threadStatuses } from "../../../../server/domain/api-types/enums.ts";
 import type { ThreadsSearch } from "../../entities/thread/thread-api.ts";
-import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
-/** What the address of the list of threads says. */
+/** Parses the search parameters of the list. */
 export const readThreadsSearch = (search: Record<string, unknown>): ThreadsSearch =>
-  given({
+  omitUndefined({
     user: readText(search.user, 255),
     session: readText(search.session, 255),
     status: readChoice(search.status, threadStatuses),

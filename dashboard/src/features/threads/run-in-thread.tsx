@@ -1,30 +1,30 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
-import type { AgentListItem as Agent } from "../../../../server/agents/schema.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Thread } from "../../../../server/wire/thread.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import type { AgentListItem as Agent } from "../../../../server/resources/agents/schema.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { useKeptText } from "../../entities/session/use-kept-text.ts";
+import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { withoutSent } from "./conversation.ts";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { removeSentText } from "./conversation.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
 
-/** Says more in a thread: an agent and a message. ⌘↵ starts the run. */
+/** Form that sends a message to an agent in a thread. ⌘↵ starts the run. */
 export function RunInThread({
   thread,
   lastAgent,
   isBusy,
 }: {
   thread: Thread;
-  /** The agent of the newest run: most likely it goes on. */
+  /** Agent of the newest run, used as the default. */
   lastAgent: string | undefined;
-  /** A run is not over: the next one waits for it. */
+  /** True if a run is in progress; the next one waits for it. */
   isBusy: boolean;
 }) {
   const at = useWorkspace();
@@ -32,7 +32,7 @@ export function RunInThread({
   const id = useId();
   const { data: agents } = useQuery(newestAgentsQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
-  const [text, setText] = useKeptText(`thread.${thread.id}`);
+  const [text, setText] = useDraftText(`thread.${thread.id}`);
   const listed: WithMemory[] = agents?.data ?? [];
   const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
   const forgets = agent && agent.memory?.history?.mode !== "thread" && thread.message_count > 0;
@@ -45,7 +45,7 @@ export function RunInThread({
         if_thread_busy: "queue",
       }),
     onSuccess: (_, sent) => {
-      setText((now) => withoutSent(now, sent));
+      setText((now) => removeSentText(now, sent));
       void client.invalidateQueries(threadApi.of(at, thread.id));
     },
   });

@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { wholeText } from "../../../../server/core/run-input.ts";
-import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { emptyRunView, foldFrames, type RunView } from "../../../../server/domain/api-types/run-view.ts";
+import { wholeText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { OpenCall } from "../../entities/call/open-call.tsx";
 import { followRun } from "../../entities/run/follow-run.ts";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
+import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Markdown } from "../../ui/markdown.tsx";
-import { Note } from "../../ui/note.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
-import { Time } from "../../ui/time.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { Markdown } from "../../ui/data/markdown.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
 import type { Item, RunPart } from "./conversation.ts";
 
-/** What one run said in the thread. */
+/** Messages of one run in the thread. */
 export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined }) {
   return (
     <article className="flex min-w-0 flex-col gap-3">
@@ -52,7 +52,7 @@ function ItemView({ item }: { item: Item }) {
   return <Asked text={item.text} />;
 }
 
-/** What a user said. */
+/** A user's message. */
 function Asked({ text }: { text: string }) {
   return (
     <p className="ml-auto max-w-[85%] rounded-lg bg-hover px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
@@ -86,7 +86,7 @@ function CallView({ call }: { call: Item & { kind: "call" } }) {
   );
 }
 
-/** Which run said what follows. A run that completed needs no word for it. */
+/** Line that names the run of the following messages, with its status unless it completed. */
 function RunLine({ runId, run, at }: { runId: string; run: Run | undefined; at: string }) {
   const agent = useAgentName(run?.agent_id ?? "");
   return (
@@ -102,7 +102,7 @@ function RunLine({ runId, run, at }: { runId: string; run: Run | undefined; at: 
   );
 }
 
-/** A run of the thread that is not over: what it was asked, what it says so far, and what it waits for. */
+/** An unfinished run of the thread: its input, output so far and pending calls. */
 export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
   const whole = useQuery({ ...openRunQuery(useWorkspace(), listed), enabled: listed.truncated !== undefined });
   const run = whole.data ?? listed;
@@ -123,16 +123,16 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
         may && !isCut ? (
           <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />
         ) : (
-          <Note key={call.id} tone="ask">
+          <Callout key={call.id} tone="ask">
             {call.tool} is waiting for {may ? "a response" : "someone with permission to respond"}.
-          </Note>
+          </Callout>
         ),
       )}
     </article>
   );
 }
 
-/** What a run says, as it says it: painted once per frame at most. A queued one says nothing yet. */
+/** Live output of a run, updated at most once per animation frame. A queued run has none. */
 function useRunText({ id: runId, status }: Pick<Run, "id" | "status">): RunView {
   const { projectId, mode } = useWorkspace();
   const [view, setView] = useState(emptyRunView);

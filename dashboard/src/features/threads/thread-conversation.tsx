@@ -1,25 +1,25 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { MessagesSquare } from "lucide-react";
 import { useMemo } from "react";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { Thread } from "../../../../server/wire/thread.ts";
-import { findCall } from "../../entities/call/next-call.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { messagesQuery, threadRunsQuery } from "../../entities/thread/thread-api.ts";
-import { useFollowEnd } from "../../lib/use-follow-end.ts";
-import { useKeptFocus } from "../../lib/use-kept-focus.ts";
+import { findCall } from "../../entities/tool-call/next-call.ts";
+import { useFollowEnd } from "../../hooks/use-follow-end.ts";
+import { useKeptFocus } from "../../hooks/use-kept-focus.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { conversation } from "./conversation.ts";
 import { RunInThread } from "./run-in-thread.tsx";
 import { OpenRun, RunPartView } from "./run-part.tsx";
 
-/** What was said, the oldest first, with the runs that are still at it, and the field to say more. */
+/** Messages, oldest first, with unfinished runs and the message form. */
 export function ThreadConversation({ thread }: { thread: Thread }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const messages = useInfiniteQuery(messagesQuery(at, thread.id));
   const { data: runs } = useQuery(threadRunsQuery(at, thread.id));
   const said = useMemo(() => messages.data?.pages.flatMap(({ data }) => data).toReversed(), [messages.data]);
@@ -27,7 +27,7 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
   const open = runs?.data.filter(({ status }) => !isOver(status)).toReversed() ?? [];
   const last = runs?.data[0];
   const scroller = useFollowEnd(true, `${said?.length} ${open.map(({ id, status }) => id + status)}`);
-  // What was answered goes: the next that waits is there, or the conversation.
+  // Focus the next pending call after one was answered, otherwise the conversation.
   useKeptFocus(scroller, (part) => findCall(part) ?? part);
   const isEmpty = said?.length === 0 && open.length === 0;
   return (
@@ -35,7 +35,7 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
       <section
         ref={scroller}
         aria-label="Conversation"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto px-4 py-5 focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)] rail:px-5"
       >

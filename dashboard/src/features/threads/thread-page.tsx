@@ -2,21 +2,21 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Thread } from "../../../../server/wire/thread.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
 import { threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
+import { useLiveChanges } from "../../hooks/use-live-changes.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { Button } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { LostBadge } from "../../ui/stream-badge.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { LostBadge } from "../../ui/data/stream-badge.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { EditThread } from "./edit-thread.tsx";
 import { ThreadConversation } from "./thread-conversation.tsx";
 import { ThreadPill } from "./thread-pill.tsx";
@@ -27,7 +27,7 @@ interface ThreadPageProps {
   onLeave: () => void;
 }
 
-/** One conversation: what was said, by which runs, and a way to go on. */
+/** Page of one thread: messages, their runs and the message form. */
 export function ThreadPage({ id, onLookIn, onLeave }: ThreadPageProps) {
   const thread = useQuery(threadQuery(useWorkspace(), id));
   return (
@@ -42,7 +42,7 @@ export function ThreadPage({ id, onLookIn, onLeave }: ThreadPageProps) {
   );
 }
 
-/** Whose the thread is, how it stands, and what can be done with it. */
+/** Head of a thread's page: user, session, status and actions. */
 function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }) {
   const { id, title, status, user_id, session_id } = thread;
   const at = useWorkspace();
@@ -62,13 +62,15 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
               <Pencil aria-hidden className="size-4" strokeWidth={1.5} />
               Edit thread
             </Button>
-            <ActsMenu acts={[{ icon: Trash2, word: "Delete thread", danger: true, onDo: () => setAsks("delete") }]} />
+            <ActionsMenu
+              acts={[{ icon: Trash2, word: "Delete thread", danger: true, onDo: () => setAsks("delete") }]}
+            />
           </>
         }
       >
-        <IdFact noun="thread" id={id} />
+        <IdDescription noun="thread" id={id} />
         {user_id && (
-          <Fact name="User">
+          <Description name="User">
             <Link
               to="/threads"
               search={{ user: user_id }}
@@ -77,31 +79,31 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
             >
               {user_id}
             </Link>
-          </Fact>
+          </Description>
         )}
         {session_id && (
-          <Fact name="Session">
+          <Description name="Session">
             <Link to="/threads" search={{ session: session_id }} className="cut hover:underline">
               {session_id}
             </Link>
-          </Fact>
+          </Description>
         )}
-        <Fact name="Messages">{formatCount(thread.message_count)}</Fact>
-        <Fact name="Created">
+        <Description name="Messages">{formatCount(thread.message_count)}</Description>
+        <Description name="Created">
           <Time at={thread.created_at} />
-        </Fact>
+        </Description>
         {Object.entries(thread.metadata).map(([key, value]) => (
-          <Fact key={key} name={key}>
+          <Description key={key} name={key}>
             <span className="cut" title={value}>
               {value}
             </span>
-          </Fact>
+          </Description>
         ))}
-        <Fact name="Runs">
+        <Description name="Runs">
           <Link to="/runs" search={{ thread: id }} className="text-accent hover:underline">
             All runs
           </Link>
-        </Fact>
+        </Description>
       </ObjectHead>
       {asks === "edit" && <EditThread thread={thread} onClose={() => setAsks(null)} />}
       {asks === "delete" && <DeleteThread thread={thread} onClose={() => setAsks(null)} onDeleted={onLeave} />}
@@ -109,7 +111,7 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
   );
 }
 
-/** Deletes a thread with what was said in it, after saying so. */
+/** Deletes a thread and its messages after confirmation. */
 function DeleteThread({ thread, ...rest }: { thread: Thread; onClose: () => void; onDeleted: () => void }) {
   const { id, title, message_count, status } = thread;
   const at = useWorkspace();
@@ -134,7 +136,7 @@ function DeleteThread({ thread, ...rest }: { thread: Thread; onClose: () => void
   );
 }
 
-/** In the size of what comes. */
+/** Placeholder with the size of the conversation. */
 function Conversation() {
   return (
     <div role="status" aria-label="Loading the thread" className="mx-auto flex w-full max-w-180 flex-col gap-4 p-5">

@@ -1,6 +1,6 @@
 import { CircleHelp, LoaderCircle, MessageSquare } from "lucide-react";
-import type { ThreadStatus } from "../../../../server/wire/names.ts";
-import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
+import type { ThreadStatus } from "../../../../server/domain/api-types/enums.ts";
+import { type Look, LookPill, labelsOf } from "../../ui/data/pill.tsx";
 
 const looks: Record<ThreadStatus, Look> = {
   idle: ["plain", MessageSquare, "Idle"],
@@ -8,9 +8,9 @@ const looks: Record<ThreadStatus, Look> = {
   waiting: ["warn", CircleHelp, "Waiting"],
 };
 
-export const threadWords = wordsOf(looks);
+export const threadWords = labelsOf(looks);
 
-/** Whether a run of the thread is at work, or waits for an answer. */
+/** Status of a thread: a run is in progress, or waits for an answer. */
 export const ThreadPill = ({ status }: { status: ThreadStatus }) => (
   <LookPill look={looks[status]} spin={status === "busy"} />
 );

@@ -2,19 +2,19 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useState } from "react";
-import type { Thread } from "../../../../server/wire/thread.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Thread } from "../../../../server/domain/api-types/thread.ts";
+import { ListPage } from "../../entities/crud/list-page.tsx";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type ThreadsSearch, threadApi, threadsQuery } from "../../entities/thread/thread-api.ts";
+import { useLiveChanges } from "../../hooks/use-live-changes.ts";
 import { formatCount, joinFacts } from "../../lib/format.ts";
-import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { LostBadge } from "../../ui/stream-badge.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
-import { TextChip } from "../../ui/text-chip.tsx";
-import { Time } from "../../ui/time.tsx";
+import { LostBadge } from "../../ui/data/stream-badge.tsx";
+import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
+import { TextChip } from "../../ui/forms/text-chip.tsx";
 import { CreateThread } from "./create-thread.tsx";
 import { ThreadPill, threadWords } from "./thread-pill.tsx";
 
@@ -32,7 +32,7 @@ interface ThreadsPageProps {
   onOpen: (threadId: string) => void;
 }
 
-/** All conversations of a project and mode, the newest first. */
+/** Threads of a workspace, newest first. */
 export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
   const [creates, setCreates] = useState(false);
   const list = useQuery(threadsQuery(useWorkspace(), search));
@@ -50,7 +50,10 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
       <ListPage
         title="Threads"
         noun="thread"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(thread) => <ThreadRow key={thread.id} thread={thread} />}
         acts={<LostBadge stream={stream} />}
         filters={
@@ -76,7 +79,7 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
             )}
           </>
         }
-        sought={`with ${sought.join(" and ")}`}
+        searchWords={`with ${sought.join(" and ")}`}
         create={{ act: "Create thread", first: "Create the first thread", onCreate: () => setCreates(true) }}
         empty={{
           icon: MessagesSquare,

@@ -3,12 +3,12 @@ import { useId, useState } from "react";
 import { type Condition, type ConditionTest, conditionsOf, schemaOfConditions } from "../../lib/conditions.ts";
 import { fieldsOf, jsonText, readJson } from "../../lib/json-text.ts";
 import { schemaOfSchemas } from "../../lib/schema-of-schemas.ts";
-import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
-import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { TwoViews } from "../../ui/two-views.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormOrJson } from "../../ui/forms/form-or-json.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 
 const words: Record<ConditionTest, string> = {
   const: "is",
@@ -26,13 +26,13 @@ const tests = Object.entries(words).map(([value, label]) => ({ value: value as C
 const label = "Require approval when the arguments match";
 const read = (text: string) => conditionsOf(text.trim() === "" ? {} : readJson(text).value);
 
-/** When a call waits for a person: conditions of its arguments, as rows or as the JSON Schema that they are. */
+/** Conditions on the arguments under which a call needs approval, edited as rows or as JSON Schema. */
 export function ConditionsField({
   parameters,
   ...field
-}: JsonFieldProps & { /** The schema of the arguments. */ parameters: string }) {
+}: JsonFieldProps & { /** JSON Schema of the arguments. */ parameters: string }) {
   return (
-    <TwoViews
+    <FormOrJson
       label={label}
       reason="This schema can only be edited as JSON."
       fields={read(field.value) && <ConditionRows parameters={parameters} {...field} />}
@@ -51,7 +51,7 @@ export function ConditionsField({
 function ConditionRows({ parameters, value, fault, onText }: JsonFieldProps & { parameters: string }) {
   const listId = useId();
   const [kept, setKept] = useState(() => ({ rows: read(value) ?? [], text: value }));
-  // A row that is not whole yet is in no text: only a text from elsewhere takes the place of the rows.
+  // Incomplete rows are missing in the text, so the rows are rebuilt only if the text changed elsewhere.
   const rows = kept.text === value ? kept.rows : (read(value) ?? []);
   const put = (next: Condition[]) => {
     const text = next.length > 0 ? jsonText(schemaOfConditions(next)) : "";
@@ -69,7 +69,7 @@ function ConditionRows({ parameters, value, fault, onText }: JsonFieldProps & { 
       </datalist>
       {rows.map((row, i) => (
         <ConditionRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; its name is what is being typed.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row has no id, and its name is being edited.
           key={i}
           row={row}
           number={i + 1}

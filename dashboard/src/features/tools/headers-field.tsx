@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, X } from "lucide-react";
 import { secretApi } from "../../entities/tool/tool-api.ts";
-import type { Fields } from "../../lib/use-form.ts";
+import type { Fields } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { Menu } from "../../ui/menu.tsx";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import type { CommonDraft } from "./types/tool-part.ts";
 
 type Header = CommonDraft["headers"][number];
@@ -12,12 +12,12 @@ type Header = CommonDraft["headers"][number];
 const input =
   "h-(--control) w-full min-w-0 rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs hover:border-muted";
 
-/** The headers of each call. Values that are kept are masked; secrets stand in them by name. */
+/** Headers sent with each call. Stored values are masked; secrets are referenced by name. */
 export function HeadersField({
   draft: { headers },
-  faults: { headers: fault },
+  fieldErrors: { headers: fault },
   set,
-}: Pick<Fields<CommonDraft>, "draft" | "faults" | "set">) {
+}: Pick<Fields<CommonDraft>, "draft" | "fieldErrors" | "set">) {
   const at = useWorkspace();
   const secrets = useQuery(secretApi.every(at)).data ?? [];
   const change = (i: number, part: Partial<Header>) =>
@@ -26,7 +26,7 @@ export function HeadersField({
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1.5 font-medium">Headers</legend>
       {headers.map((header, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a header has no other name while it is written.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a header has no id while it is being edited.
         <div key={i} className="flex items-center gap-2 max-rail:flex-wrap">
           {(["name", "value"] as const).map((part) => (
             <input
@@ -93,5 +93,5 @@ export function HeadersField({
 
 const masked = "********";
 
-/** Before a secret: what is written there, unless it is a mask. */
+/** Text before an inserted secret: the current value unless it is the mask. */
 const kept = (value: string): string => (value === masked ? "" : value);

@@ -1,19 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import { CreatePage } from "../../entities/resource/create-page.tsx";
+import type { ToolType } from "../../../../server/domain/agent-snapshot.ts";
+import { CreatePage } from "../../entities/crud/create-page.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { NewToolSearch } from "../../entities/tool/tools-search.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { FormSection } from "../../ui/form-section.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { FormSection } from "../../ui/forms/form-section.tsx";
 import { blameTool, readToolDraft, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { shownTypes, toolParts } from "./types/tool-parts.ts";
 
-/** Makes a tool. One that signs its calls shows its signing secret, once. */
+/** Creates a tool. Shows its signing secret once if it has one. */
 export function NewToolPage({
   search: { type = "client" },
   onSearch,
@@ -36,7 +36,7 @@ export function NewToolPage({
       if (!tool.signing_secret) onCreated(tool.id);
     },
   });
-  const { made } = form;
+  const { result } = form;
   return (
     <>
       <CreatePage noun="tool" many="Tools" form={form} body={toolCreation(type, form.draft)}>
@@ -44,20 +44,20 @@ export function NewToolPage({
           <TypeChoice
             type={type}
             onType={(next) => {
-              form.forget();
+              form.clearError();
               onSearch({ type: next });
             }}
           />
         </FormSection>
         <ToolForm type={type} {...form} />
       </CreatePage>
-      {made?.signing_secret && (
+      {result?.signing_secret && (
         <SecretDialog
           title="Save this signing secret now"
-          about={`The receiver of ${made.name}'s calls verifies with it that they come from this server.`}
-          secret={made.signing_secret}
+          about={`The receiver of ${result.name}'s calls verifies with it that they come from this server.`}
+          secret={result.signing_secret}
           variable="RUNNEL_SIGNING_SECRET"
-          onStored={() => onCreated(made.id)}
+          onStored={() => onCreated(result.id)}
         >
           <p className="text-muted">
             Each call carries webhook-id, webhook-timestamp and webhook-signature. Verify the signature over the raw

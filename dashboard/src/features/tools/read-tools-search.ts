@@ -1,16 +1,16 @@
-import { toolTypes } from "../../../../server/core/agent-snapshot.ts";
+import { toolTypes } from "../../../../server/domain/agent-snapshot.ts";
 import { readPeriod } from "../../entities/analytics/period.ts";
 import { type NewToolSearch, type ToolSearch, type ToolsSearch, toolTabs } from "../../entities/tool/tools-search.ts";
-import { given, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
 
-/** Of the list's address. */
+/** Parses the search parameters of the list. */
 export const readToolsSearch = (search: Record<string, unknown>): ToolsSearch =>
-  given({ ...readNewToolSearch(search), ...readNamedSearch(search, "tool") });
+  omitUndefined({ ...readNewToolSearch(search), ...readNamedSearch(search, "tool") });
 
-/** Of a tool's address. */
+/** Parses the search parameters of a tool's page. */
 export const readToolSearch = (search: Record<string, unknown>): ToolSearch =>
-  given({ tab: readChoice(search.tab, toolTabs), tool: readText(search.tool, 256), ...readPeriod(search) });
+  omitUndefined({ tab: readChoice(search.tab, toolTabs), tool: readText(search.tool, 256), ...readPeriod(search) });
 
-/** Of a new tool's address. */
+/** Parses the search parameters of the page for a new tool. */
 export const readNewToolSearch = (search: Record<string, unknown>): NewToolSearch =>
-  given({ type: readChoice(search.type, toolTypes) });
+  omitUndefined({ type: readChoice(search.type, toolTypes) });

@@ -1,24 +1,24 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { secretApi, setSecret } from "../../entities/tool/tool-api.ts";
-import { hasWords } from "../../lib/has-words.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { matchesQuery } from "../../lib/matches-query.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
-import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.ts";
+import { Time } from "../../ui/data/time.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { SearchField } from "../../ui/forms/search-field.tsx";
 
 const searchFrom = 8;
 
-/** The names of secrets, and a new value for one. A value that was set is never shown again. */
+/** Names of secrets, with setting and deleting. Values are never shown. */
 export function SecretsDialog({ onClose }: { onClose: () => void }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const client = useQueryClient();
   const secrets = useQuery({ ...secretApi.every(at), refetchOnMount: "always" });
   const changed = () => void client.invalidateQueries(secretApi.all(at));
@@ -41,7 +41,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     onSettled: changed,
   });
   const [q, setQ] = useState("");
-  const shown = secrets.data?.filter(({ name }) => hasWords(name, q));
+  const shown = secrets.data?.filter(({ name }) => matchesQuery(name, q));
   const isThere = secrets.data?.some((secret) => secret.name === form.draft.name.trim());
   return (
     <FormDialog
@@ -93,7 +93,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** A second click in the same place: a dialog upon a dialog would be too much. */
+/** Confirms by a second click, because a dialog on top of a dialog would be too much. */
 function ConfirmedDelete({ name, busy, onDelete }: { name: string; busy: boolean; onDelete: () => void }) {
   const [sure, setSure] = useState(false);
   return (

@@ -1,22 +1,22 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import type { Tool } from "../../../../server/tools/schema.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { refreshTool, toolApi } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.ts";
+import { Time } from "../../ui/data/time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { FormSection } from "../../ui/forms/form-section.tsx";
 
-/** What an MCP server can do, as it said last, and why it did not answer since. */
+/** Tools of an MCP server as last listed, and the error since, if any. */
 export function ServerTools({ tool }: { tool: Tool }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const client = useQueryClient();
   const refresh = useMutation({
     mutationFn: () => refreshTool(at, tool.id),
@@ -41,11 +41,11 @@ export function ServerTools({ tool }: { tool: Tool }) {
       }
     >
       {last_error && !refresh.error && (
-        <Note tone="warn">
+        <Callout tone="warn">
           <b>The server did not respond last time</b>
           <p>{last_error.message}</p>
           <code className="text-muted">{last_error.code}</code>
-        </Note>
+        </Callout>
       )}
       <ErrorNote title="The list was not refreshed" error={refresh.error} />
       {tools.length > 0 && (

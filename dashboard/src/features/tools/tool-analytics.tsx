@@ -1,9 +1,9 @@
-import type { Tool } from "../../../../server/tools/schema.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { ToolCards, ToolsCard } from "../../entities/analytics/cards.tsx";
 import { AnalyticsPanel } from "../../entities/analytics/panel.tsx";
 import type { PeriodSearch } from "../../entities/analytics/period.ts";
 
-/** How the calls of a tool came along: of an MCP server, those of each of its tools. */
+/** Analytics of a tool's calls; for an MCP server, of each of its tools. */
 export function ToolAnalytics({
   tool,
   search,

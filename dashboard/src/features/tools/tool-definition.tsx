@@ -1,5 +1,5 @@
-import type { Tool } from "../../../../server/tools/schema.ts";
-import { DefinitionForm, type DefinitionKind } from "../../entities/resource/definition-form.tsx";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
+import { DefinitionForm, type DefinitionKind } from "../../entities/crud/definition-form.tsx";
 import { changeTool, ToolChanged, toolApi } from "../../entities/tool/tool-api.ts";
 import { blameTool, readToolDraft, toolChanges, toolDraftOf, toolWords } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
@@ -10,17 +10,17 @@ const kind: DefinitionKind<Tool, ToolDraft> = {
   api: toolApi,
   draftOf: toolDraftOf,
   changesOf: toolChanges,
-  blame: blameTool,
+  assignErrors: blameTool,
   faultsOf: (draft, { type }) => readToolDraft(type, draft).faults,
   save: changeTool,
   newerOf: async (_, error) => (error instanceof ToolChanged ? error.newer : null),
   isNewer: (tool, base) => tool.updated_at > base.updated_at,
-  words: (changes) => toolWords(Object.keys(changes)),
+  fieldLabels: (changes) => toolWords(Object.keys(changes)),
   request: ({ id, description }, changes) => ({
     path: `/v1/tools/${id}`,
     body: Object.keys(changes).length > 0 ? changes : { description },
   }),
-  says: {
+  messages: {
     act: () => "Save tool",
     saved: ({ name }) => name,
     state: (_, isFaulty) =>
@@ -35,7 +35,7 @@ const kind: DefinitionKind<Tool, ToolDraft> = {
   },
 };
 
-/** What a tool is, to read and to change. Its type stands. */
+/** Form that shows and edits a tool. Its type cannot change. */
 export function ToolDefinition({ tool }: { tool: Tool }) {
   const { Above } = toolParts[tool.type];
   return (

@@ -1,11 +1,11 @@
-import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import type { Tool } from "../../../../server/tools/schema.ts";
-import { type Faults, serverFaults } from "../../lib/fault-of.ts";
+import type { ToolType } from "../../../../server/domain/agent-snapshot.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
+import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type TextField } from "./types/tool-part.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
-/** The draft of a tool as it is; without one, of a new one. */
+/** Form draft of a tool; without one, of a new tool. */
 export function toolDraftOf(tool?: Tool): ToolDraft {
   const isRule = typeof tool?.approval === "object";
   const parameters = tool?.parameters ?? { type: "object", properties: {} };
@@ -24,16 +24,16 @@ export function toolDraftOf(tool?: Tool): ToolDraft {
   return Object.assign(common, ...shownTypes.map((type) => toolParts[type].draftOf(tool)));
 }
 
-/** Whether tools of a type have parameters of their own to write. */
+/** True if tools of this type declare their own parameters. */
 export const hasParameters = (type: ToolType, draft: ToolDraft): boolean =>
   toolParts[type].hasParameters?.(draft) ?? true;
 
-/** What a draft says to the API, and what of it cannot be read yet. */
+/** Converts a draft to an API body, with errors for the fields that cannot be parsed. */
 export function readToolDraft(
   type: ToolType,
   draft: ToolDraft,
-): { body: Record<string, unknown>; faults: Faults<ToolDraft> } {
-  const faults: Faults<ToolDraft> = {};
+): { body: Record<string, unknown>; faults: FieldErrors<ToolDraft> } {
+  const faults: FieldErrors<ToolDraft> = {};
   const reader: DraftReader<TextField<ToolDraft>> = {
     required(field, missing) {
       if (draft[field].trim() === "") faults[field] = missing;
@@ -74,14 +74,14 @@ export function readToolDraft(
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Of a draft, only what is different from what it began with. */
+/** Body with only the fields that differ from the tool. */
 export function toolChanges(draft: ToolDraft, tool: Tool): Record<string, unknown> {
   const { body } = readToolDraft(tool.type, draft);
   const begun = readToolDraft(tool.type, toolDraftOf(tool)).body;
   return Object.fromEntries(Object.entries(body).filter(([field, value]) => !same(value, begun[field])));
 }
 
-/** A new tool's body: what has its default is left out. */
+/** Body of a new tool, without fields that have their default. */
 export function toolCreation(type: ToolType, draft: ToolDraft): Record<string, unknown> {
   const { body } = readToolDraft(type, draft);
   const plain = { ...toolDraftOf(), source: "" };
@@ -91,11 +91,11 @@ export function toolCreation(type: ToolType, draft: ToolDraft): Record<string, u
   return { type, ...Object.fromEntries(said) };
 }
 
-/** Which fields of the form a refusal speaks of; `rest` are the faults that no field shows. */
-export const blameTool = (error: Error | null, draft: ToolDraft): { faults: Faults<ToolDraft>; rest: string[] } =>
-  serverFaults(error, draft, (param) => (param.startsWith("approval.") ? "when" : param.split(/[.[]/)[0]));
+/** Assigns a validation error to the form's fields; `rest` are errors that no field shows. */
+export const blameTool = (error: Error | null, draft: ToolDraft): { faults: FieldErrors<ToolDraft>; rest: string[] } =>
+  serverFieldErrors(error, draft, (param) => (param.startsWith("approval.") ? "when" : param.split(/[.[]/)[0]));
 
-/** What the form calls each field of a tool as the API has it. */
+/** Labels of a tool's API fields. */
 const words: Record<string, string> = Object.assign(
   {
     parameters: "arguments",
@@ -108,5 +108,5 @@ const words: Record<string, string> = Object.assign(
   ...shownTypes.map((type) => toolParts[type].words),
 );
 
-/** Fields of a tool, in the form's words. */
+/** Returns the labels of fields. */
 export const toolWords = (fields: readonly string[]): string[] => fields.map((field) => words[field] ?? field);

@@ -1,16 +1,16 @@
-import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import type { Fields } from "../../lib/use-form.ts";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { SchemaField } from "../../ui/schema-field.tsx";
-import { Select } from "../../ui/select.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
+import type { ToolType } from "../../../../server/domain/agent-snapshot.ts";
+import type { Fields } from "../../hooks/use-form.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { FormSection } from "../../ui/forms/form-section.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { SchemaField } from "../../ui/forms/schema-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { ConditionsField } from "./conditions-field.tsx";
 import { hasParameters } from "./tool-draft.ts";
 import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
-/** All fields of a tool of one type. */
+/** Form fields of a tool of one type. */
 export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolType }) {
   const { draft, text, json } = props;
   const { Fields: Own, nameHint = "The model calls it by this name, such as get_weather." } = toolParts[type];
@@ -49,7 +49,7 @@ const approvals = [
 function Risk({ type, draft, set, text, json, pick, choose }: Fields<ToolDraft> & { type: ToolType }) {
   return (
     <FormSection title="Risk" about="Who approves calls, and what happens if a crash interrupts one.">
-      <ChoiceCards label="Approval" choices={approvals} {...choose("approval")} />
+      <RadioCards label="Approval" choices={approvals} {...choose("approval")} />
       {draft.approval === "when" && <ConditionsField parameters={draft.parameters} {...json("when")} />}
       <div className="grid gap-4 rail:grid-cols-2">
         {type !== "client" && (

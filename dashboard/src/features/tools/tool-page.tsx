@@ -1,31 +1,31 @@
 import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Tool } from "../../../../server/tools/schema.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { useTransferActions } from "../../entities/import-export/use-carry.tsx";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
-import { useCarry } from "../../entities/transfer/use-carry.tsx";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { Badge } from "../../ui/badge.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { Tabs } from "../../ui/data/tabs.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Time } from "../../ui/time.tsx";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
 
-/** Loaded apart, with its charts. */
+/** Lazy, because of its charts. */
 const ToolAnalytics = lazyPart(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
 
 interface ToolPageProps {
@@ -36,7 +36,7 @@ interface ToolPageProps {
   onLeave: () => void;
 }
 
-/** One tool: what it is, who uses it, and what a call comes to. */
+/** Page of one tool: definition, agents that use it, test and analytics. */
 export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPageProps) {
   const { tab = "definition" } = search;
   const read = useQuery(toolApi.one(useWorkspace(), id));
@@ -65,9 +65,9 @@ export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPagePr
               />
             )}
             {tab === "analytics" && (
-              <LoadedPart>
+              <LazyBoundary>
                 <ToolAnalytics tool={tool} search={search} onPeriod={(period) => onSearch({ tab, ...period })} />
-              </LoadedPart>
+              </LazyBoundary>
             )}
           </Tabs>
         </>
@@ -78,7 +78,7 @@ export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPagePr
 
 function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
   const [deleting, setDeleting] = useState(false);
-  const { acts, dialog } = useCarry({ tool });
+  const { acts, dialog } = useTransferActions({ tool });
   return (
     <>
       <ObjectHead
@@ -91,15 +91,15 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
           </>
         }
         acts={
-          <ActsMenu
+          <ActionsMenu
             acts={[...acts, { icon: Trash2, word: "Delete tool", danger: true, onDo: () => setDeleting(true) }]}
           />
         }
       >
-        <IdFact noun="tool" id={tool.id} />
-        <Fact name="Updated">
+        <IdDescription noun="tool" id={tool.id} />
+        <Description name="Updated">
           <Time at={tool.updated_at} />
-        </Fact>
+        </Description>
         <ToolUsers tool={tool} />
       </ObjectHead>
       {dialog}
@@ -108,7 +108,7 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
   );
 }
 
-/** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */
+/** Deletes a tool. In live mode, a tool that agents use requires typing its name. */
 function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
   const read = useQuery(usersQuery(at));

@@ -2,8 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Wrench, X } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import type { ToolTest as TestAnswer, Tool } from "../../../../server/tools/schema.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { ToolTest as TestAnswer, Tool } from "../../../../server/resources/tools/schema.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { testTool } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-arguments.ts";
@@ -11,21 +11,21 @@ import { formatBytes, formatDuration, plural } from "../../lib/format.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Pill } from "../../ui/pill.tsx";
-import { Select } from "../../ui/select.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { JsonField } from "../../ui/forms/json-field.tsx";
+import { Select } from "../../ui/forms/select.tsx";
+import { FoldedCode } from "../../ui/forms/show-code.tsx";
 import { toolParts } from "./types/tool-parts.ts";
 
 interface ToolTestProps {
   tool: Tool;
-  /** Of an MCP server, the tool that is tried. */
+  /** For an MCP server, the tool to test. */
   serverTool: string | undefined;
   onServerTool: (name: string) => void;
 }
@@ -33,11 +33,11 @@ interface ToolTestProps {
 /** Calls a tool once, outside of any run. */
 export function ToolTest(props: ToolTestProps) {
   const { tool } = props;
-  const { untried } = toolParts[tool.type];
-  if (!untried) return <TestForm {...props} />;
+  const { testUnavailable } = toolParts[tool.type];
+  if (!testUnavailable) return <TestForm {...props} />;
   return (
-    <EmptyState icon={Wrench} title={untried.title}>
-      <p className="max-w-[46ch] text-muted">{untried.about}</p>
+    <EmptyState icon={Wrench} title={testUnavailable.title}>
+      <p className="max-w-[46ch] text-muted">{testUnavailable.about}</p>
       <Link to="/playground" className={buttonClass()}>
         Open the playground
       </Link>
@@ -47,7 +47,7 @@ export function ToolTest(props: ToolTestProps) {
 
 function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const offered = tool.type === "mcp" ? (tool.tools ?? []) : null;
   const chosen = offered?.find(({ name }) => name === serverTool) ?? offered?.[0];
   const schema = offered ? chosen?.parameters : tool.parameters;
@@ -56,7 +56,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
   const body = { arguments: read.value, ...(chosen && { tool: chosen.name }) };
   const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
-  const refused = test.error instanceof ApiError && test.error.faults.length > 0 ? test.error.faults : null;
+  const refused = test.error instanceof ApiError && test.error.fieldErrors.length > 0 ? test.error.fieldErrors : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!fault && may && !test.isPending) test.mutate();
@@ -91,7 +91,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
             }}
           />
           {at.mode === "live" && (
-            <Note tone="warn">This is live data: the call is real and needs no approval here.</Note>
+            <Callout tone="warn">This is live data: the call is real and needs no approval here.</Callout>
           )}
           <div>
             <Button type="submit" kind="primary" disabled={!may || fault !== null || test.isPending}>
@@ -133,11 +133,11 @@ function Answer({ answer: { output, error, latency_ms, attempts, files = [] } }:
         {formatDuration(latency_ms)} · {plural(attempts, "attempt")}
       </p>
       {error && (
-        <Note tone="bad">
+        <Callout tone="bad">
           <b>The model would read this error</b>
           <p>{error.message}</p>
           <code className="text-muted">{error.code}</code>
-        </Note>
+        </Callout>
       )}
       {!error && (
         <div className="relative max-h-140 min-w-0 overflow-y-auto rounded-md border border-line bg-subtle py-2.5 pr-10 pl-3">

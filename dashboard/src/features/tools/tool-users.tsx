@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Tool } from "../../../../server/tools/schema.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { usersQuery } from "../../entities/tool/tool-api.ts";
 import { unknown } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Fact } from "../../ui/facts.tsx";
+import { Description } from "../../ui/data/description-list.tsx";
 
 const shown = 3;
 
-/** The agents that have a tool. */
+/** Agents that use a tool. */
 export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
   const at = useWorkspace();
   const { data } = useQuery(usersQuery(at));
   const users = data?.users[tool.id] ?? [];
   return (
-    <Fact name="Used by">
+    <Description name="Used by">
       <span className="min-w-0 wrap-anywhere">
         {!data && unknown}
         {data && users.length === 0 && (
@@ -35,6 +35,6 @@ export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
         ))}
         {users.length > shown && ` and ${users.length - shown} more`}
       </span>
-    </Fact>
+    </Description>
   );
 }

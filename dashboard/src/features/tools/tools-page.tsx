@@ -2,20 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { KeyRound, Wrench } from "lucide-react";
 import { useState } from "react";
-import type { Tool } from "../../../../server/tools/schema.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
+import { ListPage } from "../../entities/crud/list-page.tsx";
+import { ImportBundle } from "../../entities/import-export/import-bundle.tsx";
 import { approvalWords, toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
-import { ImportBundle } from "../../entities/transfer/import-bundle.tsx";
 import { ActivityCells, activityColumns, useActivity } from "../../entities/usage/activity.tsx";
 import type { Activity } from "../../entities/usage/activity-of.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
-import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip } from "../../ui/forms/chip.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
 import { shownTypes, toolParts } from "./types/tool-parts.ts";
 
@@ -28,7 +28,7 @@ const columns = [
   { label: "Updated" },
 ];
 
-/** All tools of a project and mode. */
+/** List of tools in a workspace. */
 export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch: (search: ToolsSearch) => void }) {
   const at = useWorkspace();
   const list = useQuery(toolsQuery(at, search));
@@ -40,7 +40,10 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
       <ListPage
         title="Tools"
         noun="tool"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(tool) => (
           <ToolRow
             key={tool.id}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Tool } from "../../../../server/tools/schema.ts";
+import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { approvalWords } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-arguments.ts";
@@ -25,31 +25,31 @@ const tool = {
   response: "json",
 } as unknown as Tool;
 
-test("a tool that nobody has touched has no changes", () => {
+test("an unedited tool has no changes", () => {
   expect(toolChanges(toolDraftOf(tool), tool)).toEqual({});
   expect(readToolDraft("http", toolDraftOf(tool)).faults).toEqual({});
 });
 
-test("only what is different is sent; masked headers go back as they came", () => {
+test("only changed fields are sent, and masked headers are sent back unchanged", () => {
   const draft = { ...toolDraftOf(tool), retries: "2", headers: [{ name: "authorization", value: "********" }] };
   expect(toolChanges(draft, tool)).toEqual({ retries: 2 });
 });
 
-test("a new tool is sent with its type and without what has its default", () => {
+test("a new tool is sent with its type and without default values", () => {
   const draft = { ...toolDraftOf(), name: "greet", description: "Greets." };
   expect(toolCreation("client", draft)).toEqual({ type: "client", name: "greet", description: "Greets." });
   expect(toolCreation("code", { ...draft, source: "(args) => 1" })).toMatchObject({ source: "(args) => 1" });
   expect(toolCreation("code", { ...draft, hasSource: false })).toMatchObject({ source: null });
 });
 
-test("what is missing is told at its field", () => {
+test("a missing value is reported at its field", () => {
   const faults = (type: Tool["type"]) => Object.keys(readToolDraft(type, toolDraftOf()).faults);
   expect(faults("http")).toEqual(["name", "url"]);
   expect(faults("mcp")).toEqual(["name", "server_url"]);
   expect(faults("agent")).toEqual(["name", "agent_id"]);
 });
 
-test("the server's faults stand at the fields that they speak of", () => {
+test("server errors appear at their fields", () => {
   const refused = [
     { param: "headers.x", message: "No such secret." },
     { param: "approval.when", message: "Not a schema." },
@@ -60,7 +60,7 @@ test("the server's faults stand at the fields that they speak of", () => {
   expect(rest).toEqual(["Something else."]);
 });
 
-test("arguments to begin with fit the schema", () => {
+test("example arguments match the schema", () => {
   const schema = {
     type: "object",
     properties: {
@@ -76,7 +76,7 @@ test("arguments to begin with fit the schema", () => {
   expect(exampleArguments({})).toEqual({});
 });
 
-test("a tool says in words where it goes and who is asked", () => {
+test("a tool's target and approval are described in words", () => {
   expect(toolParts.http.target(tool)).toBe("POST https://example.com/pay");
   expect(approvalWords(tool.approval)).toBe("Conditional");
 });

@@ -1,16 +1,16 @@
 import type { ReactNode } from "react";
-import type { TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { MessageCard, Reasoning } from "../../entities/run/message-card.tsx";
 import { formatCount } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
-import { useReached } from "./replay-context.ts";
+import { useReplayProgress } from "./replay-context.ts";
 import { NotYet, StepText } from "./step-text.tsx";
 
 type AskedCalls = { id: string; name: string; arguments: unknown }[];
 
-/** What a model call has come to: while it writes, as far as it got. */
-export function writtenBy(step: TraceStep, live: TextPart | undefined) {
+/** Output of a model call; while it streams, the text so far. */
+export function modelOutput(step: TraceStep, live: TextPart | undefined) {
   const { content, tool_calls } = fieldsOf(step.output);
   const isOpen = step.output === null;
   return {
@@ -21,10 +21,10 @@ export function writtenBy(step: TraceStep, live: TextPart | undefined) {
   };
 }
 
-/** What a model said, as one message of the conversation, and `children` below it. Nothing where there is neither. */
+/** A model's message, with `children` below it. Renders nothing if both are empty. */
 export function AnswerCard({ step, live, children }: { step: TraceStep; live?: TextPart; children: ReactNode }) {
-  const isWhole = useReached() === "all";
-  const { isWriting, text, reasoning } = writtenBy(step, live);
+  const isWhole = useReplayProgress() === "all";
+  const { isWriting, text, reasoning } = modelOutput(step, live);
   const tokens = step.usage?.output_tokens;
   if (!isWriting && !text && !reasoning && !children) return null;
   return (

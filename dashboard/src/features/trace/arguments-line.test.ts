@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { argumentsLine } from "./arguments-line.ts";
 
-test("the arguments of a call fit into a line", () => {
+test("a call's arguments fit into one line", () => {
   expect(argumentsLine({ city: "Oslo", days: 3, near: [1, 2] })).toBe("city: Oslo, days: 3, near: [1,2]");
   expect(argumentsLine({})).toBe("");
   expect(argumentsLine(null)).toBe("");

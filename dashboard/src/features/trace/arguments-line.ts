@@ -2,7 +2,7 @@ import { isJsonObject } from "../../lib/json-text.ts";
 
 const mostLetters = 120;
 
-/** The arguments of a call in one line: `city: Oslo, days: 3`. */
+/** Formats arguments in one line: `city: Oslo, days: 3`. */
 export function argumentsLine(input: unknown): string {
   if (!isJsonObject(input)) return "";
   let line = "";

@@ -1,21 +1,21 @@
 import { useState } from "react";
-import { wholeText } from "../../../../server/core/run-input.ts";
-import { stepKinds } from "../../../../server/core/step-kinds.ts";
-import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { type RunView, type TextPart, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { wholeText } from "../../../../server/domain/run-input.ts";
+import { stepKinds } from "../../../../server/domain/step-kinds.ts";
 import { MessageCard } from "../../entities/run/message-card.tsx";
 import { formatDuration, plural } from "../../lib/format.ts";
-import { Button } from "../../ui/button.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
-import { LongText } from "../../ui/value.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { LongText } from "../../ui/data/value.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { AnswerCard } from "./answer-card.tsx";
-import { RowContext, shownStep, useReached } from "./replay-context.ts";
+import { RowContext, shownStep, useReplayProgress } from "./replay-context.ts";
 import { statusWord } from "./step-words.ts";
 
 const shownAtFirst = 40;
 
-/** All that was said in a run, in order: the input, what the model wrote, and what its calls came to. */
+/** Conversation of a run in order: input, model messages and tool calls. */
 export function Conversation({
   run,
   steps,
@@ -54,7 +54,7 @@ export function Conversation({
 }
 
 function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  if (useReached() === "nothing") return null;
+  if (useReplayProgress() === "nothing") return null;
   return (
     <AnswerCard step={step} live={live}>
       {step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
@@ -62,9 +62,9 @@ function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefi
   );
 }
 
-/** A call in one line; its step has the rest. */
+/** A call in one line; selecting it opens its step. */
 function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string) => void }) {
-  const come = useReached();
+  const come = useReplayProgress();
   if (come === "nothing") return null;
   const isWhole = come === "all";
   const said = step.error ? step.error.message : JSON.stringify(step.output);

@@ -2,21 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, GitFork } from "lucide-react";
 import { memo, type ReactNode } from "react";
-import { type RunView, seqOf, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { type RunView, seqOf, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { SentRequest } from "../../entities/run/sent-request.tsx";
 import { type LoadedTrace, stepQuery } from "../../entities/run/trace-api.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
-import { Value } from "../../ui/value.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { Tabs } from "../../ui/data/tabs.tsx";
+import { Value } from "../../ui/data/value.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { Conversation } from "./conversation.tsx";
 import { EventsPanel } from "./events-panel.tsx";
 import { MarkPill } from "./mark-pill.tsx";
@@ -30,7 +30,7 @@ import { RunOutput, WaitingCalls } from "./run-output.tsx";
 import { typeWord } from "./step-words.ts";
 
 interface DetailPaneProps {
-  /** Undefined while the step is on its way. */
+  /** Undefined while the step is loading. */
   row: Row | undefined;
   run: Run;
   loaded: LoadedTrace;
@@ -42,7 +42,7 @@ interface DetailPaneProps {
   onFork: (() => void) | null;
 }
 
-/** The chosen step: what went in, what came out, and everything else that is known of it. */
+/** Details of the selected step. */
 export const DetailPane = memo(function DetailPane(props: DetailPaneProps) {
   const { row, tab, onTab, onBack, onFork } = props;
   if (!row) return <DetailSkeleton />;
@@ -57,7 +57,7 @@ export const DetailPane = memo(function DetailPane(props: DetailPaneProps) {
         tabs={tabsOf(row).map((value) => ({ value, label: tabWords[value] }))}
         onChange={onTab}
       >
-        {/* Another step begins at its top. */}
+        {/* The key resets the scroll position when another step is selected. */}
         <div key={`${row.key} ${shown}`} className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4 rail:px-5">
           <RowContext value={row}>
             <Panel {...props} row={row} tab={shown} />
@@ -97,12 +97,12 @@ function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { ro
   );
 }
 
-/** The error that a step ended its run with; null where it did not. */
+/** Returns the run's error if this step caused it, otherwise null. */
 function endedBy(run: Run, { level, step }: Row): Run["error"] {
   return level === 2 && run.status === "failed" && run.error?.step_index === step?.step_index ? run.error : null;
 }
 
-/** What a step waits for: its own call, or calls of the run below it. */
+/** Pending calls of a step: its own, or those of the subagent's run below it. */
 function callsOf(run: Run, { tool_call_id, subagent }: TraceStep) {
   const calls = run.required_action?.submit_tool_outputs.tool_calls ?? [];
   return calls.filter(({ id, run_id }) => id === tool_call_id || (subagent !== null && run_id === subagent.run_id));
@@ -117,7 +117,7 @@ function Restart({ row }: { row: Row }) {
   );
 }
 
-/** Without what the steps show anyway: of a long run that would be megabytes. */
+/** The run without messages and calls: steps show them, and in a long run they are megabytes. */
 function RunRaw({ run }: { run: Run }) {
   const { messages: _messages, tool_calls: _calls, ...facts } = run as Run & { messages?: unknown };
   return <Value title="As returned by the API, without messages and calls" name={run.id} value={facts} />;
@@ -133,7 +133,7 @@ function DetailSkeleton() {
   );
 }
 
-/** Which step is shown, its facts, and what can be done from it. */
+/** Head of the details: name, facts and actions of the step. */
 function DetailHead({ row, onBack, onFork }: { row: Row; onBack: () => void; onFork: (() => void) | null }) {
   return (
     <header className="flex shrink-0 flex-col gap-1 px-4 pt-3 pb-2 rail:px-5">
@@ -246,7 +246,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** A step as the API gives it, and the journal's own entries of it. */
+/** A step as the API returns it, and its journal entries. */
 function RawPanel({ row, step }: { row: Row; step: TraceStep }) {
   const at = useWorkspace();
   const read = useQuery(stepQuery(at, row.runId, step, row.before, "raw"));

@@ -1,20 +1,20 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
-import type { RunUsage } from "../../../../server/core/run-event.ts";
-import type { StepType } from "../../../../server/core/step-kinds.ts";
-import type { RunFrame } from "../../../../server/wire/events.ts";
+import type { RunFrame } from "../../../../server/domain/api-types/events.ts";
+import type { RunUsage } from "../../../../server/domain/run-event.ts";
+import type { StepType } from "../../../../server/domain/step-kinds.ts";
 import { eventsQuery, type RunEvent } from "../../entities/run/trace-api.ts";
 import { between, formatCount, formatDuration, formatUtc, joinFacts } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** The run's journaled events, in order, each with its data to open. `seq`: the newest that the stream told of. */
+/** The run's journal events in order, each with expandable data. `seq` is the newest one that the stream reported. */
 export function EventsPanel({ runId, startedAt, seq }: { runId: string; startedAt: string; seq: number }) {
   const { data, error, isPending, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery(
     eventsQuery(useWorkspace(), runId),
@@ -90,10 +90,10 @@ function EventData({ entry }: { entry: RunEvent }) {
   );
 }
 
-/** The type whose colour and icon an event has. */
+/** Type that determines an event's colour and icon. */
 type EventIcon = StepType | "run";
 
-/** What stands behind an event's name in the list: the one or two facts that tell it from its neighbours. */
+/** The one or two facts of an event that distinguish it from its neighbours. */
 function eventLine({ event, data }: RunFrame): string {
   switch (event) {
     case "tool.requested":

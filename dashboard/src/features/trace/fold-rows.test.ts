@@ -17,7 +17,7 @@ const rowsWith = (names: readonly string[], more: (index: number) => object = ()
 const shown = (rows: ReturnType<typeof rowsWith>, open: string[] = []) =>
   foldCalls(rows, new Set(open)).map(({ name, level }) => `${level} ${name}`);
 
-test("four and more calls of one tool in a row are one line, fewer stand by themselves", () => {
+test("four or more consecutive calls of a tool are folded into one line, fewer are not", () => {
   expect(shown(rowsWith(["look", "noop", "noop", "noop", "noop", "look", "look", "look"]))).toEqual([
     "1 Clerk",
     "2 look",
@@ -28,12 +28,12 @@ test("four and more calls of one tool in a row are one line, fewer stand by them
   ]);
 });
 
-test("an open line shows its calls one level below", () => {
+test("an expanded line shows its calls one level below", () => {
   const rows = rowsWith(["noop", "noop", "noop", "noop"]);
   expect(shown(rows, ["0~"])).toEqual(["1 Clerk", "2 noop ×4", "3 noop", "3 noop", "3 noop", "3 noop"]);
 });
 
-test("a line and its calls are counted among those that are shown beside them", () => {
+test("positions count the visible lines, folded or not", () => {
   const rows = rowsWith(["look", "noop", "noop", "noop", "noop", "look"]);
   const places = (open: string[]) =>
     placed(foldCalls(rows, new Set(open))).map(({ key, position, siblings }) => `${key} ${position}/${siblings}`);
@@ -41,7 +41,7 @@ test("a line and its calls are counted among those that are shown beside them", 
   expect(places(["1~"])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "1 1/4", "2 2/4", "3 3/4", "4 4/4", "5 3/3"]);
 });
 
-test("what failed or goes on is never folded away", () => {
+test("failed and running calls are never folded", () => {
   const names = Array.from({ length: 9 }, () => "noop");
   expect(shown(rowsWith(names, (index) => (index === 4 ? { status: "failed" } : {})))).toEqual([
     "1 Clerk",
@@ -51,12 +51,12 @@ test("what failed or goes on is never folded away", () => {
   ]);
 });
 
-test("five thousand equal calls are two lines", () => {
+test("five thousand equal calls become two lines", () => {
   const rows = rowsWith(Array.from({ length: 5000 }, () => "noop"));
   expect(shown(rows)).toEqual(["1 Clerk", "2 noop ×5000"]);
 });
 
-test("a call that is folded away has the line that stands for it", () => {
+test("a folded call maps to its line", () => {
   const rows = rowsWith(["look", "noop", "noop", "noop", "noop"]);
   expect(lineOf(foldCalls(rows, new Set()), rows, "3")).toBe("1~");
   expect(lineOf(foldCalls(rows, new Set(["1~"])), rows, "3")).toBe("3");

@@ -1,15 +1,15 @@
 import type { Row } from "./row.ts";
 
-/** Fewer calls of one tool in a row are shown one by one. */
+/** Minimum number of consecutive calls of a tool that are folded. */
 const fewest = 4;
 
-/** What ends the key of a fold: it begins with that of its first call. */
+/** Suffix of a fold's key, which starts with the key of its first call. */
 const tail = "~";
 
-/** The key of the row whose detail is shown for a row: a fold shows its first call. */
+/** Returns the key of the row whose details are shown: for a fold, its first call. */
 export const keyOfDetail = (key: string): string => (key.endsWith(tail) ? key.slice(0, -tail.length) : key);
 
-/** Calls of one tool in a row become one line that opens, but for those that need to be looked at. */
+/** Folds consecutive calls of one tool into an expandable line, except calls that need attention. */
 export function foldCalls(rows: readonly Row[], open: ReadonlySet<string>): Row[] {
   const shown: Row[] = [];
   for (let from = 0; from < rows.length; ) {
@@ -51,7 +51,7 @@ function foldOf(calls: readonly Row[], open: ReadonlySet<string>): Row {
   };
 }
 
-/** The line that stands for a call that is folded away; the call's own where it is shown. */
+/** Returns the key of the fold that contains a hidden call; a visible call's own key. */
 export function lineOf(shown: readonly Row[], rows: readonly Row[], key: string): string {
   if (shown.some((row) => row.key === key)) return key;
   const at = rows.findIndex((row) => row.key === key);

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { draftFaults, forkBody, recordedDraft } from "./fork-draft.ts";
 
 const run = { input: "Go", origin: "run" } as const;
 const step = (more: Partial<TraceStep>): TraceStep =>
   ({ step_index: 3, type: "tool_call", name: "look_up", output: null, error: null, ...more }) as TraceStep;
 
-test("a fork that changes nothing names its step and its rule alone", () => {
+test("an unchanged fork contains only its step and its rule", () => {
   const tool = step({ output: { sky: "clear" } });
   const recorded = recordedDraft(run, tool);
   expect(forkBody(tool, recorded, recorded)).toEqual({ step_index: 3, edits: {}, tools: "recorded_then_live" });
@@ -14,7 +14,7 @@ test("a fork that changes nothing names its step and its rule alone", () => {
   expect(forkBody(tool, respaced, recorded).edits).toEqual({});
 });
 
-test("another output of a tool goes as JSON, and an error as one", () => {
+test("a tool's changed output is sent as JSON, and an error as an error", () => {
   const failed = step({ error: { code: "http_error", message: "503" } });
   const recorded = recordedDraft(run, failed);
   expect(recorded).toMatchObject({ output: '"503"', isError: true });
@@ -26,7 +26,7 @@ test("another output of a tool goes as JSON, and an error as one", () => {
   });
 });
 
-test("another answer of a model keeps the calls that it asked for, unless they are changed too", () => {
+test("a model's changed answer keeps its tool calls unless they are changed too", () => {
   const call = { id: "call_1", name: "look_up", arguments: { sku: 1 } };
   const model = step({ type: "model_call", output: { content: "Let me look.", tool_calls: [call] } });
   const recorded = recordedDraft(run, model);
@@ -35,7 +35,7 @@ test("another answer of a model keeps the calls that it asked for, unless they a
   });
 });
 
-test("arguments that a model gave as text are shown as the JSON that they are", () => {
+test("arguments that a model sent as text are shown as JSON", () => {
   const output = { content: "", tool_calls: [{ id: "call_1", name: "look_up", arguments: '{"sku":1}' }] };
   const model = step({ type: "model_call", output });
   const recorded = recordedDraft(run, model);
@@ -43,7 +43,7 @@ test("arguments that a model gave as text are shown as the JSON that they are", 
   expect(draftFaults(model, recorded)).toEqual({ output: null, calls: null });
 });
 
-test("what is no JSON, and no list of calls, is told", () => {
+test("invalid JSON and invalid call lists are reported", () => {
   const tool = step({ output: 1 });
   expect(draftFaults(tool, { ...recordedDraft(run, tool), output: "{" }).output).toStartWith("Invalid JSON");
   const model = step({ type: "model_call", output: { content: "" } });

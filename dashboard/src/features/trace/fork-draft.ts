@@ -1,24 +1,24 @@
-import { lastText, type RunInput, withLastText } from "../../../../server/core/run-input.ts";
-import { stepKinds } from "../../../../server/core/step-kinds.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
+import { stepKinds } from "../../../../server/domain/step-kinds.ts";
 import { fieldsOf, isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;
-/** What becomes of tool calls after the step. */
+/** Rule for tool calls after the step. */
 export type ForkRule = (typeof forkRules)[number];
 
-/** A fork as somebody writes it. */
+/** Form state of a fork. */
 export interface ForkDraft {
-  /** What the step gave: JSON of a tool, text of a model. */
+  /** Output of the step: JSON for a tool, text for a model. */
   output: string;
-  /** Of a tool: what it gave is what went wrong. */
+  /** For a tool: the output is an error. */
   isError: boolean;
-  /** Of a model: the calls that it asked for, as JSON. */
+  /** For a model: its tool calls as JSON. */
   calls: string;
   input: string;
-  /** The whole input as it was, of which that is the last text. */
-  asked: RunInput;
+  /** The recorded input; `input` edits its last text. */
+  recordedInput: RunInput;
   /** Empty: as recorded. */
   model: string;
   instructions: string;
@@ -26,7 +26,7 @@ export interface ForkDraft {
   tools: ForkRule;
 }
 
-/** What of a step can be written anew. */
+/** Part of a step that a fork can edit. */
 type Editable = "tool" | "model" | "nothing";
 
 export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
@@ -34,7 +34,7 @@ export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
   return type === "model_call" ? "model" : "nothing";
 }
 
-/** The draft that changes nothing. */
+/** Draft without changes. */
 export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceStep): ForkDraft {
   const { content, tool_calls } = fieldsOf(step.output);
   const isModel = editableOf(step) === "model";
@@ -43,7 +43,7 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
     isError: !isModel && step.error !== null,
     calls: jsonText(isModel ? askedCalls(tool_calls) : []),
     input: lastText(run.input),
-    asked: run.input,
+    recordedInput: run.input,
     model: "",
     instructions: "",
     isCurrent: false,
@@ -51,7 +51,7 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
   };
 }
 
-/** Some models give arguments as text of JSON, as it came over the wire. */
+/** Some models send arguments as JSON text. */
 const askedCalls = (calls: unknown) =>
   (Array.isArray(calls) ? calls : []).map((call: unknown) => {
     const { name, arguments: args } = fieldsOf(call);
@@ -59,7 +59,7 @@ const askedCalls = (calls: unknown) =>
     return { name, arguments: fault === null ? value : args };
   });
 
-/** What of it is no JSON, or not the JSON that is needed; null where all is well. */
+/** Returns the errors of JSON fields; null if valid. */
 export function draftFaults(
   step: TraceStep,
   { output, calls }: ForkDraft,
@@ -79,27 +79,27 @@ function callsFault(text: string): string | null {
 const isCall = (value: unknown): boolean =>
   isJsonObject(value) && typeof value.name === "string" && isJsonObject(value.arguments);
 
-/** Whether the step's own output is another one than was recorded. */
+/** True if the step's output differs from the recorded one. */
 export function isOutputChanged(draft: ForkDraft, recorded: ForkDraft): boolean {
   const { output, isError, calls } = draft;
   return isError !== recorded.isError || !isSame(output, recorded.output) || !isSame(calls, recorded.calls);
 }
 
-/** The same text, or the same JSON written otherwise. */
+/** True if the texts are equal, or equal as JSON. */
 function isSame(a: string, b: string): boolean {
   if (a === b) return true;
   const [left, right] = [readJson(a), readJson(b)];
   return left.fault === null && right.fault === null && JSON.stringify(left.value) === JSON.stringify(right.value);
 }
 
-/** The body of the request. Only what differs from the record goes into it. */
+/** Request body with only the fields that differ from the recording. */
 export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft) {
   const { model, instructions, input, tools, isCurrent } = draft;
   const edits = {
     ...(isOutputChanged(draft, recorded) && outputEdit(step, draft)),
     ...(instructions.trim() && { instructions }),
     ...(model.trim() && { model: model.trim() }),
-    ...(input !== recorded.input && { input: withLastText(recorded.asked, input) }),
+    ...(input !== recorded.input && { input: withLastText(recorded.recordedInput, input) }),
   };
   return { step_index: step.step_index, edits, tools, ...(isCurrent && { agent: "current" }) };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { StepUsage } from "../../../../server/core/trace.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { StepUsage } from "../../../../server/domain/trace.ts";
 import { type ForkPlan, forkEstimate } from "./fork-estimate.ts";
 
 const usage = (more: Partial<StepUsage> = {}): StepUsage => ({
@@ -38,7 +38,7 @@ const plan = (more: Partial<ForkPlan>): ForkPlan => ({
   ...more,
 });
 
-test("only model calls after the step are paid for again, at what they were billed", () => {
+test("only model calls after the step cost again, at their billed cost", () => {
   expect(forkEstimate(plan({}))).toEqual({
     model_calls: 2,
     tokens: 2200,
@@ -48,20 +48,20 @@ test("only model calls after the step are paid for again, at what they were bill
   });
 });
 
-test("agents that are called again come on top where tools are live", () => {
+test("subagents that are called again are added if tools are live", () => {
   expect(forkEstimate(plan({ draft: { tools: "live" } }))?.agents).toBe(1);
   expect(forkEstimate(plan({ draft: { tools: "recorded_only" } }))?.agents).toBe(0);
 });
 
-test("another model is reckoned at its custom price, the cached tokens at theirs", () => {
+test("another model is estimated at its custom price, with cached tokens at theirs", () => {
   const prices = { "openai/b": { input: 10, cached_input: 1, output: 100 } };
   const priceOf = (model: string) => prices[model as "openai/b"] ?? null;
-  // Twice 600 tokens at 10, 400 at 1 and 100 at 100 dollars a million.
+  // Two calls with 600 tokens at $10, 400 at $1 and 100 at $100 per million.
   expect(forkEstimate(plan({ model: "openai/b", priceOf }))?.cost_usd).toBeCloseTo(2 * 0.0164, 10);
   expect(forkEstimate(plan({ model: "openai/c", priceOf }))).toMatchObject({ cost_usd: null, unpriced: "price" });
 });
 
-test("what is unknown of one call is unknown of all, and never nothing", () => {
+test("one unknown cost makes the sum unknown, never zero", () => {
   const unknown = [...steps.slice(0, 4), step(4, "model_call", null)];
   expect(forkEstimate(plan({ steps: unknown }))).toMatchObject({
     model_calls: 2,
@@ -71,7 +71,7 @@ test("what is unknown of one call is unknown of all, and never nothing", () => {
   });
 });
 
-test("a guardrail's judge costs what it was billed, also under another model, and is never reckoned at that", () => {
+test("a guardrail's judge costs its billed amount, also with another model, and is never estimated with that model", () => {
   const priceOf = () => ({ input: 10, cached_input: 1, output: 100 });
   const judged = (cost_usd: number | null) => [
     ...steps,
@@ -85,17 +85,17 @@ test("a guardrail's judge costs what it was billed, also under another model, an
   expect(other(null)).toMatchObject({ cost_usd: null, unpriced: "judge" });
 });
 
-test("a call that was not billed is reckoned at today's price of its model", () => {
+test("an unbilled call is estimated at its model's current price", () => {
   const free = [steps[0]!, steps[1]!, step(2, "model_call", usage({ cost_usd: null }))];
   const priceOf = () => ({ input: 10, cached_input: 1, output: 100 });
   expect(forkEstimate(plan({ steps: free, priceOf }))?.cost_usd).toBeCloseTo(0.0164, 10);
 });
 
-test("a prompt that is longer than its price holds for has no known cost", () => {
+test("a prompt longer than its price covers has an unknown cost", () => {
   const priceOf = () => ({ input: 10, cached_input: 1, output: 100, priced_up_to: 500 });
   expect(forkEstimate(plan({ model: "openai/b", priceOf }))).toMatchObject({ cost_usd: null, unpriced: "length" });
 });
 
-test("after the last model call nothing is recorded to reckon with", () => {
+test("there is no estimate after the last model call", () => {
   expect(forkEstimate(plan({ step: steps[4]! }))).toBeNull();
 });

@@ -1,11 +1,11 @@
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { CodeEditor } from "../../ui/code-editor.tsx";
-import { Field } from "../../ui/field.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
+import { CodeEditor } from "../../ui/editor/code-editor.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Field } from "../../ui/forms/field.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 import { type draftFaults, editableOf, type ForkDraft, type ForkRule, forkRules } from "./fork-draft.ts";
 
 interface ForkFieldsProps {
@@ -15,7 +15,7 @@ interface ForkFieldsProps {
   onChange: (part: Partial<ForkDraft>) => void;
 }
 
-/** What else can be changed, folded, and what becomes of tool calls after the step. */
+/** Collapsed fields for other changes, and the rule for later tool calls. */
 export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
   const { mode } = useWorkspace();
   const isImport = run.origin === "import";
@@ -66,7 +66,7 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
           )}
         </div>
       </details>
-      <ChoiceCards
+      <RadioCards
         label={`Tools after step ${step.step_index}`}
         choices={forkRules
           .filter((value) => !isImport || value === "recorded_only")
@@ -82,13 +82,13 @@ interface ForkOutputProps {
   step: TraceStep;
   draft: ForkDraft;
   faults: ReturnType<typeof draftFaults>;
-  /** As it was recorded. */
+  /** True if it is as recorded. */
   isSame: boolean;
   onChange: (part: Partial<ForkDraft>) => void;
   onRestore: () => void;
 }
 
-/** The editor for what the step gave: JSON of a tool, which is checked while it is written, or a model's text and calls. */
+/** Editor of the step's output: validated JSON for a tool, text and calls for a model. */
 export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }: ForkOutputProps) {
   const isTool = editableOf(step) === "tool";
   return (

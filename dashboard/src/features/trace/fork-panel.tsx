@@ -1,27 +1,27 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { GitFork, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
+import { useUnsaved } from "../../hooks/use-unsaved.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
-import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
-import { StepIcon } from "../../ui/step-icon.tsx";
-import { toast } from "../../ui/toast.ts";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { FoldedCode } from "../../ui/forms/show-code.tsx";
 import { draftFaults, editableOf, type ForkDraft, forkBody, isOutputChanged, recordedDraft } from "./fork-draft.ts";
 import { type ForkEstimate, forkEstimate, type Unpriced } from "./fork-estimate.ts";
 import { ForkFields, ForkOutput } from "./fork-fields.tsx";
 import type { ForkSlot } from "./found-trace.tsx";
 
-/** Prepares a run that goes on from a step of this one, with something changed. */
+/** Form that forks a run after a step with changes. */
 export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSlot) {
   const at = useWorkspace();
   const [postOnce] = useState(createPostOnce);
@@ -52,7 +52,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
   useUnsaved(isEdited && !create.isPending);
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
     sendOnEnter(event);
-    // What was edited is not thrown away by one key.
+    // Escape must not discard edits.
     if (event.key === "Escape" && !event.defaultPrevented && !isEdited) onClose();
   };
   const change = (part: Partial<ForkDraft>) => setDraft((before) => ({ ...before, ...part }));
@@ -68,7 +68,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
       <ForkHead step={step} onClose={onClose} />
       <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:px-5">
         {isGuardrail ? (
-          <Note tone="info">A guardrail cannot be forked from. Choose the step that it checked.</Note>
+          <Callout tone="info">A guardrail cannot be forked from. Choose the step that it checked.</Callout>
         ) : (
           <>
             {editableOf(step) !== "nothing" && (
@@ -88,7 +88,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
         <ErrorNote title="No fork was created" error={create.error} />
       </div>
       <footer className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-line bg-subtle px-4 py-3 rail:px-5">
-        {!isGuardrail && <ForkCost {...{ run, step, steps, hasMore, draft }} />}
+        {!isGuardrail && <ForkCost run={run} step={step} steps={steps} hasMore={hasMore} draft={draft} />}
         <Button onClick={onClose}>Close</Button>
         <Button type="submit" kind="primary" disabled={isWrong || isGuardrail || create.isPending}>
           <GitFork aria-hidden className="size-4" strokeWidth={1.5} />
@@ -122,7 +122,7 @@ function ForkHead({ step, onClose }: Pick<ForkSlot, "step" | "onClose">) {
   );
 }
 
-/** What a fork will take, before it begins: of the recorded calls that it makes again. */
+/** Estimated cost of the fork. */
 function ForkCost({ run, step, steps, hasMore, draft }: Omit<ForkSlot, "onDone" | "onClose"> & { draft: ForkDraft }) {
   const at = useWorkspace();
   const { data: models, isLoading } = useQuery(modelsQuery(at));

@@ -1,20 +1,20 @@
 import { ListFilter } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { countedUsage } from "../../../../server/core/counted-usage.ts";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
-import { findCall } from "../../entities/call/next-call.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { countedUsage } from "../../../../server/domain/counted-usage.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import { useTiming } from "../../entities/run/use-timing.ts";
+import { findCall } from "../../entities/tool-call/next-call.ts";
+import { useKeptFocus } from "../../hooks/use-kept-focus.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { formatDuration } from "../../lib/format.ts";
-import { useKeptFocus } from "../../lib/use-kept-focus.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { statusWords } from "../../ui/data/status-pill.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { LoadedPart } from "../../ui/loaded-part.tsx";
-import { statusWords } from "../../ui/status-pill.tsx";
 import { DetailPane } from "./detail-pane.tsx";
 import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
 import { graphOf } from "./graph/run-graph.ts";
@@ -28,38 +28,38 @@ import { StepsBar } from "./steps-bar.tsx";
 import type { Timeline } from "./timeline.ts";
 import { TraceHead } from "./trace-head.tsx";
 import { useLive } from "./use-live.ts";
-import { useRested } from "./use-rested.ts";
+import { useDebouncedParam } from "./use-rested.ts";
 import { useRows } from "./use-rows.ts";
 import { useTimeline } from "./use-timeline.ts";
 import { useZoom } from "./use-zoom.ts";
 
-/** Loaded apart: most traces are read without it. */
+/** Lazy: most traces are read without it. */
 const GraphPanel = lazyPart(() => import("./graph/graph-panel.tsx").then((it) => ({ default: it.GraphPanel })));
 
-/** What the address of the page holds. */
+/** Search parameters of the page. */
 interface TraceSearch {
-  /** The key of a row; absent: the page chooses. */
+  /** Key of the selected row; absent: chosen by the page. */
   step?: string;
   tab?: TraceTab;
-  /** The pane that a phone shows; absent: the steps. */
+  /** Visible pane on a phone; absent: the steps. */
   view?: "detail";
-  /** What is sought in the steps. */
+  /** Search text. */
   q?: string;
   fold?: "off";
-  /** Where the replay stands, in milliseconds since the run's begin; absent: at the end. */
+  /** Replay position in milliseconds since the run's start; absent: at the end. */
   t?: number;
-  /** The fork of the chosen step is being prepared. */
+  /** Shows the fork form of the selected step. */
   fork?: true;
-  /** Whether agents and tools are shown, and how. */
+  /** Shows the graph, as a drawing or a table. */
   graph?: "drawing" | "table";
-  /** The node of the graph whose steps alone are shown. */
+  /** Graph node that filters the steps. */
   node?: string;
 }
 
-/** What the page of a trace is given to show a run with. */
+/** Props for showing a trace. */
 export interface TraceView {
   search: TraceSearch;
-  /** Changes some of it; `back`: so that the browser's way back undoes it; `discards`: a form goes whose reader knows it. */
+  /** Changes search parameters. `back` adds a history entry; `discards` leaves a form without asking. */
   onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean; discards?: boolean }) => void;
   onOpenRun: (runId: string) => void;
   player?: (slot: PlayerSlot) => ReactNode;
@@ -74,11 +74,11 @@ interface FoundTraceProps extends TraceView {
   menu: ReactNode;
 }
 
-/** The trace of a run that is here: head, tree and waterfall, detail, player. */
+/** A loaded trace: head, tree and waterfall, details, player. */
 export function FoundTrace(props: FoundTraceProps) {
   const { run: read, loaded, agent, stale, menu, search, onSearch, player, fork } = props;
   const { live, stream } = useLive(read.id, !isOver(read.status) && !loaded.hasMore);
-  // The stream is ahead of the last reading, but a run that is over stays over.
+  // The stream may be ahead of the last fetch, but an ended run stays ended.
   const run = useMemo(
     () => (isOver(read.status) || !live.status ? read : { ...read, status: live.status }),
     [read, live.status],
@@ -91,7 +91,7 @@ export function FoundTrace(props: FoundTraceProps) {
   const first = useFirst(rows, run, loaded.hasMore);
   const selected = search.step ?? first;
   const row = rows.find(({ key }) => key === keyOfDetail(selected)) ?? (loaded.hasMore ? undefined : rows[0]);
-  const [position, setPosition] = useRested(search.t, (t) => onSearch({ t }));
+  const [position, setPosition] = useDebouncedParam(search.t, (t) => onSearch({ t }));
   const move = useCallback((to: number | null) => setPosition(to === null ? undefined : Math.round(to)), [setPosition]);
 
   const latest = useRef(onSearch);
@@ -118,11 +118,11 @@ export function FoundTrace(props: FoundTraceProps) {
   };
 
   const detail = useRef<HTMLElement>(null);
-  // What was answered goes: the next that waits is there, or the step itself.
+  // Focus the next pending call after one was answered, otherwise the selected tab.
   useKeptFocus(detail, (part) => findCall(part) ?? part.querySelector('[role="tab"][aria-selected="true"]'));
 
   const find = useRef<HTMLInputElement>(null);
-  const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
+  const [sought = "", seek] = useDebouncedParam(search.q, (q) => onSearch({ q }));
   const cost_usd = countedUsage(run)?.cost_usd ?? null;
   const graph = useMemo(
     () => (search.graph ? graphOf(rows, { worked_ms: timing?.worked_ms ?? null, cost_usd }) : null),
@@ -174,7 +174,7 @@ export function FoundTrace(props: FoundTraceProps) {
               onGraph={(on) => onSearch({ graph: on ? "drawing" : undefined, node: undefined })}
             />
             {graph && (
-              <LoadedPart>
+              <LazyBoundary>
                 <GraphPanel
                   graph={graph}
                   asTable={search.graph === "table"}
@@ -183,7 +183,7 @@ export function FoundTrace(props: FoundTraceProps) {
                   onChoose={(id) => onSearch({ node: id })}
                   leftOut={rows.filter(({ kind, opens, open }) => kind === "step" && opens && !open).length}
                 />
-              </LoadedPart>
+              </LazyBoundary>
             )}
             {shown.length === 0 ? (
               <NoSteps sought={sought} onClear={() => seek(undefined)} />
@@ -228,7 +228,7 @@ export function FoundTrace(props: FoundTraceProps) {
           </section>
         }
       />
-      {/* On a phone the form takes the room of both. */}
+      {/* On a phone the fork form replaces both panes. */}
       <div className={isForking ? "max-rail:hidden rail:contents" : "contents"}>
         {player?.({
           run,
@@ -238,7 +238,7 @@ export function FoundTrace(props: FoundTraceProps) {
           position: position ?? null,
           onPosition: move,
           selected: keyOfDetail(selected),
-          // Going on to the next step would close the form and lose what was edited in it.
+          // Selecting another step would close the form and lose its edits.
           onSelect: search.fork ? () => {} : select,
         })}
       </div>
@@ -247,10 +247,10 @@ export function FoundTrace(props: FoundTraceProps) {
   );
 }
 
-/** The key that is chosen: of a line of folded calls its own, of a step that is gone that of what is shown instead. */
+/** Returns the selected key: of a fold its own; if the step is gone, that of the row shown instead. */
 const selectedKey = (selected: string, row: Row): string => (keyOfDetail(selected) === row.key ? selected : row.key);
 
-/** The row that the page opened on. It is chosen once: what happens later moves nobody away from what they read. */
+/** Row selected when the page opened. It never changes, so that later events do not move the reader. */
 function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {
   const known = failingStep(run);
   const [first, setFirst] = useState<string | null>(() => (known === null ? null : String(known)));
@@ -261,7 +261,7 @@ function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {
   return chosen ?? "run";
 }
 
-/** The next or previous problem from where the reader is; after the last comes the first. */
+/** Returns the next or previous problem, wrapping around. */
 function problemBeside(rows: readonly Row[], problems: readonly Row[], selected: string, by: 1 | -1): Row | undefined {
   const at = rows.findIndex(({ key }) => key === selected);
   const places = new Map(rows.map(({ key }, index) => [key, index]));
@@ -270,32 +270,32 @@ function problemBeside(rows: readonly Row[], problems: readonly Row[], selected:
   return problems.findLast((row) => placeOf(row) < at) ?? problems.at(-1);
 }
 
-/** What the page gives to the player at its foot. */
+/** Props of the player. */
 export interface PlayerSlot {
   run: Run;
   loaded: LoadedTrace;
   rows: readonly Row[];
   timeline: Timeline;
-  /** Milliseconds since the timeline's begin; null: at the end, where everything is shown as it is. */
+  /** Milliseconds since the timeline's start; null: at the end, without a replay. */
   position: number | null;
   onPosition: (position: number | null) => void;
   selected: string;
   onSelect: (key: string) => void;
 }
 
-/** What it gives to the panel that makes a fork of a step. */
+/** Props of the fork panel. */
 export interface ForkSlot {
   run: Run;
   step: TraceStep;
-  /** All steps of the run that are here. */
+  /** Loaded steps of the run. */
   steps: readonly TraceStep[];
-  /** There are further ones. */
+  /** True if there are more. */
   hasMore: boolean;
   onDone: (runId: string) => void;
   onClose: () => void;
 }
 
-/** No step says what is sought. */
+/** Empty state of the search. */
 function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
   return (
     <EmptyState icon={ListFilter} title="No results">
@@ -307,7 +307,7 @@ function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
   );
 }
 
-/** One polite line for screen readers in place of every delta: “Writing”, then “Completed in 1.2 s”. */
+/** Status in a polite live region instead of every delta: “Writing”, then “Completed in 1.2 s”. */
 function RunAnnouncer({ run }: { run: Run }) {
   const line =
     run.status === "in_progress"

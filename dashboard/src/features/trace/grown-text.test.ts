@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { JournalEntry } from "../../../../server/core/run-event.ts";
-import { grownLength } from "./grown-text.ts";
+import type { JournalEntry } from "../../../../server/domain/run-event.ts";
+import { streamedLength } from "./grown-text.ts";
 
 const raw = [
   { seq: 1, at: 1000, event: { type: "step.started" } },
@@ -20,11 +20,11 @@ const raw = [
   },
 ] as JournalEntry[];
 
-test("text is there as it arrived, without what was thought", () => {
-  expect([1000, 1099, 1100, 1299, 1300].map((time) => grownLength(raw, time))).toEqual([0, 0, 5, 5, 11]);
-  expect(grownLength(raw, 1500)).toBe(Number.POSITIVE_INFINITY);
+test("text is counted as it arrived, without reasoning", () => {
+  expect([1000, 1099, 1100, 1299, 1300].map((time) => streamedLength(raw, time))).toEqual([0, 0, 5, 5, 11]);
+  expect(streamedLength(raw, 1500)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a step that did not complete tells nothing of it", () => {
-  expect(grownLength(raw.slice(0, 1), 1200)).toBeNull();
+test("the length is unknown if the step did not complete", () => {
+  expect(streamedLength(raw.slice(0, 1), 1200)).toBeNull();
 });

@@ -1,15 +1,17 @@
-import type { JournalEntry } from "../../../../server/core/run-event.ts";
+import type { JournalEntry } from "../../../../server/domain/run-event.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
 
-/** How much of what a model wrote was there at a time, in UTF-16 code units; null where the journal does not tell. */
-export function grownLength(raw: readonly JournalEntry[], time: number): number | null {
+/**
+ * Length of the text that a model had written at a time, in UTF-16 code units; null if the journal does not contain it.
+ */
+export function streamedLength(raw: readonly JournalEntry[], time: number): number | null {
   const done = raw.findLast(({ event }) => event.type === "step.completed");
   const answer = done?.event.type === "step.completed" ? done.event.answer : null;
   const begun = raw.findLast(({ event }) => event.type === "step.started" || event.type === "step.restarted");
   if (!done || !begun || !answer) return null;
   const { parts, deltas } = answer;
   if (time >= done.at) return Number.POSITIVE_INFINITY;
-  // Whoever was told at once was told at the end.
+  // Without deltas, the whole text arrived at the end.
   let length = 0;
   for (let i = 0; i + 2 < deltas.length; i += 3) {
     const [part, size, after] = [deltas[i], deltas[i + 1], deltas[i + 2]] as [number, number, number];

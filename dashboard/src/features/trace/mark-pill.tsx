@@ -1,6 +1,6 @@
 import { CircleHelp, Hand, LoaderCircle, type LucideIcon, Square, TriangleAlert, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import { Pill, type Tone } from "../../ui/data/pill.tsx";
 import type { Mark } from "./row.ts";
 
 const looks: Record<NonNullable<Mark>, [Tone, LucideIcon]> = {
@@ -13,7 +13,7 @@ const looks: Record<NonNullable<Mark>, [Tone, LucideIcon]> = {
   flagged: ["warn", TriangleAlert],
 };
 
-/** What is the matter with a step; nothing where all is well. */
+/** Badge for a step that needs attention; renders nothing without a mark. */
 export function MarkPill({ mark, word }: { mark: Mark; word: ReactNode }) {
   if (mark === null) return null;
   const [tone, icon] = looks[mark];

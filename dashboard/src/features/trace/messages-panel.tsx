@@ -1,10 +1,10 @@
-import type { TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { AskedCall, MessageCard } from "../../entities/run/message-card.tsx";
 import { plural } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
-import { LongText } from "../../ui/value.tsx";
-import { AnswerCard, writtenBy } from "./answer-card.tsx";
+import { LongText } from "../../ui/data/value.tsx";
+import { AnswerCard, modelOutput } from "./answer-card.tsx";
 
 interface SentMessage {
   id: string;
@@ -13,10 +13,10 @@ interface SentMessage {
   tool_calls?: { id: string; name: string; arguments: unknown }[];
 }
 
-/** What was new for the model at this call, and what it said. */
+/** Messages new to the model in this call, and its answer. */
 export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
   const input = fieldsOf(step.input);
-  const { calls } = writtenBy(step, live);
+  const { calls } = modelOutput(step, live);
   const messages = (Array.isArray(input.messages) ? input.messages : []) as SentMessage[];
   return (
     <>
@@ -36,7 +36,7 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
   );
 }
 
-/** What stands before the new messages, in numbers. */
+/** Counts of the messages before the new ones. */
 function Earlier({ input }: { input: Record<string, unknown> }) {
   const parts = [
     ["history_messages", "message", "of the thread's history"],

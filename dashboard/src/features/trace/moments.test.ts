@@ -1,30 +1,30 @@
 import { expect, test } from "bun:test";
-import { beside, marksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, marksOf, momentsOf, rowAt } from "./moments.ts";
 import type { Row } from "./row.ts";
 
 const row = (key: string, type: string, start: number, end: number | null): Row =>
   ({ key, type, start, end, kind: key === "run" ? "run" : "step", level: key === "run" ? 1 : 2 }) as Row;
 const rows = [row("run", "run", 0, 100), row("0", "model_call", 0, 40), row("1", "tool_call", 40, 90)];
 
-test("the replay goes from one moment to the next, and stays at the last", () => {
+test("the replay steps from one moment to the next and stops at the last", () => {
   expect(momentsOf(rows)).toEqual([0, 40, 90]);
-  expect(beside([0, 40, 90], 0, 1)).toBe(40);
-  expect(beside([0, 40, 90], 40, -1)).toBe(0);
-  expect(beside([0, 40, 90], 90, 1)).toBeNull();
+  expect(adjacentTime([0, 40, 90], 0, 1)).toBe(40);
+  expect(adjacentTime([0, 40, 90], 40, -1)).toBe(0);
+  expect(adjacentTime([0, 40, 90], 90, 1)).toBeNull();
 });
 
-test("it is at the step that began last", () => {
+test("the replay is at the step that started last", () => {
   expect(rowAt(rows, 39)?.key).toBe("0");
   expect(rowAt(rows, 40)?.key).toBe("1");
   expect(rowAt(rows, -1)?.key).toBe("run");
 });
 
-test("of steps that began at once the longest gives the mark its colour", () => {
+test("of steps that started together, the longest determines the mark's colour", () => {
   const both = [row("0", "guardrail", 0, 0), row("1", "retrieval", 0, 50), row("2", "tool_call", 0, 20)];
   expect(marksOf(both, (time) => time / 100, 100)).toEqual([{ type: "retrieval", left: 0, right: 0.5 }]);
 });
 
-test("thousands of steps make no more marks than can be told apart", () => {
+test("thousands of steps are merged into distinguishable marks", () => {
   expect(marksOf(rows, (time) => time / 100, 100)).toEqual([
     { type: "model_call", left: 0, right: 0.4 },
     { type: "tool_call", left: 0.4, right: 0.9 },

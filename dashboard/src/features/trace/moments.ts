@@ -1,21 +1,21 @@
 import type { Row } from "./row.ts";
 
-/** When anything began or ended, in order; milliseconds since the epoch. */
+/** Times at which a step started or ended, in order; milliseconds since the epoch. */
 export function momentsOf(rows: readonly Row[]): number[] {
   const times = rows.flatMap(({ kind, start, end }) => (kind === "run" ? [] : end === null ? [start] : [start, end]));
   return [...new Set(times)].sort((a, b) => a - b);
 }
 
-/** When steps began, in order. */
+/** Start times of steps, in order. */
 export const beginningsOf = (rows: readonly Row[]): number[] =>
   [...new Set(rows.filter(({ kind }) => kind === "step").map(({ start }) => start))].sort((a, b) => a - b);
 
-/** The next of these times after one, or the previous before it; null where there is none. */
-export function beside(times: readonly number[], at: number, by: 1 | -1): number | null {
+/** Returns the next or previous time; null if there is none. */
+export function adjacentTime(times: readonly number[], at: number, by: 1 | -1): number | null {
   return (by === 1 ? times.find((time) => time > at) : times.findLast((time) => time < at)) ?? null;
 }
 
-/** The step that began last before a time: what the replay is at. */
+/** Returns the step that started last before a time: the replay's current one. */
 export function rowAt(rows: readonly Row[], time: number): Row | undefined {
   let found: Row | undefined;
   for (const row of rows)
@@ -23,17 +23,17 @@ export function rowAt(rows: readonly Row[], time: number): Row | undefined {
   return found ?? rows[0];
 }
 
-/** A stretch of the scrubber in the colour of a step. From 0 to 1. */
+/** Start of a step on the scrubber, coloured by its type. `left` is from 0 to 1. */
 interface MarkOfStep {
   type: string;
   left: number;
   right: number;
 }
 
-// More would not be told apart.
+// More could not be distinguished.
 const marksMax = 400;
 
-/** The marks of all steps. Those that begin together are one, in the colour of the longest. */
+/** Marks of all steps. Steps that start together share one in the colour of the longest. */
 export function marksOf(rows: readonly Row[], place: (time: number) => number, end: number): MarkOfStep[] {
   const marks: MarkOfStep[] = [];
   const least = 1 / marksMax;

@@ -1,27 +1,27 @@
 import { Download, RotateCcw } from "lucide-react";
-import type { Decider, RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
-import { stepKinds } from "../../../../server/core/step-kinds.ts";
-import type { Approval } from "../../../../server/core/trace.ts";
-import type { TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { Decider, RunError, FileFacts as StepFile } from "../../../../server/domain/run-event.ts";
+import { stepKinds } from "../../../../server/domain/step-kinds.ts";
+import type { Approval } from "../../../../server/domain/trace.ts";
 import { useActorName } from "../../entities/user/use-actor-name.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { WireLine } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Block, Value } from "../../ui/value.tsx";
-import { useReached } from "./replay-context.ts";
+import { Time } from "../../ui/data/time.tsx";
+import { Block, Value } from "../../ui/data/value.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { useReplayProgress } from "./replay-context.ts";
 import { NotYet } from "./step-text.tsx";
 import { Written } from "./steps/model-call.tsx";
 import type { StepProps } from "./steps/step-part.ts";
 import { stepParts } from "./steps/step-parts.ts";
 import { attemptLengths } from "./waits.ts";
 
-/** What a step came to: its error first, then who decided, what was tried, and what it gave. */
+/** Result of a step: its error, the decision, attempts and output. */
 export function OutputPanel({
   step,
   live,
@@ -30,13 +30,13 @@ export function OutputPanel({
 }: {
   step: TraceStep;
   live: TextPart | undefined;
-  /** The error that the run ended with here, if it did. */
+  /** The run's error if it ended here. */
   ended: RunError | null;
-  /** What it waits for stands above. */
+  /** True if its pending call is shown above. */
   waits: boolean;
 }) {
-  const come = useReached();
-  // What came of a step is not known before its end; what a model writes grows until then.
+  const come = useReplayProgress();
+  // During a replay the result is hidden until the step ends; a model's text grows until then.
   if (come !== "all")
     return step.type === "model_call" ? <Written step={step} live={live} /> : <NotYet part={come === "part"} />;
   return (
@@ -62,7 +62,7 @@ function StepError({
   const { isCall } = stepKinds[step.type] ?? {};
   const isCause = ended?.code === error.code;
   return (
-    <Note tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
+    <Callout tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
       <b>{error.message}</b>
       {!ended && isCall && step.status === "failed" && <p className="text-muted">The model received this error.</p>}
       {ended && (
@@ -72,7 +72,7 @@ function StepError({
         </p>
       )}
       <WireLine code={error.code} />
-    </Note>
+    </Callout>
   );
 }
 
@@ -80,7 +80,7 @@ function Decision({ approval }: { approval: Approval }) {
   const { decision, reason, edited, at, by } = approval;
   const name = useActorName(by);
   return (
-    <Note tone={decision === "approve" ? "ok" : "info"}>
+    <Callout tone={decision === "approve" ? "ok" : "info"}>
       <p>
         <b>{decision === "approve" ? "Approved" : "Rejected"}</b>
         {by && ` ${whoWords(by, name)}`}, <Time at={at} />
@@ -88,11 +88,11 @@ function Decision({ approval }: { approval: Approval }) {
       </p>
       {reason && <p className="text-muted">{reason}</p>}
       {by?.id && name === null && <code className="wrap-anywhere text-muted">{by.id}</code>}
-    </Note>
+    </Callout>
   );
 }
 
-/** `by ada@example.com`, `with the API key “Desk”`; of one who is gone only where it was said. */
+/** Describes the decider: `by ada@example.com`, `with the API key “Desk”`; without a name only the kind. */
 function whoWords({ type }: Decider, name: string | null): string {
   if (type === "user") return name === null ? "in the dashboard" : `by ${name}`;
   return type === "api_key" ? (name === null ? "with an API key" : `with the API key “${name}”`) : "";
@@ -136,7 +136,7 @@ function Files({ files }: { files: readonly StepFile[] }) {
   );
 }
 
-/** Why each attempt that was given up was given up, and how long was waited then. */
+/** Failed attempts with their errors and the delay after each. */
 function Attempts({ step }: { step: TraceStep }) {
   if (step.retries.length === 0) return null;
   const lengths = attemptLengths(step);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { paced } from "./paced.ts";
+import { throttle } from "./paced.ts";
 
-test("what is asked for often is done at once, then once more, and never twice at the same time", async () => {
+test("frequent requests run the work at once, then once more, and never concurrently", async () => {
   let [running, most, done] = [0, 0, 0];
   const second = Promise.withResolvers<void>();
-  const pace = paced(async () => {
+  const pace = throttle(async () => {
     most = Math.max(most, ++running);
     await Promise.resolve();
     running--;
@@ -17,10 +17,10 @@ test("what is asked for often is done at once, then once more, and never twice a
   pace.stop();
 });
 
-test("what fails is done again when it is asked for", async () => {
+test("failed work runs again with the next request", async () => {
   let tries = 0;
   const again = Promise.withResolvers<void>();
-  const pace = paced(async () => {
+  const pace = throttle(async () => {
     if (++tries === 1) throw new Error("busy");
     again.resolve();
   }, 1);

@@ -1,11 +1,11 @@
-/** Work that is asked for often, done seldom: never twice at once, and with a rest that grows with what it takes. */
-interface Paced {
+/** Throttled work: never concurrent, with a pause that grows with its duration. */
+interface Throttled {
   ask(): void;
   stop(): void;
 }
 
-/** Does `work` at once when asked, and once more later when it was asked for meanwhile. */
-export function paced(work: () => Promise<unknown>, rest_ms: number): Paced {
+/** Runs `work` immediately on the first request, and once more later if requested meanwhile. */
+export function throttle(work: () => Promise<unknown>, rest_ms: number): Throttled {
   let [busy, asked, stopped] = [false, false, false];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -13,7 +13,7 @@ export function paced(work: () => Promise<unknown>, rest_ms: number): Paced {
     busy = true;
     asked = false;
     const begun = performance.now();
-    await work().catch(() => {}); // What it could not do, it will be asked for again.
+    await work().catch(() => {}); // A failure is ignored: the next request tries again.
     const took = performance.now() - begun;
     if (stopped) return;
     timer = setTimeout(

@@ -1,25 +1,25 @@
 import { Pause, Play, SkipBack, SkipForward } from "lucide-react";
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { shouldIgnoreKey, useKeys } from "../../hooks/use-keys.ts";
 import { formatDuration } from "../../lib/format.ts";
-import { readPreference, usePreference } from "../../lib/preference.ts";
-import { isTaken, useKeys } from "../../lib/use-keys.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { readPreference, usePreference } from "../../lib/local-storage.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import type { PlayerSlot } from "./found-trace.tsx";
-import { beginningsOf, beside, marksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, beginningsOf, marksOf, momentsOf, rowAt } from "./moments.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** The range's own scale: fine enough for a pixel of a wide screen. */
+/** Scale of the range input, fine enough for the pixels of a wide screen. */
 const whole = 10_000;
 const forward = ["ArrowRight", "ArrowUp", "PageUp"];
 const backward = ["ArrowLeft", "ArrowDown", "PageDown"];
-/** The selection follows the head, and every selection is written to the address: browsers take only so many in a time. */
+/** Minimum interval between selections: each one writes the address, and browsers limit how often. */
 const follow_ms = 250;
 
-/** Plays the run again from its journal: at its pace or faster, step by step, or wherever the range is pulled. */
+/** Replays the run from its journal: at its speed or faster, step by step, or by dragging. */
 export function Player({ rows, timeline, position, onPosition, onSelect }: PlayerSlot) {
   const [speed, setSpeed] = usePreference("speed", speeds, "1");
-  // The last step is gone to even where it went by within one frame.
+  // Selects the last step even if it passed within one frame.
   const goToLast = () => {
     const last = rowAt(rows, timeline.end);
     if (last) onSelect(last.key);
@@ -35,7 +35,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
     onPosition(time === null || time >= timeline.end ? null : Math.max(0, time - timeline.begin));
   const step = (by: 1 | -1, times: readonly number[] = beginnings) => {
     pause();
-    moveTo(beside(times, head, by) ?? (by === 1 ? null : timeline.begin));
+    moveTo(adjacentTime(times, head, by) ?? (by === 1 ? null : timeline.begin));
   };
   useKeys({ ",": () => step(-1), ".": () => step(1) });
   useSpace(toggle);
@@ -106,7 +106,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
         {speed}×
       </Button>
       <span className="shrink-0 max-rail:hidden">
-        <ChoiceBar
+        <SegmentedControl
           name="replay speed"
           label="Speed"
           choices={speeds.map((value) => ({ value, label: `${value}×` }))}
@@ -119,7 +119,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
   );
 }
 
-/** All steps of the run, over the range. */
+/** Marks of all steps above the range. */
 function Marks({ rows, timeline }: Pick<PlayerSlot, "rows" | "timeline">) {
   const marks = useMemo(() => marksOf(rows, timeline.at, timeline.end), [rows, timeline]);
   return (
@@ -136,7 +136,7 @@ function Marks({ rows, timeline }: Pick<PlayerSlot, "rows" | "timeline">) {
   );
 }
 
-/** Selects what the replay is at, not more often than the address can be written. */
+/** Selects the replay's current step, at most as often as the address can be written. */
 function useFollowed(key: string | undefined, onSelect: (key: string) => void): void {
   const last = useRef({ key, at: 0 });
   const select = useRef(onSelect);
@@ -156,13 +156,15 @@ function useFollowed(key: string | undefined, onSelect: (key: string) => void): 
   }, [key]);
 }
 
-/** How many times as fast as it was. */
+/** Playback speeds. */
 const speeds = ["1", "4", "16"] as const;
 
-/** A fold is passed in so much time, whatever it folds. */
+/** Milliseconds to pass a folded stretch, regardless of its length. */
 const fold_ms = 400;
 
-/** Moves the position on at the pace of the record, or a multiple of it; at its end it stops. Whoever moves it pauses first. */
+/**
+ * Advances the position at the recorded speed times `speed` and stops at the end. Pause before setting the position.
+ */
 function usePlayback(
   timeline: Timeline,
   position: number | null,
@@ -200,7 +202,7 @@ function usePlayback(
   return { isPlaying, toggle, pause };
 }
 
-/** The space bar does this, unless it presses what has the focus. */
+/** Binds the space bar, unless the focused element uses it. */
 function useSpace(act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
@@ -217,9 +219,9 @@ function useSpace(act: () => void): void {
   }, []);
 }
 
-/** Buttons, links and boxes take the space bar for themselves; the scrubber does not. */
+/** Buttons, links and checkboxes use the space bar themselves; the scrubber does not. */
 function isPressed(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return target.type !== "range";
-  return isTaken(target) || target.closest("button,a,summary,[role=tab]") !== null;
+  return shouldIgnoreKey(target) || target.closest("button,a,summary,[role=tab]") !== null;
 }

@@ -1,9 +1,9 @@
-import { given, readChoice, readText } from "../../lib/page-search.ts";
+import { omitUndefined, readChoice, readText } from "../../lib/page-search.ts";
 import type { Row } from "./row.ts";
 
-/** What the address of a trace says; what is none of it is left out. */
+/** Parses the search parameters; invalid values are omitted. */
 export const readTraceSearch = (search: Record<string, unknown>) =>
-  given({
+  omitUndefined({
     step: readStep(search.step),
     tab: readChoice(search.tab, traceTabs),
     view: readChoice(search.view, ["detail"] as const),
@@ -15,7 +15,7 @@ export const readTraceSearch = (search: Record<string, unknown>) =>
     node: readText(search.node),
   });
 
-/** A step by its number, a line of folded ones by that of the first, one of a run below by the way to it, a restart, or the run itself. */
+/** Parses a row's key: a step's number, a fold, a nested step's path, a restart, or the run itself. */
 function readStep(value: unknown): number | string | undefined {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
   return typeof value === "string" && /^(run|r\d{1,4}|\d{1,6}(-\d{1,6}){0,30}(-r\d{1,4})?~?)$/.test(value)
@@ -35,14 +35,14 @@ export const tabWords: Record<TraceTab, string> = {
   raw: "Raw",
 };
 
-/** The tabs of a row's detail, in order. */
+/** Tabs of a row, in order. */
 export function tabsOf({ kind, type }: Pick<Row, "kind" | "type">): readonly TraceTab[] {
   if (kind === "run") return ["output", "messages", "events", "raw"];
   if (kind === "restart") return ["output"];
   return type === "model_call" ? ["messages", "request", "output", "raw"] : ["arguments", "output", "raw"];
 }
 
-/** The tab that is shown: the wanted one where the row has it, or the one that answers first. */
+/** Returns the requested tab if the row has it, otherwise the most useful one. */
 export function tabOf(row: Row, wanted: TraceTab | undefined): TraceTab {
   const tabs = tabsOf(row);
   if (wanted && tabs.includes(wanted)) return wanted;
@@ -50,7 +50,7 @@ export function tabOf(row: Row, wanted: TraceTab | undefined): TraceTab {
   return row.mark === "running" && row.step?.output == null && tabs.includes("arguments") ? "arguments" : "output";
 }
 
-/** The tab before or after another one; from an end to the other. */
+/** Returns the tab before or after another, wrapping around. */
 export function tabBeside(row: Row, tab: TraceTab, by: 1 | -1): TraceTab {
   const tabs = tabsOf(row);
   return tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length]!;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { reached } from "./replay-context.ts";
+import { replayProgress } from "./replay-context.ts";
 
 test.each([
   [null, 10, 20, "all"],
@@ -9,6 +9,6 @@ test.each([
   [20, 10, 20, "all"],
   [25, 10, 20, "all"],
   [5, 10, null, "all"],
-] as const)("a replay at %p has come to a step from %p to %p: %s of it", (replay, start, end, word) => {
-  expect(reached(replay, { start, end })).toBe(word);
+] as const)("a replay at %p shows of a step from %p to %p: %s", (replay, start, end, word) => {
+  expect(replayProgress(replay, { start, end })).toBe(word);
 });

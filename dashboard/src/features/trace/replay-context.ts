@@ -1,23 +1,23 @@
 import { createContext, useContext } from "react";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import type { Row } from "./row.ts";
 
-/** Where the replay stands, in milliseconds since the epoch; null: nothing is replayed. */
+/** Replay position in milliseconds since the epoch; null without a replay. */
 export const ReplayContext = createContext<number | null>(null);
 
-/** Where the replay stands, for whatever grows with it. */
+/** Returns the replay position. */
 export const useReplay = (): number | null => useContext(ReplayContext);
 
-/** What of a row says how far a replay has come with it. */
+/** Fields of a row that determine the replay's progress in it. */
 export type ShownRow = Pick<Row, "start" | "end" | "step" | "runId" | "before">;
 
-/** The row whose detail is shown. */
+/** The row whose details are shown. */
 export const RowContext = createContext<ShownRow | null>(null);
 
-/** That row, for what of its detail grows with the replay. */
+/** Returns that row. */
 export const useShownRow = (): ShownRow | null => useContext(RowContext);
 
-/** A step of a run as its row says it, for what is shown of it elsewhere. */
+/** Returns a step in the form of a row, for use outside of the tree. */
 export function shownStep(
   runId: string,
   steps: readonly TraceStep[],
@@ -34,18 +34,21 @@ export function shownStep(
   };
 }
 
-/** How far a replay has come with something: it is still to come, it goes on, or all of it is there. */
-type Reached = "nothing" | "part" | "all";
+/** Progress of a replay within a row: not started, in progress, or complete. */
+type ReplayProgress = "nothing" | "part" | "all";
 
-/** How far a replay that stands at a time has come. Without one, and of what goes on now, all is there that there is. */
-export function reached(replay: number | null, { start, end }: { start: number; end: number | null }): Reached {
+/** Progress of a replay at a time. Without a replay, and for a running row, everything is shown. */
+export function replayProgress(
+  replay: number | null,
+  { start, end }: { start: number; end: number | null },
+): ReplayProgress {
   if (replay === null || end === null || replay >= end) return "all";
   return replay < start ? "nothing" : "part";
 }
 
-/** How far the replay has come with what is shown. */
-export function useReached(): Reached {
+/** Progress of the replay within the shown row. */
+export function useReplayProgress(): ReplayProgress {
   const replay = useReplay();
   const row = useShownRow();
-  return row ? reached(replay, row) : "all";
+  return row ? replayProgress(replay, row) : "all";
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { RunErrorCode } from "../../../../server/core/errors.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { RunErrorCode } from "../../../../server/domain/errors.ts";
 import type { LoadedTrace, Trace } from "../../entities/run/trace-api.ts";
 import { ancestorsOf, findSteps, firstStep, isProblem, placed, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
@@ -16,7 +16,7 @@ const rowsWith = (root: LoadedTrace, open: string[] = ["run"], children = new Ma
   rowsOf({ root, name: "Clerk", children, open: new Set(open) });
 
 describe("rows", () => {
-  test("are the run and its steps, one level below", () => {
+  test("are the run and, one level below, its steps", () => {
     const rows = rowsWith(loaded([stepOf(0), stepOf(1)]));
     expect(placed(rows).map(({ key, level, position, siblings }) => [key, level, position, siblings])).toEqual([
       ["run", 1, 1, 1],
@@ -26,7 +26,7 @@ describe("rows", () => {
     expect(rowsWith(loaded([stepOf(0)]), [])).toHaveLength(1);
   });
 
-  test("of the runs that agents' calls started stand below the call, once they are open and here", () => {
+  test("of a subagent's run follow its call once expanded and loaded", () => {
     const root = loaded([stepOf(0), agentCall(1, "run_2"), stepOf(2)]);
     const children = new Map([
       ["run_2", loaded([stepOf(0), agentCall(1, "run_3")], { run_id: "run_2" })],
@@ -46,13 +46,13 @@ describe("rows", () => {
     expect(rows.find(({ key }) => key === "1-1-0")).toMatchObject({ parent: "1-1", runId: "run_3" });
   });
 
-  test("of a restart stand where it happened", () => {
+  test("of a restart are inserted at its time", () => {
     const recoveries = [{ attempt: 2, at: time(1500), step_index: 1 }];
     const rows = rowsWith(loaded([stepOf(0), stepOf(1), stepOf(2)], { recoveries }));
     expect(rows.map(({ key }) => key)).toEqual(["run", "0", "1", "r2", "2"]);
   });
 
-  test("mark only trouble, and what goes on", () => {
+  test("mark only problems and running steps", () => {
     const steps = [
       stepOf(0),
       stepOf(1, { status: "failed", error: { code: "http_error", message: "503" } }),
@@ -65,12 +65,12 @@ describe("rows", () => {
     expect(rows[2]?.end).toBeNull();
   });
 
-  test("that were open when the run ended end with it", () => {
+  test("that were unfinished when the run ended end with it", () => {
     const rows = rowsWith(loaded([stepOf(0, { status: "cancelled", ended_at: null })], { status: "cancelled" }));
     expect(rows[1]?.end).toBe(ms(10_000));
   });
 
-  test("begin with what a fork took over", () => {
+  test("start with the steps that a fork took over", () => {
     const rows = rowsWith(loaded([stepOf(0)], { started_at: time(60_000) }));
     expect(rows[0]?.start).toBe(ms(0));
   });
@@ -93,7 +93,7 @@ describe("the page opens on", () => {
     ]),
   );
 
-  test("the step that failed the run, or else the run, which says why", () => {
+  test("the step that failed the run, otherwise the run with its error", () => {
     const opensOn = (more: { code?: RunErrorCode; step_index?: number | null }) =>
       firstStep(rows, { status: "failed", error: { ...error, ...more }, required_action: null });
     expect(opensOn({})).toBe("2");
@@ -101,16 +101,16 @@ describe("the page opens on", () => {
     expect(opensOn({ code: "run_timeout" })).toBe("run");
   });
 
-  test("what the run waits for", () => {
+  test("the pending call", () => {
     expect(firstStep(rows, { status: "requires_action", error: null, required_action: null })).toBe("3");
   });
 
-  test("the run itself when all is well", () => {
+  test("the run itself if nothing is wrong", () => {
     expect(firstStep(rows, { status: "completed", error: null, required_action: null })).toBe("run");
   });
 });
 
-test("a nested step names the rows that lead to it", () => {
+test("a nested step's key contains its ancestors", () => {
   expect(ancestorsOf("6-2-1")).toEqual(["6", "6-2"]);
   expect(ancestorsOf("6")).toEqual([]);
 });

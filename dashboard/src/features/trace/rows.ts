@@ -1,21 +1,21 @@
-import type { Recovery } from "../../../../server/core/trace.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { Recovery } from "../../../../server/domain/trace.ts";
 import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import type { Mark, Row, ShownRow } from "./row.ts";
 import { isFlagged, statusWord, stepSub, typeWord } from "./step-words.ts";
-import { waitsOf } from "./waits.ts";
+import { waitSpans } from "./waits.ts";
 
 interface RowsInput {
   root: LoadedTrace;
   name: string;
-  /** Runs of agents that were opened, by their ids. */
+  /** Expanded subagent runs, by run id. */
   children: ReadonlyMap<string, LoadedTrace>;
-  /** Keys of rows whose run's steps are shown. */
+  /** Keys of expanded rows. */
   open: ReadonlySet<string>;
 }
 
-/** All rows that are shown, in order. */
+/** All visible rows, in order. */
 export function rowsOf({ root, name, children, open }: RowsInput): Row[] {
   const rows: Row[] = [runRow(root, name, open.has("run"))];
   const add = (of: LoadedTrace, prefix: string, level: number) => {
@@ -59,7 +59,7 @@ function runRow({ trace, steps }: LoadedTrace, name: string, open: boolean): Row
   };
 }
 
-/** The rows that are shown, each with its place: of folded calls a reader is told as one of those that are in sight. */
+/** Adds the position among visible siblings, for screen readers. */
 export function placed(rows: readonly Row[]): ShownRow[] {
   const counts = new Map<string | null, number>();
   const rank = ({ parent }: Row) => {
@@ -71,7 +71,7 @@ export function placed(rows: readonly Row[]): ShownRow[] {
   return rows.map((row, index) => ({ ...row, position: positions[index]!, siblings: counts.get(row.parent)! }));
 }
 
-/** What a fork took over began before the fork did. */
+/** Steps taken over by a fork started before it. */
 const firstTimes = (steps: readonly TraceStep[]): number[] => (steps[0] ? [Date.parse(steps[0].started_at)] : []);
 
 function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): Row[] {
@@ -90,7 +90,7 @@ function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): 
     before: steps[index - 1]?.id ?? null,
     start: Date.parse(step.started_at),
     end: step.ended_at === null ? (trace.ended_at && Date.parse(trace.ended_at)) || null : Date.parse(step.ended_at),
-    waits: waitsOf(step, around),
+    waits: waitSpans(step, around),
     mark: markOf(step),
   }));
   const restarts = trace.recoveries.map((recovery) => restartRow(recovery, base, prefix));
@@ -117,7 +117,7 @@ function restartRow({ attempt, at, step_index }: Recovery, base: Base, prefix: s
   };
 }
 
-/** Before the first step that began after it. */
+/** Inserts a restart before the first step that started after it. */
 function insertRestart(rows: Row[], restart: Row): Row[] {
   const index = rows.findIndex((row) => row.start >= restart.start);
   return rows.toSpliced(index === -1 ? rows.length : index, 0, restart);
@@ -129,10 +129,10 @@ function markOf(step: TraceStep): Mark {
   return step.status === "in_progress" ? "running" : step.status;
 }
 
-/** What a reader has to look at. */
+/** True if the row needs attention. */
 export const isProblem = ({ kind, mark }: Row): boolean => kind === "step" && (mark === "failed" || mark === "unknown");
 
-/** What is the matter with a row, in a word; nothing where all is well. */
+/** Describes a row's mark in a word; empty for success. */
 export function rowMarkWord({ mark, step }: Row): string {
   if (mark === "flagged") return "Flagged";
   if (mark === "running") return "Running";
@@ -140,10 +140,10 @@ export function rowMarkWord({ mark, step }: Row): string {
   return step && mark ? statusWord[step.status] : mark ? mark[0]!.toUpperCase() + mark.slice(1) : "";
 }
 
-/** What a step says, once: it is searched with every letter that is typed. */
+/** Searchable text of each step, cached because every typed letter searches. */
 const texts = new WeakMap<TraceStep, string>();
 
-/** Rows that say all of these words, anywhere: in their names, arguments, outputs or errors. */
+/** Returns the rows that contain all words in name, arguments, output or error. */
 export function findSteps(rows: readonly Row[], sought: string): Row[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
@@ -163,7 +163,7 @@ function textOf(step: TraceStep): string {
   return text;
 }
 
-/** The row that the page opens on: the step that failed the run, what it waits for, or the run itself, which says why. */
+/** Row that the page opens on: the step that failed the run, the pending call, or the run itself. */
 export function firstStep(rows: readonly Row[], run: Pick<Run, "status" | "error" | "required_action">): string {
   const own = rows.filter(({ kind, level }) => kind === "step" && level === 2);
   if (run.status === "failed") {
@@ -178,14 +178,14 @@ export function firstStep(rows: readonly Row[], run: Pick<Run, "status" | "error
   return "run";
 }
 
-/** A step that such an end cut short knows only that it was cut short: the reason stands at the run. */
+/** Errors of the whole run: the interrupted step does not explain them. */
 const endsOfTheRun = ["budget_exceeded", "max_turns_exceeded", "run_timeout", "crash_loop"];
 
-/** The step that says why a run failed; null where the run itself does. */
+/** Index of the step that explains a run's failure; null if the run itself does. */
 export const failingStep = ({ status, error }: Pick<Run, "status" | "error">): number | null =>
   status === "failed" && error && !endsOfTheRun.includes(error.code) ? (error.step_index ?? null) : null;
 
-/** The keys of rows that have to be open for this one to be there: `6` and `6-2` for `6-2-1`. */
+/** Keys of the rows that must be expanded to show this one: `6` and `6-2` for `6-2-1`. */
 export function ancestorsOf(key: string): string[] {
   const parts = key.split("-").slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join("-"));

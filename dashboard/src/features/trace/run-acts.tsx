@@ -1,19 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { runApi, runQuery, sameRun } from "../../entities/run/run-api.ts";
 import { ApiError, post, remove, resourceUrl } from "../../lib/api.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActDialog } from "../../ui/act-dialog.tsx";
-import { Button } from "../../ui/button.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.ts";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button } from "../../ui/forms/button.tsx";
 
-/** Runs the agent once more with the same input, after saying what that does. */
+/** Starts the agent again with the same input after confirmation. */
 export function RunAgain({
   run,
   agent,
@@ -28,7 +28,7 @@ export function RunAgain({
   const at = useWorkspace();
   const [postOnce] = useState(createPostOnce);
   return (
-    <ActDialog
+    <ActionDialog
       title="Run again"
       act="Run again"
       acting="Starting"
@@ -45,17 +45,17 @@ export function RunAgain({
         {agent} runs once more with the same input, in its current version. Its model and tools are called again
         {at.mode === "live" ? ": this is live data, and the tools take effect again." : "."}
       </p>
-    </ActDialog>
+    </ActionDialog>
   );
 }
 
-/** Cancels a run, after saying what that does. Of one that is over nothing is left of it. */
+/** Cancels a run after confirmation. Renders nothing for an ended run. */
 export function CancelRun({
   run,
   beside,
 }: {
   run: Run;
-  /** Where the focus goes once there is nothing to cancel any more. */
+  /** Returns the element to focus once this disappears. */
   beside: () => HTMLElement | undefined;
 }) {
   const at = useWorkspace();
@@ -69,7 +69,7 @@ export function CancelRun({
           Cancel run
         </Button>
       )}
-      <ActDialog
+      <ActionDialog
         open={open}
         title="Cancel run"
         act="Cancel run"
@@ -88,12 +88,12 @@ export function CancelRun({
           The model request and all open tool calls stop at once. Output written so far is kept. A cancelled run cannot
           be resumed.
         </p>
-      </ActDialog>
+      </ActionDialog>
     </>
   );
 }
 
-/** Deletes a run that is over, after saying that it is for good. */
+/** Deletes an ended run after confirmation. */
 export function DeleteRun({ run, onClose, onDeleted }: { run: Run; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
   return (
@@ -118,16 +118,16 @@ export function DeleteRun({ run, onClose, onDeleted }: { run: Run; onClose: () =
   );
 }
 
-/** The suites that keep a run from being deleted, of the refusal that names them. */
+/** Ids of the suites that prevent deleting a run, from the error. */
 function pinningSuites(error: Error): string[] {
   const ids = error instanceof ApiError && error.code === "run_pinned" ? error.details.suite_ids : null;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
 }
 
-/** Says that suites have pinned a run, and leads to them. */
+/** Says that suites contain the run, with links to them. */
 function PinnedNote({ suiteIds }: { suiteIds: readonly string[] }) {
   return (
-    <Note tone="warn" role="alert">
+    <Callout tone="warn" role="alert">
       <b>The run was not deleted</b>
       <p>
         It is a case of {suiteIds.length === 1 ? "a suite" : `${suiteIds.length} suites`}. Remove the case there first.
@@ -146,6 +146,6 @@ function PinnedNote({ suiteIds }: { suiteIds: readonly string[] }) {
           </li>
         ))}
       </ul>
-    </Note>
+    </Callout>
   );
 }

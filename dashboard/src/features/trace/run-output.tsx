@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
-import type { RequiredCall as PendingCall, RunError } from "../../../../server/core/run-event.ts";
-import { wholeText } from "../../../../server/core/run-input.ts";
-import { isOver } from "../../../../server/core/run-state.ts";
-import { type RunView, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
-import { OpenCall } from "../../entities/call/open-call.tsx";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { type RunView, textOfStep } from "../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { RequiredCall as PendingCall, RunError } from "../../../../server/domain/run-event.ts";
+import { wholeText } from "../../../../server/domain/run-input.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.ts";
+import { OpenCall } from "../../entities/tool-call/open-call.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { WireLine } from "../../ui/error-note.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Block, LongText } from "../../ui/value.tsx";
-import { RowContext, shownStep, useReached, useShownRow } from "./replay-context.ts";
+import { Block, LongText } from "../../ui/data/value.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
+import { RowContext, shownStep, useReplayProgress, useShownRow } from "./replay-context.ts";
 import { RunScores } from "./run-scores.tsx";
 import { StepText } from "./step-text.tsx";
 import { passagesOf, placeOf } from "./steps/retrieval.tsx";
 
-/** What went into a run and what came out; while it goes on, as far as it wrote. */
+/** Input and output of a run; while it is running, the output so far. */
 export function RunOutput({
   run,
   loaded,
@@ -30,9 +30,9 @@ export function RunOutput({
 }) {
   const writing = loaded?.steps.findLast(({ type, status }) => type === "model_call" && status === "in_progress");
   const text = (writing && textOfStep(live, writing.step_index)?.output) ?? run.output;
-  const isEnd = useReached() === "all";
+  const isEnd = useReplayProgress() === "all";
   const row = useShownRow();
-  // A replay writes the output with the last answer of a model, as it came.
+  // During a replay, the output grows like the model's last answer.
   const answer = loaded && !loaded.hasMore && loaded.steps.findLast(({ type }) => type === "model_call");
   return (
     <>
@@ -54,7 +54,7 @@ export function RunOutput({
   );
 }
 
-/** The passages that the run was given, by file and page; the step shows what they say. */
+/** Retrieved passages by file and page; a click opens their step. */
 function SourceList({ steps, onSelect }: { steps: readonly TraceStep[]; onSelect: (key: string) => void }) {
   const sources = new Map<string, { label: string; step: TraceStep }>();
   for (const step of steps)
@@ -82,12 +82,13 @@ function SourceList({ steps, onSelect }: { steps: readonly TraceStep[]; onSelect
   );
 }
 
-/** The answer first: why a run failed, or what it waits for. */
+/** Result of a run: its error, or its pending calls. */
 function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void }) {
   if (run.status === "failed" && run.error) return <Failed runId={run.id} error={run.error} onSelect={onSelect} />;
-  if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
+  if (run.status === "cancelled")
+    return <Callout tone="info">{run.error?.message || "This run was cancelled."}</Callout>;
   if (run.status === "queued")
-    return <Note tone="info">Queued: it starts when the runs before it have started and a slot is free.</Note>;
+    return <Callout tone="info">Queued: it starts when the runs before it have started and a slot is free.</Callout>;
   if (isOver(run.status)) return null;
   return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
 }
@@ -96,7 +97,7 @@ function Failed({ runId, error, onSelect }: { runId: string; error: RunError; on
   const { data: requestId } = useQuery(requestIdQuery(useWorkspace(), runId));
   const { step_index: index, message, retryable, code } = error;
   return (
-    <Note tone="bad">
+    <Callout tone="bad">
       <b>{message}</b>
       <p className="text-muted">
         {index != null && (
@@ -111,10 +112,10 @@ function Failed({ runId, error, onSelect }: { runId: string; error: RunError; on
         {retryable ? "Retrying may succeed." : "Retrying would fail again."}
       </p>
       <WireLine code={code} requestId={requestId} />
-    </Note>
+    </Callout>
   );
 }
 
-/** What waits for a person, to be answered in place by who may. */
+/** Pending calls, which permitted people answer in place. */
 export const WaitingCalls = ({ runId, calls }: { runId: string; calls: readonly PendingCall[] }) =>
   calls.map((call) => <OpenCall key={`${call.id} ${call.needs}`} runId={runId} call={call} />);

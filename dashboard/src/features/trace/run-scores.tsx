@@ -1,20 +1,20 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import { useState } from "react";
-import type { Score } from "../../../../server/wire/score.ts";
+import type { Score } from "../../../../server/domain/api-types/score.ts";
 import { scoreApi, scoreRun, scoresQuery } from "../../entities/run/score-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Block } from "../../ui/value.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Block } from "../../ui/data/value.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
 
-/** What people and programs think of a run, and a review of one's own. */
+/** Scores of a run, and one's own review. */
 export function RunScores({ runId }: { runId: string }) {
   const { data } = useQuery(scoresQuery(useWorkspace(), runId));
-  const may = useMay("member");
+  const may = usePermission("member");
   if (!data || (data.data.length === 0 && !may)) return null;
   return (
     <Block title="Scores and notes">
@@ -37,7 +37,7 @@ export function RunScores({ runId }: { runId: string }) {
   );
 }
 
-/** The name of what people say of a run here. Each has one, and may change it. */
+/** Name of the reviews by people in the dashboard, one per person. */
 const review = "review";
 
 function Review({ runId }: { runId: string }) {
@@ -79,7 +79,7 @@ const icon = { "aria-hidden": true, className: "size-3.5", strokeWidth: 1.5 } as
 
 const authors: Record<Score["source"], string> = { client: "by a user", api_key: "by an API key", user: "by a member" };
 
-/** Feedback of people who chat, and reviews, are good or bad; any other scale is its author's own. */
+/** Formats a score: user feedback and reviews as good or bad, others as numbers. */
 function said({ name, source, value }: Score): string {
   if (!(name === "feedback" && source === "client") && !(name === review && source === "user")) return String(value);
   return value === 1 ? "good" : value === 0 ? "bad" : String(value);

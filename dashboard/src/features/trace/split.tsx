@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from "react";
-import { readPreference, writePreference } from "../../lib/preference.ts";
+import { readPreference, writePreference } from "../../lib/local-storage.ts";
 
 const [narrowest, widest, usual, key_px] = [340, 720, 460, 20];
 
-/** Two panes with a line between them that can be moved, by pointer or by arrow keys. A phone shows one of them. */
+/** Two panes with a divider, movable by pointer or arrow keys. A phone shows one of them. */
 export function Split({ left, right, shown }: { left: ReactNode; right: ReactNode; shown: "left" | "right" }) {
   const [width, setWidth] = useState(() => within(Number(readPreference("detail-width")) || usual));
   const resize = (to: number) => {
@@ -34,7 +34,7 @@ export function Split({ left, right, shown }: { left: ReactNode; right: ReactNod
   return (
     <div className="flex min-h-0 flex-1">
       <div className={clsx("min-w-0 flex-1 flex-col rail:flex", shown === "left" ? "flex" : "hidden")}>{left}</div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a line that can be moved is no <hr>. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a movable divider is not an <hr>. */}
       <div
         role="separator"
         aria-orientation="vertical"

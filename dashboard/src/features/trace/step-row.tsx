@@ -2,8 +2,8 @@ import { clsx } from "clsx";
 import { ChevronRight, TriangleAlert } from "lucide-react";
 import { memo } from "react";
 import { formatDuration, formatElapsed } from "../../lib/format.ts";
-import { StepIcon } from "../../ui/step-icon.tsx";
-import { LiveDot } from "../../ui/stream-badge.tsx";
+import { StepIcon } from "../../ui/data/step-icon.tsx";
+import { LiveDot } from "../../ui/data/stream-badge.tsx";
 import { MarkPill } from "./mark-pill.tsx";
 import { useReplay } from "./replay-context.ts";
 import type { Row, ShownRow } from "./row.ts";
@@ -14,25 +14,25 @@ import { gaps, type Span, type Timeline } from "./timeline.ts";
 interface StepRowProps {
   row: ShownRow;
   timeline: Timeline;
-  /** Of the run, how long it worked. */
+  /** Working time of the run; null for other rows. */
   worked_ms: number | null;
   height: number;
   top: number;
   selected: boolean;
-  /** The one row of the tree that Tab goes to. */
+  /** True for the tree's one tab stop. */
   isStop: boolean;
   onEnter: (key: string) => void;
   onToggle: (row: Row, open: boolean) => void;
 }
 
-/** One step: what it is, how long it took, and when. */
+/** A row: step, duration and time bar. */
 export const StepRow = memo(function StepRow(props: StepRowProps) {
   const { row, timeline, worked_ms, height, top, selected, isStop, onEnter, onToggle } = props;
   const replay = useReplay();
   const isLater = replay !== null && row.start > replay;
   const took = tookOf(row, timeline, worked_ms);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree hears the keys of all its rows.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of all rows.
     <div
       role="treeitem"
       aria-level={row.level}
@@ -113,7 +113,7 @@ const isPilled = ({ kind, mark }: Row): boolean =>
 
 const shortWord = (row: Row): string => (row.mark === "unknown" ? "Unknown" : rowMarkWord(row));
 
-/** Success is silent. */
+/** Mark of a row; success has none. */
 function RowMark({ row }: { row: Row }) {
   if (row.mark === null) return null;
   const word = <span className="sr-only">{rowMarkWord(row)}</span>;
@@ -135,7 +135,7 @@ function RowMark({ row }: { row: Row }) {
   return <MarkPill mark={row.mark} word={<span className="max-full:sr-only">{shortWord(row)}</span>} />;
 }
 
-/** What a step worked; of the run, without what it waited; of what goes on, whole seconds. */
+/** Duration of a step; of the run, without waiting; of a running row, in whole seconds. */
 function tookOf(row: Row, timeline: Timeline, worked_ms: number | null): string {
   if (row.kind === "restart") return "";
   if (worked_ms !== null) return row.mark === "running" ? shortElapsed(worked_ms) : formatDuration(worked_ms);
@@ -143,10 +143,10 @@ function tookOf(row: Row, timeline: Timeline, worked_ms: number | null): string 
   return formatDuration(row.step?.latency_ms ?? row.end - row.start);
 }
 
-/** The column has room for one unit: `26 min`. */
+/** The column fits one unit: `26 min`. */
 const shortElapsed = (ms: number): string => formatElapsed(ms).split(" ").slice(0, 2).join(" ");
 
-/** When a step worked, when it waited, and what became of it: by form first, and by colour. */
+/** Bar of a step with its waits. Its outcome has a shape as well as a colour. */
 function StepBar({ row, timeline, isLater }: { row: Row; timeline: Timeline; isLater: boolean }) {
   const end = row.end ?? timeline.end;
   const within = { from: row.start, to: Math.max(end, row.start) };
@@ -173,7 +173,7 @@ function StepBar({ row, timeline, isLater }: { row: Row; timeline: Timeline; isL
   );
 }
 
-/** The time to the first token: the paler head of a model call. */
+/** Time to first token: the paler start of a model call. */
 function Head({ row, span }: { row: Row; span: Span }) {
   const first = row.step?.time_to_first_token_ms;
   const length = span.to - span.from;

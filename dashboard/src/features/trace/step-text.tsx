@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { stepQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Markdown } from "../../ui/markdown.tsx";
-import { LongText } from "../../ui/value.tsx";
-import { grownLength } from "./grown-text.ts";
-import { type ShownRow, useReached, useReplay, useShownRow } from "./replay-context.ts";
+import { Markdown } from "../../ui/data/markdown.tsx";
+import { LongText } from "../../ui/data/value.tsx";
+import { streamedLength } from "./grown-text.ts";
+import { type ShownRow, useReplay, useReplayProgress, useShownRow } from "./replay-context.ts";
 
-/** Longer texts are folded instead of being taken apart. */
+/** Longer texts are collapsed instead of parsed. */
 const longest = 64_000;
 
 interface StepTextProps {
@@ -16,11 +16,11 @@ interface StepTextProps {
   growing?: boolean;
 }
 
-/** What a model wrote, as it is read; `growing` while it writes, and while a replay is at it. */
+/** A model's text; `growing` while it streams or a replay is within it. */
 export function StepText(props: StepTextProps) {
   const replay = useReplay();
   const row = useShownRow();
-  const come = useReached();
+  const come = useReplayProgress();
   if (replay === null || !row || props.growing || come === "all") return <Whole {...props} />;
   if (come === "nothing" || row.step?.type !== "model_call") return <NotYet />;
   return <Replayed text={props.text} row={row} step={row.step} replay={replay} />;
@@ -31,14 +31,14 @@ function Whole({ text, name, growing = false }: StepTextProps) {
   return <Markdown text={text} growing={growing} />;
 }
 
-/** As far as it had come. What the journal does not tell is there at the end, at once. */
+/** Text as far as the replay has reached. If the journal has no deltas, it appears at the end. */
 function Replayed({ text, row, step, replay }: { text: string; row: ShownRow; step: TraceStep; replay: number }) {
   const { data } = useQuery(stepQuery(useWorkspace(), row.runId, step, row.before, "raw"));
-  const length = data?.raw ? (grownLength(data.raw, replay) ?? 0) : 0;
+  const length = data?.raw ? (streamedLength(data.raw, replay) ?? 0) : 0;
   return <p className="caret text-md whitespace-pre-wrap wrap-anywhere">{text.slice(0, length).toWellFormed()}</p>;
 }
 
-/** Stands where a replay has not come to what was written, or came of a call. */
+/** Placeholder for output that a replay has not reached. */
 export function NotYet({ part = false }: { part?: boolean }) {
   return <p className="text-muted">{part ? "Running" : "Not started"} at this point.</p>;
 }

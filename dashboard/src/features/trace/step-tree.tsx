@@ -19,20 +19,20 @@ import { useWheel, type Zoom } from "./use-zoom.ts";
 interface StepTreeProps {
   rows: readonly ShownRow[];
   timeline: Timeline;
-  /** How long the run worked; null where nobody knows. */
+  /** Working time of the run; null if unknown. */
   worked_ms: number | null;
   selected: string;
   onSelect: (key: string) => void;
-  /** A phone leaves the tree for the step. */
+  /** On a phone, opens the details pane. */
   onEnter: (key: string) => void;
   onToggle: (row: Row, open: boolean) => void;
   zoom: Zoom;
 }
 
-/** Of the axis, which stays above the rows. */
+/** Height of the sticky axis. */
 const axisHeight = 28;
 
-/** Tree and waterfall: each row is both. Only those in sight are in the document, however many there are. */
+/** Tree and waterfall in one virtualized list. */
 export function StepTree(props: StepTreeProps) {
   const { rows, worked_ms, selected, onSelect, onEnter, onToggle, zoom } = props;
   const timeline = useMemo(() => props.timeline.zoom(zoom.view), [props.timeline, zoom.view]);
@@ -48,13 +48,13 @@ export function StepTree(props: StepTreeProps) {
     overscan: 12,
     scrollPaddingStart: axisHeight,
     getItemKey: (at) => rows[at]!.key,
-    // The selected row is the tree's one tab stop: it is there even when it was scrolled out of sight.
+    // The selected row is the tree's tab stop, so it is rendered even when scrolled out of sight.
     rangeExtractor: (range) => {
       const inSight = defaultRangeExtractor(range);
       return index === -1 || inSight.includes(index) ? inSight : [...inSight, index].sort((a, b) => a - b);
     },
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are measured anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows need a new measurement.
   useEffect(() => virtual.measure(), [height]);
   const focusNext = useRef(false);
   useEffect(() => {
@@ -122,7 +122,7 @@ export function StepTree(props: StepTreeProps) {
   );
 }
 
-/** Where the replay stands, through all rows. On a phone the names are in the way: there later steps are pale, no more. */
+/** Replay position across all rows. Hidden on a phone, where names are in the way: later steps are only pale. */
 function Head({ timeline }: { timeline: Timeline }) {
   const replay = useReplay();
   const at = replay === null ? -1 : timeline.at(replay);
@@ -138,7 +138,7 @@ function Head({ timeline }: { timeline: Timeline }) {
   );
 }
 
-/** Lines of the axis through all rows, and breaks where waiting is folded. */
+/** Vertical lines of the axis, and breaks for folded waits. */
 function Grid({ timeline }: { timeline: Timeline }) {
   return (
     <div
@@ -163,7 +163,7 @@ function Grid({ timeline }: { timeline: Timeline }) {
   );
 }
 
-/** The head of tree and waterfall: the names of the columns, and the times. */
+/** Column heads and time labels. */
 function Axis({
   timeline,
   lane,
@@ -212,10 +212,10 @@ function Axis({
 }
 
 const phone = "(max-width: 640px)";
-/** On a phone the bar has a line of its own. */
+/** On a phone the bar is below the name. */
 const barLine = 16;
 
-/** The height of a row of the tree: the dense row of the tokens, for a finger a taller one. */
+/** Height of a tree row: dense, but taller on touch screens. */
 function useRowHeight(): number {
   return useSyncExternalStore(subscribe, rowHeight);
 }

@@ -1,15 +1,15 @@
-import type { StepType } from "../../../../server/core/step-kinds.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { StepType } from "../../../../server/domain/step-kinds.ts";
 import type { StepStatus } from "../../entities/run/trace-api.ts";
 import { joinFacts, plural } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
 import { stepParts } from "./steps/step-parts.ts";
 
-/** What a type of step is called; that of a newer server by its name. */
+/** Label of a step type; unknown types, from a newer server, stay as they are. */
 export const typeWord = (type: string): string =>
   type === "run" ? "Run" : (stepParts[type as StepType]?.word ?? type);
 
-/** What a step came to, in a word. */
+/** Labels of step statuses. */
 export const statusWord: Record<StepStatus, string> = {
   in_progress: "Running",
   waiting: "Waiting",
@@ -20,7 +20,7 @@ export const statusWord: Record<StepStatus, string> = {
   unknown: "Outcome unknown",
 };
 
-/** What stands behind a step's name: the one or two facts that tell it from its neighbours. */
+/** The one or two facts of a step that distinguish it from its neighbours. */
 export function stepSub(step: TraceStep): string {
   return joinFacts(
     step.replayed ? "recorded" : "",
@@ -32,7 +32,7 @@ export function stepSub(step: TraceStep): string {
 
 const approvalWord = (decision: string): string => (decision === "approve" ? "approved" : "rejected");
 
-/** True where a guardrail found something and let it go on. */
+/** True if a guardrail reported a finding without blocking. */
 export function isFlagged(step: TraceStep): boolean {
   return step.type === "guardrail" && step.status === "completed" && fieldsOf(step.output).verdict !== "passed";
 }

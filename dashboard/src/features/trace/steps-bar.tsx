@@ -1,10 +1,10 @@
 import { type LucideIcon, Scan, Search, TriangleAlert, Workflow, ZoomIn, ZoomOut } from "lucide-react";
 import type { RefObject } from "react";
 import { formatCount, plural } from "../../lib/format.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import type { Zoom } from "./use-zoom.ts";
 
-/** Above the tree: what to find in it, the way to what went wrong, and whether waiting is folded. */
+/** Bar above the tree: search, next problem, folding of waits. */
 export function StepsBar({
   sought,
   onSought,
@@ -20,13 +20,13 @@ export function StepsBar({
 }: {
   sought: string;
   onSought: (text: string) => void;
-  /** How many steps are shown of those that there are; null while nothing is sought. */
+  /** Number of matching steps; null without a search. */
   found: number | null;
   problems: number;
   onProblem: () => void;
   folded: boolean;
   onFolded: (folded: boolean) => void;
-  /** Whether the graph of agents and tools is shown. */
+  /** True if the graph is shown. */
   graph: boolean;
   onGraph: (graph: boolean) => void;
   input: RefObject<HTMLInputElement | null>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createTimeline, gaps, union } from "./timeline.ts";
 
 describe("spans", () => {
-  test("that overlap or touch become one", () => {
+  test("that overlap or touch are merged", () => {
     const spans = [
       { from: 5, to: 9 },
       { from: 0, to: 3 },
@@ -13,7 +13,7 @@ describe("spans", () => {
     expect(union(spans)).toEqual([{ from: 0, to: 9 }]);
   });
 
-  test("leave free what none of them covers", () => {
+  test("have gaps between them", () => {
     expect(
       gaps({ from: 0, to: 10 }, [
         { from: 2, to: 4 },
@@ -34,13 +34,13 @@ describe("a timeline", () => {
     { from: 96_000, to: 101_000 },
   ];
 
-  test("in true scale gives each time its share of the width", () => {
+  test("without folds is to scale", () => {
     const line = createTimeline(whole, work, false);
     expect([line.at(1000), line.at(51_000), line.at(101_000)]).toEqual([0, 0.5, 1]);
     expect(line.folds).toEqual([]);
   });
 
-  test("folds a long wait to a narrow break, and keeps the order of all times", () => {
+  test("folds a long wait into a narrow break and keeps times in order", () => {
     const line = createTimeline(whole, work, true);
     expect(line.folds).toEqual([{ from: 6000, to: 96_000 }]);
     expect(line.at(6000)).toBeGreaterThan(0.45);
@@ -49,7 +49,7 @@ describe("a timeline", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test("knows the time of every place, folded or not", () => {
+  test("maps every position back to a time, folded or not", () => {
     for (const folded of [true, false]) {
       const line = createTimeline(whole, work, folded);
       for (const time of [1000, 2500, 6000, 30_000, 97_000, 101_000])
@@ -57,7 +57,7 @@ describe("a timeline", () => {
     }
   });
 
-  test("shows a part of itself over the whole width, with marks of its own", () => {
+  test("zooms into a part with ticks of its own", () => {
     const line = createTimeline(whole, work, false);
     const near = line.zoom({ from: line.at(2000), to: line.at(4000) });
     expect([2000, 3000, 4000].map(near.at)).toEqual([0, 0.5, 1].map((at) => expect.closeTo(at, 9)));
@@ -69,7 +69,7 @@ describe("a timeline", () => {
     expect(near.zoom({ from: 0, to: 1 }).ticks).toEqual(line.ticks);
   });
 
-  test("keeps short pauses, and folds no more than leaves room for the work", () => {
+  test("keeps short pauses and limits the number of folds", () => {
     const short = createTimeline(
       { from: 0, to: 9000 },
       [
@@ -85,7 +85,7 @@ describe("a timeline", () => {
     expect(line.at(390_100)).toBeCloseTo(1);
   });
 
-  test("of nothing at all is still one", () => {
+  test("without any time still works", () => {
     const line = createTimeline({ from: 5, to: 5 }, [], true);
     expect(line.at(5)).toBe(0);
     expect(line.ticks.length).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe("a timeline", () => {
     [900, ["0 ms", "200 ms", "400 ms", "600 ms", "800 ms"]],
     [9500, ["0 s", "2 s", "4 s", "6 s", "8 s"]],
     [20 * 60_000, ["0 s", "5 min", "10 min", "15 min", "20 min"]],
-  ])("of %d ms has round marks", (length, labels) => {
+  ])("of %d ms has round ticks", (length, labels) => {
     const line = createTimeline({ from: 0, to: length }, [{ from: 0, to: length }], true);
     expect(line.ticks.map(({ label }) => label)).toEqual(labels);
   });

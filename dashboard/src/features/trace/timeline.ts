@@ -1,33 +1,36 @@
 import { type View, wholeView } from "./zoom.ts";
 
-/** A mark of the axis. `at` is between 0 and 1. */
+/** Tick of the axis. `at` is between 0 and 1. */
 interface Tick {
   at: number;
   label: string;
 }
 
-/** Time from left to right, with idle stretches folded to narrow breaks. All times are milliseconds since the epoch. */
+/**
+ * Time axis from left to right, with idle stretches folded to narrow breaks. All times are milliseconds since the
+ * epoch.
+ */
 export interface Timeline {
   begin: number;
   end: number;
-  /** Stretches in which nobody worked, and which are folded. */
+  /** Folded idle stretches. */
   folds: Span[];
-  /** Where a time stands, from 0 to 1. */
+  /** Returns the position of a time, from 0 to 1. */
   at(time: number): number;
-  /** The time that stands there. */
+  /** Returns the time at a position. */
   timeOf(fraction: number): number;
   ticks: Tick[];
-  /** The same, with that part of it from 0 to 1. */
+  /** Returns the part of this timeline that `view` shows. */
   zoom(view: View): Timeline;
 }
 
-/** Shorter stretches are no wait that anybody would fold. */
+/** Shortest idle stretch that is folded. */
 const foldFrom_ms = 5000;
-/** How much of the width each break takes. */
+/** Share of the width per break. */
 const breakShare = 0.05;
 const breaksMax = 12;
 
-/** The timeline of a run: from `begin` to `end`, in which these spans were work. */
+/** Creates the timeline of a run; time outside the `work` spans is idle. */
 export function createTimeline(whole: Span, work: readonly Span[], folded: boolean): Timeline {
   const within = { from: whole.from, to: Math.max(whole.to, whole.from + 1) };
   const idle = gaps(within, work);
@@ -56,14 +59,14 @@ function seenIn({ from, to }: View, piece: Piece): Piece {
   return { ...piece, left: seen(piece.left), right: seen(piece.right) };
 }
 
-/** More breaks than fit would leave no room for the work: the shortest stay as they are. */
+/** Limits the breaks to the longest ones, so that room for the work remains. */
 function widest(spans: Span[]): Span[] {
   const kept = new Set([...spans].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, breaksMax));
   return spans.filter((span) => kept.has(span));
 }
 
 interface Piece extends Span {
-  /** Where it begins and ends, from 0 to 1. */
+  /** From 0 to 1. */
   left: number;
   right: number;
   isFold: boolean;
@@ -104,7 +107,7 @@ function timeAt(pieces: readonly Piece[], fraction: number): number {
 const steps_ms = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5];
 const day_ms = 86_400_000;
 const ticksAbout = 6;
-/** Labels nearer than this would touch. */
+/** Closer labels would touch. */
 const apart = 0.09;
 
 function ticksOf(pieces: readonly Piece[], within: Span, shown: number): Tick[] {
@@ -112,7 +115,7 @@ function ticksOf(pieces: readonly Piece[], within: Span, shown: number): Tick[] 
   const ticks: Tick[] = [];
   for (const piece of pieces) {
     if (piece.isFold || piece.right < 0 || piece.left > 1) continue;
-    // What lies outside of what is seen may be hours of milliseconds.
+    // Start at the visible part: ticks outside may be millions.
     const [from, to] = [Math.max(0, piece.left), Math.min(1, piece.right)].map((at) => timeAt([piece], at));
     const first = Math.ceil((from! - within.from) / step) * step;
     for (let ms = first; ms <= to! - within.from; ms += step) {
@@ -124,7 +127,7 @@ function ticksOf(pieces: readonly Piece[], within: Span, shown: number): Tick[] 
   return ticks;
 }
 
-/** `0 s`, `1.5 s`, `200 ms`, `3 min`: all of an axis in one unit. */
+/** Formats a tick; an axis uses one unit: `0 s`, `1.5 s`, `200 ms`, `3 min`. */
 function tickLabel(ms: number, step: number): string {
   if (step < 1000 && ms < 1000) return `${ms} ms`;
   if (ms < 60_000 || step < 60_000) {
@@ -136,13 +139,13 @@ function tickLabel(ms: number, step: number): string {
   return `${Number((ms / 3_600_000).toFixed(1))} h`;
 }
 
-/** From a time to a later one, in milliseconds. */
+/** A time range in milliseconds. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** The same times without overlaps, in order. */
+/** Merges overlapping spans, in order. */
 export function union(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)) {
@@ -153,7 +156,7 @@ export function union(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** What of `within` none of the spans covers. */
+/** Returns the parts of `within` that no span covers. */
 export function gaps(within: Span, spans: readonly Span[]): Span[] {
   const free: Span[] = [];
   let from = within.from;
@@ -165,5 +168,5 @@ export function gaps(within: Span, spans: readonly Span[]): Span[] {
   return free.filter((gap) => gap.to > gap.from);
 }
 
-/** How long all of them take together. */
+/** Sum of the lengths. */
 const total = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -1,16 +1,16 @@
-import { noUsage } from "../../../../server/core/usage.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { noUsage } from "../../../../server/domain/usage.ts";
 import type { Trace } from "../../entities/run/trace-api.ts";
 
 const begun = Date.parse("2026-11-21T02:00:00.000Z");
 
-/** A time so many milliseconds after the run began. */
+/** Timestamp this many milliseconds after the run's start. */
 export const time = (ms: number): string => new Date(begun + ms).toISOString();
 
 /** The same in milliseconds since the epoch. */
 export const ms = (after: number): number => begun + after;
 
-/** A trace for tests. */
+/** Creates a trace for tests. */
 export function traceOf(more: Partial<Trace> = {}): Trace {
   return {
     id: "trc_1",
@@ -38,7 +38,7 @@ export function traceOf(more: Partial<Trace> = {}): Trace {
   };
 }
 
-/** A step for tests: a tool call of a second, one after the other. */
+/** Creates a step for tests: a tool call of one second; steps follow one another. */
 export function stepOf(step_index: number, more: Partial<TraceStep> = {}): TraceStep {
   return {
     id: `stp_${step_index}`,

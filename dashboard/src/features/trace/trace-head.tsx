@@ -1,26 +1,26 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
-import { countedUsage } from "../../../../server/core/counted-usage.ts";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { countedUsage } from "../../../../server/domain/counted-usage.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { AgentLink } from "../../entities/agent/agent-link.tsx";
 import { formatFigure, useTiming } from "../../entities/run/use-timing.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount } from "../../lib/format.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, Facts } from "../../ui/facts.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { StatusPill } from "../../ui/status-pill.tsx";
-import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
-import { Time } from "../../ui/time.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Description, DescriptionList } from "../../ui/data/description-list.tsx";
+import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { StatusPill } from "../../ui/data/status-pill.tsx";
+import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ViewOnly } from "../../ui/data/view-only.tsx";
+import { SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { CancelRun } from "./run-acts.tsx";
 
-/** Which run this is, how it stands, its facts, and what can be done with it. */
+/** Head of a run's page: name, status, facts and actions. */
 export function TraceHead({
   run,
   agent,
@@ -35,7 +35,7 @@ export function TraceHead({
   menu: ReactNode;
 }) {
   const over = isOver(run.status);
-  const may = useMay("member");
+  const may = usePermission("member");
   const acts = useRef<HTMLSpanElement>(null);
   return (
     <>
@@ -84,31 +84,35 @@ function RunFacts({ run }: { run: Run }) {
   const timing = useTiming(run);
   const usage = countedUsage(run);
   return (
-    <Facts>
-      <Fact name="Run">
+    <DescriptionList>
+      <Description name="Run">
         <code className="cut max-w-40" title={run.id}>
           {run.id}
         </code>
         <CopyButton text={run.id} what="run id" />
-      </Fact>
-      <Fact name={run.started_at ? "Started" : "Created"}>
+      </Description>
+      <Description name={run.started_at ? "Started" : "Created"}>
         <Time at={run.started_at ?? run.created_at} />
-      </Fact>
-      {timing && <Fact name="Worked">{formatFigure("worked_ms", timing, run.status)}</Fact>}
-      {timing && timing.waited_ms > 0 && <Fact name="Waited">{formatFigure("waited_ms", timing, run.status)}</Fact>}
-      {timing?.recorded_ms ? <Fact name="Recorded">{formatFigure("recorded_ms", timing, run.status)}</Fact> : null}
-      <Fact name="Tokens">{formatCount(usage?.total_tokens)}</Fact>
-      <Fact name="Cost">
+      </Description>
+      {timing && <Description name="Worked">{formatFigure("worked_ms", timing, run.status)}</Description>}
+      {timing && timing.waited_ms > 0 && (
+        <Description name="Waited">{formatFigure("waited_ms", timing, run.status)}</Description>
+      )}
+      {timing?.recorded_ms ? (
+        <Description name="Recorded">{formatFigure("recorded_ms", timing, run.status)}</Description>
+      ) : null}
+      <Description name="Tokens">{formatCount(usage?.total_tokens)}</Description>
+      <Description name="Cost">
         {usage?.estimated && usage.cost_usd !== null && "about "}
         {formatCost(usage?.cost_usd)}
-      </Fact>
-      <Fact name="Model">
+      </Description>
+      <Description name="Model">
         <span className="cut" title={run.model}>
           {run.model}
         </span>
-      </Fact>
-      {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
-      {run.origin === "import" && <Fact name="Imported">from another trace</Fact>}
+      </Description>
+      {run.attempt > 1 && <Description name="Attempt">{run.attempt}</Description>}
+      {run.origin === "import" && <Description name="Imported">from another trace</Description>}
       {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}
       {metadata?.schedule_id && <ScheduleFact id={metadata.schedule_id} />}
       {forked_from && (
@@ -124,14 +128,14 @@ function RunFacts({ run }: { run: Run }) {
       )}
       {replay_of && <RunFact name="Replay of" id={replay_of} />}
       {run.user_id && (
-        <Fact name="User">
+        <Description name="User">
           <Link to="/runs" search={{ user: run.user_id }} className={link} title={`Runs of ${run.user_id}`}>
             {run.user_id}
           </Link>
-        </Fact>
+        </Description>
       )}
       {thread_id && (
-        <Fact name="Thread">
+        <Description name="Thread">
           <Link
             to="/threads/$threadId"
             params={{ threadId: thread_id }}
@@ -141,12 +145,12 @@ function RunFacts({ run }: { run: Run }) {
             <code>{thread_id}</code>
           </Link>
           <CopyButton text={thread_id} what="thread id" />
-        </Fact>
+        </Description>
       )}
       {Object.entries(metadata ?? {})
         .filter(([name]) => name !== "schedule_id")
         .map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Description key={name} name={name}>
             <Link
               to="/runs"
               search={{ metadata: [`${name}=${value}`] }}
@@ -155,19 +159,19 @@ function RunFacts({ run }: { run: Run }) {
             >
               {value}
             </Link>
-          </Fact>
+          </Description>
         ))}
-    </Facts>
+    </DescriptionList>
   );
 }
 
 function ScheduleFact({ id }: { id: string }) {
   return (
-    <Fact name="Started by">
+    <Description name="Started by">
       <Link to="/schedules/$scheduleId" params={{ scheduleId: id }} className="text-accent hover:underline" title={id}>
         its schedule
       </Link>
-    </Fact>
+    </Description>
   );
 }
 
@@ -175,11 +179,11 @@ const link = "cut text-accent hover:underline";
 
 function RunFact({ name, id, children }: { name: string; id: string; children?: ReactNode }) {
   return (
-    <Fact name={name}>
+    <Description name={name}>
       <Link to="/runs/$runId" params={{ runId: id }} className={`${link} max-w-24`} title={id}>
         <code>{id}</code>
       </Link>
       {children}
-    </Fact>
+    </Description>
   );
 }

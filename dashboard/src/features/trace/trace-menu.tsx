@@ -1,23 +1,23 @@
 import { Code2, Copy, Download, GitFork, Link2, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { isOver } from "../../../../server/core/run-state.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Trace as TracePage } from "../../../../server/wire/trace.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { Trace as TracePage } from "../../../../server/domain/api-types/trace.ts";
+import { isOver } from "../../../../server/domain/run-state.ts";
 import { traceUrl } from "../../entities/run/trace-api.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText, downloadUrl } from "../../lib/download.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { copy } from "../../ui/copy.ts";
-import { Menu } from "../../ui/menu.tsx";
-import type { MenuParts } from "../../ui/menu-parts.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { copy } from "../../ui/data/copy.ts";
+import { Menu } from "../../ui/dialogs/menu.tsx";
+import type { MenuParts } from "../../ui/dialogs/menu-parts.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { DeleteRun, RunAgain } from "./run-acts.tsx";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
-/** What can be done with a run beside looking at it. */
+/** Menu of a run's actions. */
 export function TraceMenu({
   run,
   agent,
@@ -29,17 +29,17 @@ export function TraceMenu({
 }: {
   run: Run;
   agent: string;
-  /** More entries, above the downloads. */
+  /** More entries above the downloads. */
   acts?: (parts: MenuParts) => ReactNode;
-  /** More buttons beside the menu, where there is room. */
+  /** More buttons beside the menu, if there is room. */
   buttons?: ReactNode;
   canFork: boolean;
   onOpenRun: (runId: string) => void;
-  /** The run is gone. */
+  /** Called after the run was deleted. */
   onLeave: () => void;
 }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const [asking, setAsking] = useState<"again" | "delete" | null>(null);
   const trigger = (
     <button type="button" aria-label="More actions" className={buttonClass({ size: "icon" })}>
@@ -49,7 +49,7 @@ export function TraceMenu({
   const copyId = () => void copy("Run id", run.id);
   const share = () => void copy("Link", location.href);
   const save = (done: Promise<void>) =>
-    void done.catch((error: Error) => failed("The trace was not downloaded", error.message));
+    void done.catch((error: Error) => toastFailure("The trace was not downloaded", error.message));
   return (
     <>
       <span className="hidden items-center gap-2 full:flex">
@@ -129,14 +129,14 @@ export function TraceMenu({
   );
 }
 
-/** Forks from the chosen step; where none is chosen, says what to do. */
+/** Opens the fork form of the selected step; without one, shows a hint. */
 function forkChosen(): void {
   const fork = document.querySelector<HTMLElement>("[data-fork]");
   if (fork) fork.click();
   else toast("Choose a step", "Choose the step to fork from.");
 }
 
-/** Saves the whole trace with the journal's entries: what another server takes as an import. */
+/** Downloads the whole trace with journal entries, in the format of an import. */
 async function downloadTrace(at: Workspace, runId: string): Promise<void> {
   const values = { limit: 100, include: "raw" };
   const first = await get<TracePage>(traceUrl(at, runId, values));
@@ -149,10 +149,10 @@ async function downloadTrace(at: Workspace, runId: string): Promise<void> {
   downloadText(JSON.stringify({ ...first, steps, steps_has_more: false }, null, 2), `${runId}.trace.json`);
 }
 
-/** Saves it for tools that read OpenTelemetry. */
+/** Downloads the trace in OpenTelemetry format. */
 const downloadOtlp = (at: Workspace, runId: string): void =>
   downloadUrl(traceUrl(at, runId, { format: "otlp" }), `${runId}.otlp.json`);
 
-/** Saves the run as one file that another server can show, replay and fork. */
+/** Downloads a capsule, which another server can show, replay and fork. */
 const downloadCapsule = (at: Workspace, runId: string): void =>
   downloadUrl(resourceUrl(at, `/runs/${encodeURIComponent(runId)}/capsule`), `${runId}.capsule.sqlite3`);

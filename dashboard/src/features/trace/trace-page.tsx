@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { isOver, type RunStatus } from "../../../../server/core/run-state.ts";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import { emptyRunView } from "../../../../server/wire/fold-frames.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import { emptyRunView } from "../../../../server/domain/api-types/run-view.ts";
+import { isOver, type RunStatus } from "../../../../server/domain/run-state.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { ObjectNotFound } from "../../entities/resource/object-page.tsx";
+import { ObjectNotFound } from "../../entities/crud/object-page.tsx";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { traceQuery } from "../../entities/run/trace-api.ts";
-import { isMissing } from "../../lib/api.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { useTitle } from "../../hooks/use-title.ts";
+import { isNotFound } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Breadcrumb } from "../../ui/breadcrumb.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import type { MenuParts } from "../../ui/menu-parts.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { Note } from "../../ui/note.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { statusWords } from "../../ui/status-pill.tsx";
+import { Breadcrumb } from "../../ui/data/breadcrumb.tsx";
+import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { statusWords } from "../../ui/data/status-pill.tsx";
+import type { MenuParts } from "../../ui/dialogs/menu-parts.tsx";
+import { SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { FoundTrace, type TraceView } from "./found-trace.tsx";
 import { RunOutput } from "./run-output.tsx";
 import { TraceHead } from "./trace-head.tsx";
@@ -27,7 +27,7 @@ import { TraceMenu } from "./trace-menu.tsx";
 
 interface TracePageProps extends TraceView {
   id: string;
-  /** Looks for the same run in the other mode. */
+  /** Looks up the same run in the other mode. */
   onLookIn: (mode: Mode) => void;
   onLeave: () => void;
   /** More entries of the menu. */
@@ -36,11 +36,12 @@ interface TracePageProps extends TraceView {
   buttons?: (run: Run) => ReactNode;
 }
 
-/** One run: how it stands, all of its steps in time, and what is known of each. */
+/** Page of one run: status, steps over time and their details. */
 export function TracePage(props: TracePageProps) {
   const found = useQuery(runQuery(useWorkspace(), props.id));
-  const trace = useTrace(props.id, found.data?.status); // Both are on their way at once.
-  if (isMissing(found.error)) return <ObjectNotFound noun="run" id={props.id} list="/runs" onLookIn={props.onLookIn} />;
+  const trace = useTrace(props.id, found.data?.status); // Both requests run in parallel.
+  if (isNotFound(found.error))
+    return <ObjectNotFound noun="run" id={props.id} list="/runs" onLookIn={props.onLookIn} />;
   if (found.data) return <FoundRun run={found.data} trace={trace} stale={found.error} {...props} />;
   if (found.isPending) return <TraceSkeleton />;
   return (
@@ -80,12 +81,12 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
       onLeave={onLeave}
     />
   );
-  if (trace.data && !isMissing(trace.error))
+  if (trace.data && !isNotFound(trace.error))
     return (
       <FoundTrace {...props} run={run} loaded={trace.data} agent={agent} stale={stale ?? trace.error} menu={menu} />
     );
   const head = <TraceHead run={run} agent={agent} stream="ended" stale={stale} menu={menu} />;
-  if (isMissing(trace.error))
+  if (isNotFound(trace.error))
     return (
       <>
         {head}
@@ -103,23 +104,23 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
   );
 }
 
-/** A run whose trace was deleted: its input, its output and its facts are all that is left. */
+/** A run whose trace was deleted: input, output and facts remain. */
 function TraceGone({ run }: { run: Run }) {
   return (
     <section aria-label="Output" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:p-5">
       <h2 className="sr-only">Remaining data</h2>
-      <Note tone="info">
+      <Callout tone="info">
         <b>The trace of this run was deleted</b>
         <p className="text-muted">
           Its steps and events were deleted by a person or by retention. Input, output and usage are kept.
         </p>
-      </Note>
+      </Callout>
       <RunOutput run={run} loaded={null} live={emptyRunView} onSelect={() => {}} />
     </section>
   );
 }
 
-/** The page of a run in its size, before it comes. */
+/** Placeholder with the size of a run's page. */
 function TraceSkeleton() {
   return (
     <div role="status" aria-label="Loading the run">
@@ -142,8 +143,8 @@ function TraceSkeleton() {
 }
 
 /**
- * A run's trace. A long one comes page by page: what is here is shown while the rest is on its way. Of a run that is
- * over by now its end is read too, whoever told of it first.
+ * A run's trace. Pages of a long one are shown as they load. After the run ends, the trace is refetched once more for
+ * its last steps.
  */
 function useTrace(id: string, status: RunStatus | undefined) {
   const found = useQuery(traceQuery(useWorkspace(), id));

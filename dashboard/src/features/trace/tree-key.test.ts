@@ -10,7 +10,7 @@ const root: LoadedTrace = { trace: traceOf(), steps: [stepOf(0), call, stepOf(2)
 const rows = (...open: string[]) =>
   rowsOf({ root, name: "Clerk", children: new Map([["run_2", child]]), open: new Set(open) });
 
-test("arrows go from row to row, and stay at the ends", () => {
+test("arrow keys move from row to row and stop at the ends", () => {
   const all = rows("run");
   expect(treeKey("ArrowDown", all, 0)).toEqual({ to: 1 });
   expect(treeKey("ArrowDown", all, 3)).toEqual({ to: 3 });
@@ -19,7 +19,7 @@ test("arrows go from row to row, and stay at the ends", () => {
   expect(treeKey("PageDown", all, 0)).toEqual({ to: 3 });
 });
 
-test("right opens and then enters, left closes and then goes to the parent", () => {
+test("right expands, then enters; left collapses, then moves to the parent", () => {
   expect(treeKey("ArrowRight", rows("run"), 2)).toEqual({ open: true });
   expect(treeKey("ArrowRight", rows("run", "1"), 2)).toEqual({ to: 3 });
   expect(treeKey("ArrowLeft", rows("run", "1"), 3)).toEqual({ to: 2 });
@@ -28,7 +28,7 @@ test("right opens and then enters, left closes and then goes to the parent", () 
   expect(treeKey("ArrowRight", rows("run"), 1)).toEqual({ to: 1 });
 });
 
-test("other keys are not the tree's", () => {
+test("other keys are ignored", () => {
   expect(treeKey("x", rows("run"), 1)).toBeNull();
   expect(treeKey("Enter", rows("run"), 1)).toEqual({ enter: true });
   expect(treeKey("ArrowDown", [], 0)).toBeNull();

@@ -1,6 +1,6 @@
 import type { Row } from "./row.ts";
 
-/** What a key does in the tree: go to a row, open or close this one, or leave the tree for it. */
+/** Action of a key in the tree: select a row, expand or collapse one, or move on to the details. */
 type TreeAct =
   | { to: number; open?: undefined; enter?: undefined }
   | { open: boolean; enter?: undefined }
@@ -8,7 +8,7 @@ type TreeAct =
 
 const pageRows = 15;
 
-/** The act of a key at a row; null: the key is none of the tree's. */
+/** Returns the action of a key at a row; null for other keys. */
 export function treeKey(key: string, rows: readonly Row[], index: number): TreeAct | null {
   const row = rows[index];
   if (!row) return null;

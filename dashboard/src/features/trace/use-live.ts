@@ -1,19 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
+import { emptyRunView, foldFrames, type RunView } from "../../../../server/domain/api-types/run-view.ts";
 import { followRun } from "../../entities/run/follow-run.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { streamStart, traceQuery } from "../../entities/run/trace-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { paced } from "./paced.ts";
+import { throttle } from "./paced.ts";
 
 const rest_ms = 150;
 
 /**
- * Follows a run that goes on: its text is painted at most once per frame of the screen, and what its steps came to is
- * read anew when an event tells of it.
+ * Follows an unfinished run: streams text, at most one update per animation frame, and refetches the trace after
+ * events.
  */
 export function useLive(id: string, active: boolean): { live: RunView; stream: StreamState } {
   const at = useWorkspace();
@@ -25,8 +25,11 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
     if (!active) return;
     const abort = new AbortController();
     let stop = () => {};
-    const trace = paced(() => client.refetchQueries({ queryKey: traceQuery(at, id).queryKey, exact: true }), rest_ms);
-    const run = paced(() => client.refetchQueries({ queryKey: runQuery(at, id).queryKey, exact: true }), rest_ms);
+    const trace = throttle(
+      () => client.refetchQueries({ queryKey: traceQuery(at, id).queryKey, exact: true }),
+      rest_ms,
+    );
+    const run = throttle(() => client.refetchQueries({ queryKey: runQuery(at, id).queryKey, exact: true }), rest_ms);
     const follow = (after: number) => {
       stop = followRun(at, id, {
         after: after > 0 ? String(after) : undefined,
@@ -38,14 +41,14 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
         onState: (state) => {
           setStream(state);
           if (state !== "ended") return;
-          trace.ask(); // It may have ended before anybody listened.
+          trace.ask(); // It may have ended before the stream was open.
           run.ask();
         },
         onRefused: () => void client.invalidateQueries(sessionQuery),
       });
     };
     const held = client.getQueryData(traceQuery(at, id).queryKey);
-    // Where nobody knows where to begin, the stream brings all from the first event on.
+    // If the start is unknown, the stream replays all events.
     void (held ? streamStart(at, id, held, abort.signal).catch(() => 0) : Promise.resolve(0)).then((after) => {
       if (!abort.signal.aborted) follow(after);
     });

@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from "react";
 const rest_ms = 250;
 
 /**
- * A value of the address that changes quickly: what is typed, where a replay stands. It changes at once; the address
- * hears of it when it rests, since a browser takes only so many changes of an address in a time.
+ * A quickly changing search parameter, such as typed text or the replay position. The value changes immediately, the
+ * address when it rests, because browsers limit address changes.
  */
-export function useRested<T extends string | number | undefined>(
+export function useDebouncedParam<T extends string | number | undefined>(
   address: T,
   onRest: (value: T) => void,
 ): [T, (value: T) => void] {
@@ -15,7 +15,7 @@ export function useRested<T extends string | number | undefined>(
   latest.current = onRest;
   const written = useRef(address);
   useEffect(() => {
-    // The address was changed by somebody else: the browser's way back, say.
+    // The address was changed elsewhere, for example by Back.
     if (address !== written.current) setValue(address);
     written.current = address;
   }, [address]);

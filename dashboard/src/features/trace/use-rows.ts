@@ -1,17 +1,17 @@
 import { useQueries } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { Row } from "./row.ts";
 import { ancestorsOf, rowsOf } from "./rows.ts";
 
-/** So many runs below are opened at once where all are wanted. */
+/** Maximum number of subagent runs that `all` expands. */
 const openedAtOnce = 24;
 
 /**
- * The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it; `all` opens
- * the runs of agents as they come, up to a number.
+ * Rows of a run with its expanded subagent runs. `wanted` expands its ancestors; `all` expands subagent runs as they
+ * appear, up to a limit.
  */
 export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: string | undefined, all: boolean) {
   const [open, setOpen] = useState<ReadonlyMap<string, string>>(() => new Map([["run", run.id]]));
@@ -41,14 +41,14 @@ export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: str
     for (const row of rows) {
       if (!row.step?.subagent || offered.current.has(row.key)) continue;
       if (offered.current.size >= openedAtOnce) return;
-      offered.current.add(row.key); // Once: what is closed by hand stays closed.
+      offered.current.add(row.key); // Expand only once, so that a row the person collapses stays collapsed.
       if (!row.open) toggle(row, true);
     }
   }, [all, rows, toggle]);
   return { rows, toggle };
 }
 
-/** The first row on the way to a nested step that is here and not open. */
+/** First loaded but collapsed ancestor of a nested row. */
 function closedAncestor(rows: readonly Row[], wanted: string): Row | undefined {
   if (rows.some(({ key }) => key === wanted)) return undefined;
   const ways = ancestorsOf(wanted);
@@ -58,7 +58,7 @@ function closedAncestor(rows: readonly Row[], wanted: string): Row | undefined {
 const again_ms = 1000;
 const nextPage_ms = 20;
 
-/** The traces of the runs that agents' calls started, as far as they were opened. */
+/** Traces of the expanded subagent runs. */
 function useChildren(ids: readonly string[]): ReadonlyMap<string, LoadedTrace> {
   const at = useWorkspace();
   const traces = useQueries({
@@ -83,7 +83,7 @@ function useChildren(ids: readonly string[]): ReadonlyMap<string, LoadedTrace> {
   }, [ids, traces]);
 }
 
-/** Only what was found: so nothing is drawn anew while it is merely asked for again. */
+/** Selects only the data, so that a refetch without changes does not render. */
 function dataOf<T>(results: { data: T | undefined }[]): (T | undefined)[] {
   return results.map(({ data }) => data);
 }

@@ -3,7 +3,7 @@ import type { LoadedTrace } from "../../entities/run/trace-api.ts";
 import type { Row } from "./row.ts";
 import { createTimeline, gaps, type Span, type Timeline, union } from "./timeline.ts";
 
-/** The time axis of a run, which grows while the run goes on. */
+/** Time axis of a run, which grows while it is running. */
 export function useTimeline({ trace }: LoadedTrace, rows: readonly Row[], folded: boolean): Timeline {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
   const pace = trace.ended_at !== null ? "still" : trace.status === "in_progress" ? "smooth" : "calm";
@@ -16,7 +16,7 @@ export function useTimeline({ trace }: LoadedTrace, rows: readonly Row[], folded
   }, [ended, rows, trace, now, folded]);
 }
 
-/** When a run's own steps worked. Of rows that are over: they are counted once. */
+/** Working spans of the run's own ended steps, computed once. */
 function endedWork(rows: readonly Row[]): Span[] {
   return workOf(
     rows.filter((row) => isOwnStep(row) && row.end !== null),
@@ -24,7 +24,7 @@ function endedWork(rows: readonly Row[]): Span[] {
   );
 }
 
-/** With those that go on: they end at `now`. */
+/** Adds the running steps, ending at `now`. */
 function workUntil(ended: readonly Span[], rows: readonly Row[], now: number): Span[] {
   const open = workOf(
     rows.filter((row) => isOwnStep(row) && row.end === null),
@@ -42,15 +42,15 @@ function workOf(rows: readonly Row[], now: number): Span[] {
   return union(all);
 }
 
-/** The steps of the runs below are within the call that they answer. */
+/** A subagent's steps are covered by their call. */
 const isOwnStep = ({ kind, level }: Row): boolean => kind === "step" && level === 2;
 
 const smooth_ms = 100;
 const calm_ms = 1000;
 
 /**
- * The time, for bars that grow at the clock's pace; it stands still when nothing does. Never before `floor`, the newest
- * time that the server told: this machine's clock may be behind.
+ * Clock for growing bars; it stops when nothing grows. Never before `floor`, the server's newest time, because this
+ * machine's clock may be behind.
  */
 function useClock(pace: "smooth" | "calm" | "still", floor: number): number {
   const [now, setNow] = useState(() => Date.now());

@@ -1,10 +1,10 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
-import { useKeys } from "../../lib/use-keys.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { isZoomed, panned, type View, wholeView, zoomed } from "./zoom.ts";
 
 const step = 1.6;
 const panStep = 0.2;
-/** A notch of a wheel is about a hundred pixels. */
+/** A wheel notch is about 100 px. */
 const wheelStep = 1.002;
 
 export interface Zoom {
@@ -13,12 +13,12 @@ export interface Zoom {
   nearer: () => void;
   farther: () => void;
   whole: () => void;
-  /** Later by so many widths of what is shown. */
+  /** Moves the view by this many of its widths. */
   pan: (by: number) => void;
   change: (to: (view: View) => View) => void;
 }
 
-/** How near a waterfall is looked at, and where: by buttons and keys. */
+/** Zoom state of the waterfall, with buttons and keys. */
 export function useZoom(): Zoom {
   const [view, change] = useState(wholeView);
   const nearer = () => change((view) => zoomed(view, step));
@@ -29,7 +29,7 @@ export function useZoom(): Zoom {
   return { view, isZoomed: isZoomed(view), nearer, farther, whole, pan, change };
 }
 
-/** By the wheel with Ctrl, and sideways by the wheel alone. `lane` is where the times stand. */
+/** Zooms with Ctrl and the wheel, and pans sideways with the wheel. `lane` is the area of the time axis. */
 export function useWheel(scroller: RefObject<HTMLElement | null>, lane: RefObject<HTMLElement | null>, zoom: Zoom) {
   const latest = useRef(zoom);
   latest.current = zoom;
@@ -49,7 +49,7 @@ export function useWheel(scroller: RefObject<HTMLElement | null>, lane: RefObjec
         pan(event.deltaX / box.width);
       }
     };
-    // React's own listener is passive, and could not keep the page from zooming.
+    // React's listener is passive and could not prevent the page zoom.
     body.addEventListener("wheel", onWheel, { passive: false });
     return () => body.removeEventListener("wheel", onWheel);
   }, [scroller, lane]);

@@ -1,13 +1,13 @@
-import type { Replay } from "../../../../server/core/run-event.ts";
-import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
+import type { Replay } from "../../../../server/domain/run-event.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Note } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 
 type ReplayRun = Run & { replay: Replay };
 
@@ -19,7 +19,7 @@ interface VerifyReplayProps {
   onOpenRun: (runId: string) => void;
 }
 
-/** Performs a run again by its record, and says what would differ. */
+/** Replays a run from its recording and reports divergences. */
 export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }: VerifyReplayProps) {
   const at = useWorkspace();
   const path = `/runs/${encodeURIComponent(run.id)}/replay`;
@@ -27,7 +27,7 @@ export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }:
     first: { mode: "verify", agent: "pinned" },
     send: (body) => post<ReplayRun>(resourceUrl(at, path), body),
   });
-  const { made } = form;
+  const { result } = form;
   return (
     <FormDialog
       open={open}
@@ -36,12 +36,12 @@ export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }:
       title="Verify replay"
       keep="Close"
       about="Replays the run from its record and compares every decision. No model or tool is called, at no cost."
-      act={made ? "Verify again" : "Verify"}
+      act={result ? "Verify again" : "Verify"}
       acting="Verifying"
       failed="The run was not replayed"
       request={{ method: "POST", path: `/v1${path}`, body: form.draft }}
     >
-      <ChoiceCards
+      <RadioCards
         label="Agent version"
         choices={[
           { value: "pinned", label: "As recorded", hint: `Version ${run.agent_version}, the version of this run.` },
@@ -53,16 +53,16 @@ export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }:
         ]}
         {...form.choose("agent")}
       />
-      {made && (
+      {result && (
         <Found
-          run={made}
+          run={result}
           onShowStep={(index) => {
             onOpenChange(false);
             onShowStep(index);
           }}
           onOpen={() => {
             onOpenChange(false);
-            onOpenRun(made.id);
+            onOpenRun(result.id);
           }}
         />
       )}
@@ -82,13 +82,13 @@ function Found({
   const { matched_steps, divergences } = replay;
   const count = new Set(divergences.map(({ step_index }) => step_index)).size;
   return (
-    <Note tone={count === 0 ? "ok" : "warn"} role="status">
+    <Callout tone={count === 0 ? "ok" : "warn"} role="status">
       <b>{count === 0 ? "All steps are equal" : `${plural(count, "step")} would differ`}</b>
       <p>{formatCount(matched_steps)} equal.</p>
       {count > 0 && (
         <ul className="mt-2 flex max-h-50 flex-col gap-1 overflow-y-auto">
           {divergences.map(({ step_index, kind, message }, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: what was found stays where it is.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order of the results never changes.
             <li key={i}>
               <button
                 type="button"
@@ -105,6 +105,6 @@ function Found({
       <Button size="sm" className="mt-2" onClick={onOpen}>
         Open the replay
       </Button>
-    </Note>
+    </Callout>
   );
 }

@@ -1,40 +1,40 @@
 import { expect, test } from "bun:test";
 import { ms, stepOf, time } from "./trace-fixtures.ts";
-import { attemptLengths, waitsOf } from "./waits.ts";
+import { attemptLengths, waitSpans } from "./waits.ts";
 
 const around = { recoveries: [], newest: ms(5000) };
 const approval = { decision: "approve", reason: null, edited: false, at: time(4000), by: null } as const;
 const open = { ended_at: null, latency_ms: null };
 
-test("a tool that answers by itself waits for nobody", () => {
-  expect(waitsOf(stepOf(1), around)).toEqual([]);
+test("a tool with its own implementation never waits", () => {
+  expect(waitSpans(stepOf(1), around)).toEqual([]);
 });
 
-test("an approved call waited until somebody decided, and worked from there on", () => {
+test("an approved call waits until the decision and works from then on", () => {
   const step = stepOf(1, { approval, ended_at: time(4300) });
-  expect(waitsOf(step, around)).toEqual([{ from: ms(1000), to: ms(4000) }]);
+  expect(waitSpans(step, around)).toEqual([{ from: ms(1000), to: ms(4000) }]);
 });
 
-test("the output of a client's own code is waited for from its approval on, or from the start", () => {
+test("a client tool waits for its output from its approval, or from the start", () => {
   const client = { tool_type: "client", ended_at: time(9000) };
-  expect(waitsOf(stepOf(1, client), around)).toEqual([{ from: ms(1000), to: ms(9000) }]);
-  const both = waitsOf(stepOf(1, { ...client, approval }), around);
+  expect(waitSpans(stepOf(1, client), around)).toEqual([{ from: ms(1000), to: ms(9000) }]);
+  const both = waitSpans(stepOf(1, { ...client, approval }), around);
   expect(both).toEqual([
     { from: ms(1000), to: ms(4000) },
     { from: ms(4000), to: ms(9000) },
   ]);
 });
 
-test("what waits now waits without an end", () => {
-  const [wait] = waitsOf(stepOf(1, { ...open, status: "waiting" }), around);
+test("a pending call waits without an end", () => {
+  const [wait] = waitSpans(stepOf(1, { ...open, status: "waiting" }), around);
   expect(wait).toEqual({ from: ms(1000), to: Number.POSITIVE_INFINITY });
 });
 
-test("a call with an unknown outcome worked until the process ended, and waits since the restart", () => {
+test("a call with an unknown outcome works until the process ended and waits since the restart", () => {
   const recoveries = [{ attempt: 2, at: time(3000), step_index: 1 }];
-  const [wait] = waitsOf(stepOf(1, { ...open, status: "unknown" }), { ...around, recoveries });
+  const [wait] = waitSpans(stepOf(1, { ...open, status: "unknown" }), { ...around, recoveries });
   expect(wait?.from).toBe(ms(3000));
-  expect(waitsOf(stepOf(1, { approval, ended_at: time(9000) }), { ...around, recoveries })).toEqual([
+  expect(waitSpans(stepOf(1, { approval, ended_at: time(9000) }), { ...around, recoveries })).toEqual([
     { from: ms(3000), to: ms(4000) },
   ]);
 });
@@ -48,11 +48,11 @@ const retry = (attempt: number, ms: number, delay_ms: number) => ({
   usage: null,
 });
 
-test("an attempt is as long as it took itself: neither the attempts nor the waits before it count", () => {
+test("an attempt's duration excludes earlier attempts and delays", () => {
   const retries = [retry(1, 300, 1000), retry(2, 1500, 2000), retry(3, 3600, 4000)];
   expect(attemptLengths({ started_at: at(0), retries })).toEqual([300, 200, 100]);
 });
 
-test("one that was given up before the wait was over took no time", () => {
+test("an attempt abandoned before its delay was over took no time", () => {
   expect(attemptLengths({ started_at: at(0), retries: [retry(1, 300, 1000), retry(2, 500, 0)] })).toEqual([300, 0]);
 });

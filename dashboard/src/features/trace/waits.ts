@@ -1,23 +1,23 @@
-import type { Recovery } from "../../../../server/core/trace.ts";
-import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import type { Recovery } from "../../../../server/domain/trace.ts";
 import { between } from "../../lib/format.ts";
 import type { Span } from "./timeline.ts";
 
 interface Around {
   recoveries: readonly Recovery[];
-  /** The newest thing that happened: since then a call that waits has waited, at the latest. */
+  /** Time of the newest event: a pending call has waited since then at the latest. */
   newest: number;
 }
 
-/** When a step waited for a person or for the client's own code. An open end is `Infinity`. */
-export function waitsOf(step: TraceStep, { recoveries, newest }: Around): Span[] {
+/** Spans in which a step waited for a person or client code. An open end is `Infinity`. */
+export function waitSpans(step: TraceStep, { recoveries, newest }: Around): Span[] {
   const from = Date.parse(step.started_at);
   const end = step.ended_at === null ? Number.POSITIVE_INFINITY : Date.parse(step.ended_at);
   if (step.status === "unknown" && step.ended_at === null)
     return [{ from: restartAfter(recoveries, from) ?? newest, to: end }];
   if (step.status === "waiting" && step.type === "subagent" && !step.approval) return [{ from: newest, to: end }];
   const decided = step.approval ? Date.parse(step.approval.at) : null;
-  // A call whose outcome was unknown worked until the restart, and waited from there on.
+  // A call with an unknown outcome worked until the restart and waited after it.
   const asked = decided === null ? null : (restartAfter(recoveries, from, decided) ?? from);
   const waits = decided === null ? [] : [{ from: asked!, to: decided }];
   const isClient = step.tool_type === "client";
@@ -30,7 +30,7 @@ function restartAfter(recoveries: readonly Recovery[], from: number, before = Nu
   return times.at(-1) ?? null;
 }
 
-/** How long each attempt that was given up had taken, in milliseconds: it began when the wait after the one before was over. */
+/** Milliseconds of each failed attempt, counted from the end of the previous delay. */
 export function attemptLengths({ started_at, retries }: Pick<TraceStep, "started_at" | "retries">): (number | null)[] {
   return retries.map(({ at }, index) => {
     const before = retries[index - 1];

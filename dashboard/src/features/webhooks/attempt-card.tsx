@@ -2,12 +2,12 @@ import { Check, X } from "lucide-react";
 import type { Attempt } from "../../entities/webhook/webhook-api.ts";
 import { formatDuration } from "../../lib/format.ts";
 import { readJson } from "../../lib/json-text.ts";
-import { WireLine } from "../../ui/error-note.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Pill } from "../../ui/pill.tsx";
-import { Time } from "../../ui/time.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { WireLine } from "../../ui/feedback/error-note.tsx";
 
-/** One attempt: what came back, and the heads of both sides. */
+/** One attempt with the headers of request and response. */
 export function AttemptCard({ attempt, isOpen }: { attempt: Attempt; isOpen: boolean }) {
   const { number, at, latency_ms, request, response, error } = attempt;
   return (

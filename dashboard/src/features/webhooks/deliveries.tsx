@@ -2,27 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
-import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
-import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/wire/webhook.ts";
+import { testEvent, webhookEvents } from "../../../../server/domain/api-types/enums.ts";
+import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { deliveriesQuery } from "../../entities/webhook/webhook-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { Chip, choicesOf } from "../../ui/chip.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { LiveListBody } from "../../ui/list-body.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { SheetBar } from "../../ui/sheet.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { LiveListBody } from "../../ui/data/list-body.tsx";
+import { Pagination } from "../../ui/data/pagination.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { SheetBar } from "../../ui/dialogs/sheet.tsx";
+import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { DeliveryPane } from "./delivery-pane.tsx";
 import { DeliveryPill, outcomeWords } from "./webhook-pill.tsx";
 
 const statuses = choicesOf(outcomeWords);
 const types = [...webhookEvents, testEvent].map((value) => ({ value, label: value, word: value }));
 
-/** What a webhook heard: the list, and beside it the one that is looked at. On a narrow page one of the two. */
+/** Deliveries of a webhook beside the open one; a narrow page shows one of them. */
 export function Deliveries({
   webhook,
   search,
@@ -82,7 +82,12 @@ export function Deliveries({
             )
           }
         />
-        <Paging noun="event" page={list.data} search={search} onPage={(next) => onSearch({ status, type, ...next })} />
+        <Pagination
+          noun="event"
+          page={list.data}
+          search={search}
+          onPage={(next) => onSearch({ status, type, ...next })}
+        />
       </div>
       {open ? (
         <DeliveryPane key={open} webhookId={webhook.id} id={open} search={search} />
@@ -97,7 +102,7 @@ export function Deliveries({
   );
 }
 
-/** One delivery in the list; it opens beside it. */
+/** A delivery's row; a click opens it beside the list. */
 function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search: DeliveriesSearch; isOpen: boolean }) {
   const { id, type, run_id, event_id, attempts_count, next_attempt_at } = delivery;
   return (
@@ -131,7 +136,7 @@ function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search:
         </span>
         {next_attempt_at && attempts_count > 0 ? (
           <>
-            Next attempt <Until at={next_attempt_at} />
+            Next attempt <RelativeTime at={next_attempt_at} />
           </>
         ) : (
           plural(attempts_count, "attempt")

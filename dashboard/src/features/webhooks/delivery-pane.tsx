@@ -2,28 +2,28 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Send } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
+import { usePermission } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { deliveryQuery, redeliver, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { readJson } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, Facts, IdFact } from "../../ui/facts.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.ts";
-import { Until } from "../../ui/until.tsx";
+import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Description, DescriptionList, IdDescription } from "../../ui/data/description-list.tsx";
+import { JsonView } from "../../ui/data/json-view.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { AttemptCard } from "./attempt-card.tsx";
 import { DeliveryPill } from "./webhook-pill.tsx";
 
-/** One delivery: what was sent, each attempt, and what was answered. */
+/** One delivery: payload, attempts and responses. */
 export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id: string; search: DeliveriesSearch }) {
   const at = useWorkspace();
-  const may = useMay("member");
+  const may = usePermission("member");
   const refresh = useRefresh(webhookApi);
   const { data: delivery, error, refetch } = useQuery(deliveryQuery(at, webhookId, id));
   const again = useMutation({
@@ -69,24 +69,24 @@ export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id:
             Redeliver
           </Button>
         )}
-        <Facts>
-          <IdFact noun="event" id={delivery.event_id} />
+        <DescriptionList>
+          <IdDescription noun="event" id={delivery.event_id} />
           {delivery.run_id && (
-            <Fact name="Run">
+            <Description name="Run">
               <Link to="/runs/$runId" params={{ runId: delivery.run_id }} className="cut text-accent hover:underline">
                 <code>{delivery.run_id}</code>
               </Link>
-            </Fact>
+            </Description>
           )}
-          <Fact name="Created">
+          <Description name="Created">
             <Time at={delivery.created_at} />
-          </Fact>
+          </Description>
           {delivery.next_attempt_at && (
-            <Fact name="Next attempt">
-              <Until at={delivery.next_attempt_at} />
-            </Fact>
+            <Description name="Next attempt">
+              <RelativeTime at={delivery.next_attempt_at} />
+            </Description>
           )}
-        </Facts>
+        </DescriptionList>
       </header>
       <ErrorNote title="The redelivery was not queued" error={again.error} />
       <section aria-label="Attempts" className="flex flex-col gap-2">

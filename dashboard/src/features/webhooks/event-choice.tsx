@@ -1,6 +1,6 @@
-import { webhookEvents, webhookTopics } from "../../../../server/wire/names.ts";
+import { webhookEvents, webhookTopics } from "../../../../server/domain/api-types/enums.ts";
 
-/** What a webhook hears of: all, or some. */
+/** Event types of a webhook: all, or a selection. */
 export function EventChoice({ events, onChange }: { events: string[]; onChange: (events: string[]) => void }) {
   const isAll = events.includes("*");
   const toggle = (event: string, on: boolean) =>

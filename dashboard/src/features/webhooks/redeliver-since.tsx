@@ -1,13 +1,13 @@
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { redeliverAll, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatEnd, plural } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 
 const choices = [
   { value: "1", label: "1 hour" },
@@ -17,7 +17,7 @@ const choices = [
   { value: "720", label: "30 days" },
 ] as const;
 
-/** Sends again what failed, after the receiver was mended. */
+/** Redelivers failed events, for use after the receiver was repaired. */
 export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const at = useWorkspace();
   const now = useNow(false);
@@ -45,7 +45,7 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
     >
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">From the last</span>
-        <ChoiceBar name="since" label="From the last" choices={choices} {...form.choose("hours")} />
+        <SegmentedControl name="since" label="From the last" choices={choices} {...form.choose("hours")} />
       </div>
       <p>
         Events that failed since {formatEnd(sinceOf(form.draft.hours), now)}, and events that wait for another attempt,

@@ -1,10 +1,10 @@
 import type { MadeWebhook } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd } from "../../lib/format.ts";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Note } from "../../ui/note.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { CodeBlock } from "../../ui/data/code-block.tsx";
+import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
 
-/** The one time that a webhook's secret is seen. */
+/** Shows a webhook's secret once. */
 export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: () => void }) {
   const until = made.previous_secret_expires_at;
   return (
@@ -16,10 +16,10 @@ export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: 
       onStored={onStored}
     >
       {until && (
-        <Note tone="info">
+        <Callout tone="info">
           Until {formatEnd(Date.parse(until), Date.now())}, each event is signed with the old secret too. Either
           signature is valid.
-        </Note>
+        </Callout>
       )}
       <div className="flex min-w-0 flex-col gap-2">
         <p>Verify events with any Standard Webhooks library, for example in TypeScript:</p>

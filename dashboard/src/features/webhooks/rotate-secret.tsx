@@ -1,12 +1,12 @@
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type MadeWebhook, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { useForm } from "../../hooks/use-form.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { formatEnd } from "../../lib/format.ts";
-import { useForm } from "../../lib/use-form.ts";
-import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 
 const choices = [
   { value: "0", label: "Now" },
@@ -16,7 +16,7 @@ const choices = [
   { value: "604800", label: "7 days" },
 ] as const;
 
-/** Gives a webhook another secret, with time to bring it to the receiver. */
+/** Rotates a webhook's secret; the old one stays valid for a while. */
 export function RotateSecret({
   webhook,
   onClose,
@@ -56,7 +56,7 @@ export function RotateSecret({
     >
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">The old secret stops signing</span>
-        <ChoiceBar
+        <SegmentedControl
           name="secret overlap"
           label="The old secret stops signing"
           choices={choices}

@@ -1,27 +1,29 @@
 import { useMutation } from "@tanstack/react-query";
 import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type MadeWebhook, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ActsMenu } from "../../ui/acts-menu.tsx";
-import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { failed, toast } from "../../ui/toast.ts";
+import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
+import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
+import { ConfirmDialog } from "../../ui/dialogs/dialog.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { RedeliverSince } from "./redeliver-since.tsx";
 import { RevealSecret } from "./reveal-secret.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 import { testWords } from "./webhook-words.ts";
 
-/** What is being done to a webhook, in its dialog. */
+/** Open dialog of a webhook. */
 export type WebhookAct =
   | { kind: "create" }
   | { kind: "reveal"; made: MadeWebhook }
   | { kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete"; webhook: Webhook };
 
-/** Sends an event that was made for it, and says what was answered. Who goes to it asks for that with `mutate`: nobody
- * who has left meanwhile is brought back. */
+/**
+ * Sends a test event and shows the response. To navigate afterwards, use the callbacks of `mutate`: they do not run
+ * after unmount.
+ */
 export function useTestWebhook() {
   const at = useWorkspace();
   const refresh = useRefresh(webhookApi);
@@ -34,7 +36,7 @@ export function useTestWebhook() {
   });
 }
 
-/** Switches a webhook on or off. */
+/** Enables or disables a webhook. */
 export function useSwitchWebhook() {
   const at = useWorkspace();
   const refresh = useRefresh(webhookApi);
@@ -44,20 +46,21 @@ export function useSwitchWebhook() {
       toast(enabled ? "Webhook enabled" : "Webhook disabled");
       await refresh();
     },
-    onError: (error, { enabled }) => failed(`The webhook was not ${enabled ? "enabled" : "disabled"}`, error.message),
+    onError: (error, { enabled }) =>
+      toastFailure(`The webhook was not ${enabled ? "enabled" : "disabled"}`, error.message),
   });
 }
 
-/** All that can be done with a webhook. */
+/** Menu of a webhook's actions. */
 export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act: WebhookAct) => void }) {
   const { id, url, enabled } = webhook;
   const { mode } = useWorkspace();
   const switching = useSwitchWebhook();
   const ask = (kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete") => () => onAct({ kind, webhook });
-  // In live somebody relies on what would be missed.
+  // In live mode, disabling loses events, so it asks first.
   const isMissed = enabled && mode === "live";
   return (
-    <ActsMenu
+    <ActionsMenu
       of={url}
       acts={[
         { icon: Pencil, word: "Edit webhook", onDo: ask("edit") },
@@ -74,7 +77,7 @@ export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act:
   );
 }
 
-/** The dialog of what is being done to a webhook. */
+/** Dialog of the chosen action. */
 export function WebhookDialogs({
   act,
   onAct,
@@ -136,7 +139,7 @@ export function WebhookDialogs({
   }
 }
 
-/** Switches a webhook off, after saying what its receiver never hears of. */
+/** Disables a webhook after explaining that its receiver misses events. */
 function SwitchOff({ webhook: { id, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
   const switching = useSwitchWebhook();
   return (

@@ -1,10 +1,10 @@
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type MadeWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
-import { useForm } from "../../lib/use-form.ts";
+import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Field } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
+import { Field } from "../../ui/forms/field.tsx";
 import { EventChoice } from "./event-choice.tsx";
 
 const draftOf = (webhook?: Webhook) => ({
@@ -19,7 +19,7 @@ const orderOf = ({ url, events, description }: ReturnType<typeof draftOf>) => ({
   description: description.trim() || null,
 });
 
-/** Makes a webhook, or changes one: where to, of what, and what for. */
+/** Form that creates or edits a webhook. */
 export function WebhookForm({
   webhook,
   onClose,

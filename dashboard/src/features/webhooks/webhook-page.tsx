@@ -1,26 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useState } from "react";
-import type { Environment as Mode } from "../../../../server/core/scope.ts";
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { ObjectHead } from "../../entities/resource/object-head.tsx";
-import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import type { Environment as Mode } from "../../../../server/domain/scope.ts";
+import { ObjectHead } from "../../entities/crud/object-head.tsx";
+import { ObjectPage } from "../../entities/crud/object-page.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { webhookQuery } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, IdFact } from "../../ui/facts.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Until } from "../../ui/until.tsx";
+import { Description, IdDescription } from "../../ui/data/description-list.tsx";
+import { RelativeTime } from "../../ui/data/relative-time.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { useSwitchWebhook, useTestWebhook, type WebhookAct, WebhookDialogs, WebhookMenu } from "./webhook-acts.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
 import { whyDisabled } from "./webhook-words.ts";
 
-/** One webhook, and what it heard. */
+/** Page of one webhook with its deliveries. */
 export function WebhookPage({
   id,
   search,
@@ -50,7 +50,7 @@ export function WebhookPage({
   );
 }
 
-/** Which webhook this is, how it stands, and why it hears nothing. */
+/** Head of a webhook's page: address, status and problem. */
 function WebhookHead({
   webhook,
   onAct,
@@ -61,7 +61,7 @@ function WebhookHead({
   onTested: (deliveryId: string) => void;
 }) {
   const { id, url, events, status, description, last_delivery_at, previous_secret_expires_at: old_end } = webhook;
-  const may = useMay("member");
+  const may = usePermission("member");
   const test = useTestWebhook();
   const switching = useSwitchWebhook();
   const trouble = whyDisabled(webhook);
@@ -84,33 +84,33 @@ function WebhookHead({
           </>
         }
       >
-        <IdFact noun="webhook" id={id} />
-        <Fact name="Events">
+        <IdDescription noun="webhook" id={id} />
+        <Description name="Events">
           <span className="cut" title={events.join(", ")}>
             {events.includes("*") ? "all events" : events.join(", ")}
           </span>
-        </Fact>
-        <Fact name="Secret">
+        </Description>
+        <Description name="Secret">
           <code>{webhook.secret_prefix}…</code>
-        </Fact>
+        </Description>
         {old_end && Date.parse(old_end) > Date.now() && (
-          <Fact name="Old secret signs until">
-            <Until at={old_end} />
-          </Fact>
+          <Description name="Old secret signs until">
+            <RelativeTime at={old_end} />
+          </Description>
         )}
-        <Fact name="Last attempt">{last_delivery_at ? <Time at={last_delivery_at} /> : "–"}</Fact>
+        <Description name="Last attempt">{last_delivery_at ? <Time at={last_delivery_at} /> : "–"}</Description>
         {description && (
-          <Fact name="Description">
+          <Description name="Description">
             <span className="cut" title={description}>
               {description}
             </span>
-          </Fact>
+          </Description>
         )}
       </ObjectHead>
       {(trouble || test.error) && (
         <div className="flex flex-col gap-2 border-b border-line px-4 py-3 rail:px-5">
           {trouble && (
-            <Note tone={status === "failing" ? "warn" : webhook.disabled_reason === "requested" ? "info" : "bad"}>
+            <Callout tone={status === "failing" ? "warn" : webhook.disabled_reason === "requested" ? "info" : "bad"}>
               <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
                 <p className="min-w-60 flex-1">{trouble}</p>
                 {may && !webhook.enabled && (
@@ -123,7 +123,7 @@ function WebhookHead({
                   </Button>
                 )}
               </div>
-            </Note>
+            </Callout>
           )}
           <ErrorNote title="The test event was not sent" error={test.error} />
         </div>

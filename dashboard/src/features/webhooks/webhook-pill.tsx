@@ -1,6 +1,6 @@
 import { Check, Clock, Power, TriangleAlert, X } from "lucide-react";
-import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/wire/webhook.ts";
-import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
+import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { type Look, LookPill, labelsOf } from "../../ui/data/pill.tsx";
 
 const looks: Record<Webhook["status"] | "ended", Look> = {
   active: ["ok", Check, "Active"],
@@ -9,7 +9,7 @@ const looks: Record<Webhook["status"] | "ended", Look> = {
   ended: ["bad", Power, "Disabled"],
 };
 
-/** How a webhook stands. */
+/** Status of a webhook. */
 export function WebhookPill({ webhook: { status, disabled_reason } }: { webhook: Webhook }) {
   return <LookPill look={looks[status === "disabled" && disabled_reason !== "requested" ? "ended" : status]} />;
 }
@@ -21,9 +21,9 @@ const outcomes: Record<Delivery["status"], Look> = {
   failed: ["bad", X, "Failed"],
 };
 
-export const outcomeWords = wordsOf(outcomes);
+export const outcomeWords = labelsOf(outcomes);
 
-/** What became of a delivery. */
+/** Status of a delivery. */
 export function DeliveryPill({ delivery: { status } }: { delivery: Delivery }) {
   return <LookPill look={outcomes[status]} />;
 }

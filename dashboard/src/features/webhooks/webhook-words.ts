@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/wire/webhook.ts";
+import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/domain/api-types/webhook.ts";
 import { formatDuration } from "../../lib/format.ts";
 
 const reasons = {
@@ -7,7 +7,7 @@ const reasons = {
   failing: "Disabled after five days of failures.",
 };
 
-/** Why a webhook hears nothing, or is about to; null while all is well. */
+/** Describes why a webhook is disabled or about to be; null if it works. */
 export function whyDisabled({ status, disabled_reason, failure_count }: Webhook): string | null {
   if (status === "disabled") return reasons[disabled_reason ?? "requested"];
   if (status !== "failing") return null;
@@ -15,7 +15,7 @@ export function whyDisabled({ status, disabled_reason, failure_count }: Webhook)
   return `${failures} failed. Failed events are retried for three days. After five days of failures the webhook is disabled.`;
 }
 
-/** What came of a test event, in a line. */
+/** Describes the result of a test event in one line. */
 export function testWords({ status, attempts }: WholeDelivery): string {
   const last = attempts.at(-1);
   if (status === "delivered")

@@ -2,17 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { ListPage } from "../../entities/resource/list-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
+import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
+import { ListPage } from "../../entities/crud/list-page.tsx";
+import { usePermission } from "../../entities/session/use-may.ts";
 import { webhooksQuery } from "../../entities/webhook/webhook-api.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Badge } from "../../ui/data/badge.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx";
+import { Time } from "../../ui/data/time.tsx";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { useTestWebhook, type WebhookAct, WebhookDialogs, WebhookMenu } from "./webhook-acts.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
 import { whyDisabled } from "./webhook-words.ts";
@@ -26,7 +26,7 @@ const columns = [
   { label: "Actions", silent: true },
 ];
 
-/** Where events of a project and mode are sent to. */
+/** Webhooks of a workspace. */
 export function WebhooksPage({
   search,
   onSearch,
@@ -46,7 +46,10 @@ export function WebhooksPage({
       <ListPage
         title="Webhooks"
         noun="webhook"
-        {...{ list, columns, search, onSearch }}
+        list={list}
+        columns={columns}
+        search={search}
+        onSearch={onSearch}
         row={(webhook) => (
           <WebhookRow
             key={webhook.id}
@@ -80,7 +83,7 @@ export function WebhooksPage({
 
 const shownEvents = 2;
 
-/** One webhook: where to, of what, and whether it is heard. The row opens its deliveries. */
+/** A webhook's row: address, events and status. A click opens its deliveries. */
 function WebhookRow({
   webhook,
   isTesting,
@@ -93,8 +96,8 @@ function WebhookRow({
   onAct: (act: WebhookAct) => void;
 }) {
   const { id, url, events, last_delivery_at } = webhook;
-  const may = useMay("member");
-  // The row has room for what is wrong; the page says what comes of it.
+  const may = usePermission("member");
+  // The row shows only the first sentence.
   const line = whyDisabled(webhook)?.split(/(?<=\.) /)[0] ?? webhook.description;
   const more = events.slice(shownEvents);
   return (

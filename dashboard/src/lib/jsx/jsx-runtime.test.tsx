@@ -11,7 +11,7 @@ function Part({ children }: { children: string }) {
   return <b>{children}</b>;
 }
 
-test("whatever a page shows of others' texts has no character that turns it round", () => {
+test("text from other people is rendered without bidirectional control characters", () => {
   const html = renderToStaticMarkup(
     <section aria-label={`Agent ${name}`} title={name}>
       {name} waits
@@ -24,11 +24,11 @@ test("whatever a page shows of others' texts has no character that turns it roun
     </section>,
   );
   expect(html.split(shown)).toHaveLength(9);
-  // The value of a field is what is sent.
+  // Keep the value of an input, because it is what gets sent.
   expect(html.match(/\u202e/g)).toHaveLength(1);
 });
 
-test("both ways of making elements do the same, and leave alone what needs nothing", () => {
+test("both JSX runtimes give the same result and leave harmless props unchanged", () => {
   const props = { children: ["a", 1, null, ["b"]], title: "c" };
   expect(runtime.visibleProps(props)).toBe(props);
   expect(dev.jsxDEV("p", { children: name }, undefined, false).props).toEqual({ children: shown });

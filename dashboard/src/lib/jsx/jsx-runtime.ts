@@ -6,16 +6,16 @@ export { Fragment } from "react/jsx-runtime";
 
 type Props = Record<string, unknown>;
 
-// Every element of the dashboard is made by these: `jsxImportSource` in tsconfig.json and vite.config.ts.
+// JSX runtime of the dashboard, set as `jsxImportSource` in tsconfig.json and vite.config.ts.
 export const jsx: typeof react.jsx = (type, props, key) => react.jsx(type, visibleProps(props as Props), key);
 export const jsxs: typeof react.jsxs = (type, props, key) => react.jsxs(type, visibleProps(props as Props), key);
 
-/** Attributes that people read, beside the text of an element. */
+/** Attributes with text that people read. */
 const read = ["title", "alt", "placeholder", "aria-label", "aria-description", "aria-valuetext"];
 
 /**
- * Properties of an element with characters named that show nothing. One place does it for all pages, because any text of a
- * page may come from others.
+ * Replaces invisible characters in all text props with their names. Done here for all pages, because any text may come
+ * from other people.
  */
 export function visibleProps(props: Props): Props {
   let shown = props;

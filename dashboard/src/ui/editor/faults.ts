@@ -5,19 +5,19 @@ import type { Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import type { EditorLanguage } from "./languages.ts";
 
-/** After the first places that cannot be read, the rest follows from them. */
+/** Maximum number of syntax errors shown: later ones follow from the first. */
 const most = 3;
 
-/** Marks where what is written cannot be read. */
-export function faultsIn(language: EditorLanguage): Extension {
+/** Marks syntax errors. */
+export function syntaxLinter(language: EditorLanguage): Extension {
   if (language === "markdown") return [];
-  return linter(language === "json" ? unparsed : unread);
+  return linter(language === "json" ? lintJson : lintSyntax);
 }
 
 const parse = jsonParseLinter();
 
-/** JSON that is none, at the sign where it goes wrong. */
-function unparsed(view: EditorView): Diagnostic[] {
+/** Reports invalid JSON at the position of the error. */
+function lintJson(view: EditorView): Diagnostic[] {
   if (isEmpty(view)) return [];
   const end = view.state.doc.length;
   return parse(view).map((fault) => ({
@@ -29,7 +29,7 @@ function unparsed(view: EditorView): Diagnostic[] {
 
 const isEmpty = (view: EditorView): boolean => view.state.doc.toString().trim() === "";
 
-function unread({ state }: EditorView): Diagnostic[] {
+function lintSyntax({ state }: EditorView): Diagnostic[] {
   const found: Diagnostic[] = [];
   syntaxTree(state).iterate({
     enter: ({ type, from, to }) => {

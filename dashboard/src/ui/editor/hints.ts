@@ -18,10 +18,10 @@ import {
 import { visibleText } from "../../lib/visible-text.ts";
 import { namesBeside, pathOf, placeAt, rangeOf } from "./json-place.ts";
 
-/** A schema, or how to get it: it is read when it is asked for first. */
+/** A schema, or a loader that runs on first use. */
 export type SchemaSource = AnySchema | (() => Promise<AnySchema | null>);
 
-/** What a schema knows of a JSON text: which names and values fit, what they mean, and what does not fit. */
+/** Completion, descriptions and validation from a schema for a JSON text. */
 export function schemaHints(source: SchemaSource): Extension {
   let read: Promise<AnySchema | null> | undefined;
   const schemaOf = () => {
@@ -39,11 +39,11 @@ export function schemaHints(source: SchemaSource): Extension {
       const said = wordsOf(schema, pathOf(view.state, node));
       return said && { pos: node.from, end: node.to, above: true, create: () => ({ dom: tooltip(said) }) };
     }),
-    linter(async (view) => misfits(view, await schemaOf())),
+    linter(async (view) => lintSchema(view, await schemaOf())),
   ];
 }
 
-async function misfits({ state }: EditorView, schema: AnySchema | null): Promise<Diagnostic[]> {
+async function lintSchema({ state }: EditorView, schema: AnySchema | null): Promise<Diagnostic[]> {
   const { value, fault } = readJson(state.doc.toString());
   if (!schema || fault !== null) return [];
   return valueFaults(schema, value).map(({ path, message }) => ({
@@ -82,7 +82,7 @@ function tooltip({ name, type, about }: Words): HTMLElement {
 function complete(schema: AnySchema | null, context: CompletionContext): CompletionResult | null {
   const place = schema && placeAt(context.state, context.pos);
   if (!place) return null;
-  // Nothing was begun here: only who asks for a list gets one.
+  // Nothing is typed here yet: complete only on request.
   if (place.from === place.to && !context.explicit) return null;
   const { path, from, to } = place;
   const isName = place.kind === "name";
@@ -107,7 +107,7 @@ function nameOptions(schema: AnySchema, path: JsonPath, { state, pos }: Completi
           const hasColon = /^\s*:/.test(view.state.sliceDoc(to, to + 20));
           const stub = hasColon ? "" : `: ${stubOf(schemasAt(schema, inner))}`;
           const insert = JSON.stringify(name) + stub;
-          // Between the quotes or brackets of what is to be written next.
+          // Puts the caret between inserted quotes or brackets.
           const caret = from + insert.length - (/(""|\{\}|\[\])$/.test(stub) ? 1 : 0);
           view.dispatch({ changes: { from, to, insert }, selection: { anchor: caret }, userEvent: "input.complete" });
         },

@@ -4,12 +4,12 @@ import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { namesBeside, placeAt, rangeOf } from "./json-place.ts";
 
-/** A text in which `|` is where somebody writes. */
+/** Creates a state from a text in which `|` is the caret. */
 function at(marked: string): { state: EditorState; pos: number } {
   const pos = marked.indexOf("|");
   const state = EditorState.create({ doc: marked.replace("|", ""), extensions: json() });
-  ensureSyntaxTree(state, state.doc.length, 60_000); // By itself it gives up after 50 ms, parsed or not.
-  return { state: state.update({}).state, pos }; // A state keeps the tree that it was made with.
+  ensureSyntaxTree(state, state.doc.length, 60_000); // Explicit timeout, because by default parsing stops after 50 ms.
+  return { state: state.update({}).state, pos }; // A state keeps the syntax tree it was created with.
 }
 
 test.each([
@@ -25,22 +25,22 @@ test.each([
   ['[{"type": "pii"}, {"|"}]', "name", [1]],
   ["[|]", "value", [0]],
   ["|", "value", []],
-] as const)("what can be written at %s is known, and where that is", (marked, kind, path) => {
+] as const)("the kind and path of the value to write at %s are known", (marked, kind, path) => {
   const { state, pos } = at(marked);
   expect(placeAt(state, pos)).toMatchObject({ kind, path });
 });
 
-test("nothing is offered between a value and a comma", () => {
+test("nothing is suggested between a value and a comma", () => {
   const { state, pos } = at('{"a": 1 |, "b": 2}');
   expect(placeAt(state, pos)).toBeNull();
 });
 
-test("names that an object has are known", () => {
+test("existing names of an object are known", () => {
   const { state, pos } = at('{"a": 1, "b": {"c": 1, "|"}}');
   expect(namesBeside(state, pos)).toEqual(["c", ""]);
 });
 
-test("a path leads to the sign of an object, to a value, or to a name that is unknown", () => {
+test("a path leads to an object's opening bracket, to a value, or to an unknown property's name", () => {
   const { state } = at('{"a": [{"b": 12}], "c": true}|');
   const textAt = (path: (string | number)[]) => {
     const { from, to } = rangeOf(state, path);

@@ -3,19 +3,19 @@ import type { EditorState } from "@codemirror/state";
 import type { SyntaxNode } from "@lezer/common";
 import type { JsonPath } from "../../lib/schema-walk.ts";
 
-/** Where somebody is in a JSON text that may be half written. */
+/** Position of the caret in a possibly incomplete JSON text. */
 interface JsonPlace {
-  /** Of the object whose property is named here, or of the value. */
+  /** Path of the object for a property name, or of the value. */
   path: JsonPath;
   kind: "name" | "value";
-  /** What stands here already, to be replaced. */
+  /** Start of the text that a completion replaces. */
   from: number;
   to: number;
 }
 
 const named = new Set(["String", "Number", "True", "False", "Null"]);
 
-/** What can be written at a position: the name of a property, or a value; null between them. */
+/** Returns the kind of completion at a position: a property name or a value; null in between. */
 export function placeAt(state: EditorState, at: number): JsonPlace | null {
   const node = syntaxTree(state).resolveInner(at, -1);
   if (node.name === "PropertyName") {
@@ -54,7 +54,7 @@ function children(node: SyntaxNode): SyntaxNode[] {
 
 const itemsBefore = (list: SyntaxNode, at: number): number => children(list).filter(({ to }) => to < at).length;
 
-/** The path of a value, or of a property. */
+/** Returns the path of a value or a property. */
 export function pathOf(state: EditorState, node: SyntaxNode | null): JsonPath {
   if (!node?.parent) return [];
   const before = pathOf(state, node.parent);
@@ -73,14 +73,17 @@ function nameOf(state: EditorState, property: SyntaxNode): string {
   }
 }
 
-/** The names that an object at a place has already. */
+/** Returns the existing property names of the object at a position. */
 export function namesBeside(state: EditorState, at: number): string[] {
   let node: SyntaxNode | null = syntaxTree(state).resolveInner(at, -1);
   while (node && node.name !== "Object") node = node.parent;
   return node ? node.getChildren("Property").map((property) => nameOf(state, property)) : [];
 }
 
-/** Where the value at a path stands: of an object or a list, its first sign; of a property that is unknown, its name. */
+/**
+ * Returns the range of the value at a path: for an object or list, its opening bracket; for an unknown property, its
+ * name.
+ */
 export function rangeOf(state: EditorState, path: JsonPath): { from: number; to: number } {
   let node = syntaxTree(state).topNode.firstChild;
   let last = node;

@@ -1,9 +1,9 @@
 import type { LanguageSupport } from "@codemirror/language";
 
-/** What is written in an editor. */
+/** Language of an editor. */
 export type EditorLanguage = "json" | "javascript" | "python" | "markdown";
 
-/** Each language is loaded by the editors that need it. */
+/** Loaders of the languages. */
 export const languages: Record<EditorLanguage, () => Promise<LanguageSupport>> = {
   json: async () => (await import("@codemirror/lang-json")).json(),
   javascript: async () => (await import("@codemirror/lang-javascript")).javascript(),
@@ -11,5 +11,5 @@ export const languages: Record<EditorLanguage, () => Promise<LanguageSupport>> =
   markdown: async () => (await import("@codemirror/lang-markdown")).markdown(),
 };
 
-/** In code Tab indents; in a text it goes on to the next field, as everywhere else. */
+/** True if Tab indents, as in code; otherwise Tab moves to the next field. */
 export const indents = (language: EditorLanguage): boolean => language === "javascript" || language === "python";

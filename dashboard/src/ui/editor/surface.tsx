@@ -14,8 +14,8 @@ import {
   placeholder as placeholderOf,
 } from "@codemirror/view";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
-import { hiddenCharacter, named } from "../../lib/visible-text.ts";
-import { faultsIn } from "./faults.ts";
+import { hiddenCharacter, nameCharacters } from "../../lib/visible-text.ts";
+import { syntaxLinter } from "./faults.ts";
 import { type SchemaSource, schemaHints } from "./hints.ts";
 import { type EditorLanguage, indents } from "./languages.ts";
 import { prose, theme } from "./theme.ts";
@@ -26,23 +26,26 @@ interface SurfaceProps {
   text: string;
   onText: (text: string) => void;
   onLeave?: () => void;
-  /** Attributes of what has the focus: its id, its label, what is wrong with it. */
+  /** Attributes of the focusable element: id, label, error. */
   attributes: Record<string, string>;
   readOnly: boolean;
   placeholder: string | undefined;
-  /** What JSON has to fit: said while it is written. */
+  /** JSON Schema, for validation while typing. */
   schema: SchemaSource | undefined;
-  /** Where the selection begins and ends, if it has the focus from its first moment. It is known once this is shown. */
+  /** Initial selection if the editor is to be focused on mount. Read after mounting. */
   focus: RefObject<readonly [number, number] | null>;
 }
 
-/** Of a change that comes from outside. */
-const given = Annotation.define<boolean>();
+/** Marks a change from outside. */
+const externalChange = Annotation.define<boolean>();
 
-/** For so long after Escape, Tab moves the focus out of code: ten minutes, so that there is no hurry. */
+/** Milliseconds after Escape during which Tab leaves code: ten minutes, so that there is no hurry. */
 const leaving_ms = 600_000;
 
-/** Ctrl ↵ submits the form and adds no line. Where Escape closes a panel or a list, it does not close the dialog too. */
+/**
+ * Key bindings. Ctrl ↵ submits the form instead of adding a line. Escape that closes a panel or a list does not also
+ * close the dialog.
+ */
 const keys: KeyBinding[] = [
   ...closeBracketsKeymap,
   ...completionKeymap,
@@ -52,7 +55,7 @@ const keys: KeyBinding[] = [
   ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"),
 ].map((binding) => (binding.key === "Escape" ? { ...binding, stopPropagation: true } : binding));
 
-/** An editor of CodeMirror, of one language from beginning to end. What is written in it is its own; a text from outside that is another one replaces it. */
+/** CodeMirror editor with a fixed language. It owns its text; a different text from outside replaces it. */
 export function Surface(props: SurfaceProps) {
   const { language, support, text, readOnly, placeholder, schema, focus } = props;
   const said = JSON.stringify(props.attributes);
@@ -61,8 +64,8 @@ export function Surface(props: SurfaceProps) {
   const onText = useEffectEvent(props.onText);
   const onLeave = useEffectEvent(() => props.onLeave?.());
   const extensions = useEffectEvent((changing: Compartment) => [
-    fixedOf(language, support),
-    changing.of(changingOf({ language, readOnly, placeholder, schema, attributes: said })),
+    staticExtensions(language, support),
+    changing.of(dynamicExtensions({ language, readOnly, placeholder, schema, attributes: said })),
   ]);
   const begun = useEffectEvent(() => ({ doc: text, held: focus.current && clipped(focus.current, text.length) }));
   useLayoutEffect(() => {
@@ -76,7 +79,7 @@ export function Surface(props: SurfaceProps) {
         extensions: [
           extensions(changing),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged && !update.transactions.some((each) => each.annotation(given)))
+            if (update.docChanged && !update.transactions.some((each) => each.annotation(externalChange)))
               onText(update.state.doc.toString());
           }),
           EditorView.domEventHandlers({
@@ -85,7 +88,7 @@ export function Surface(props: SurfaceProps) {
             },
             beforeinput: replace,
           }),
-          // Also where Escape has done something else, such as to end a selection.
+          // Even if Escape did something else, such as clearing a selection.
           EditorView.domEventObservers({
             keydown: ({ key }) => {
               if (key === "Escape") queueMicrotask(() => view.setTabFocusMode(leaving_ms));
@@ -98,31 +101,31 @@ export function Surface(props: SurfaceProps) {
     editor.current = { view, changing };
     return () => view.destroy();
   }, []);
-  // At once: what is typed meanwhile would be taken for a text from outside.
+  // In a layout effect: text typed in between would be mistaken for a change from outside.
   useLayoutEffect(() => {
     const view = editor.current?.view;
     const next = text.replace(/\r\n?/g, "\n");
     const before = view?.state.doc.toString();
     if (view && before !== next)
-      view.dispatch({ changes: { from: 0, to: before!.length, insert: next }, annotations: given.of(true) });
+      view.dispatch({ changes: { from: 0, to: before!.length, insert: next }, annotations: externalChange.of(true) });
   }, [text]);
   useEffect(() => {
     const { view, changing } = editor.current!;
     view.dispatch({
-      effects: changing.reconfigure(changingOf({ language, readOnly, placeholder, schema, attributes: said })),
+      effects: changing.reconfigure(dynamicExtensions({ language, readOnly, placeholder, schema, attributes: said })),
     });
   }, [language, readOnly, placeholder, schema, said]);
   return <div ref={place} className="flex min-h-0 flex-1 flex-col" />;
 }
 
 /**
- * What is typed over a selection. A browser that replaces text by itself keeps the look of it by inline styles, which the
- * policy of the page refuses and reports.
+ * Handles typing over a selection. The browser's own replacement would copy inline styles, which the content security
+ * policy blocks and reports.
  */
 function replace(event: InputEvent, view: EditorView): boolean {
   const { inputType, data, isComposing } = event;
   if (inputType !== "insertText" || data === null || isComposing || view.state.readOnly) return false;
-  // The browser's own: the editor's may be older by an event.
+  // The browser's selection: the editor's may be one event behind.
   const selected = document.getSelection();
   if (!selected || selected.isCollapsed) return false;
   const range = selected.getRangeAt(0);
@@ -146,7 +149,7 @@ const clipped = ([anchor, head]: readonly [number, number], end: number) => ({
   head: Math.min(head, end),
 });
 
-/** The words of its search, as the page writes them. */
+/** Labels of the search panel. */
 const phrases = {
   next: "Next",
   previous: "Previous",
@@ -159,16 +162,16 @@ const phrases = {
   close: "Close",
 };
 
-/** Stands for a character that shows nothing. */
+/** Renders the placeholder of an invisible character. */
 function hiddenMark(code: number): HTMLElement {
   const mark = document.createElement("span");
   mark.className = "cm-specialChar";
-  mark.textContent = named(String.fromCodePoint(code));
+  mark.textContent = nameCharacters(String.fromCodePoint(code));
   return mark;
 }
 
-/** What an editor of a language has from beginning to end. */
-const fixedOf = (language: EditorLanguage, support: LanguageSupport): Extension => [
+/** Extensions that depend only on the language. */
+const staticExtensions = (language: EditorLanguage, support: LanguageSupport): Extension => [
   EditorView.cspNonce.of(nonce()),
   language === "markdown" ? [prose, EditorView.lineWrapping] : [],
   theme,
@@ -186,10 +189,10 @@ const fixedOf = (language: EditorLanguage, support: LanguageSupport): Extension 
   highlightSelectionMatches(),
   keymap.of(indents(language) ? [...keys, indentWithTab] : keys),
   indents(language) ? lineNumbers() : [],
-  faultsIn(language),
+  syntaxLinter(language),
 ];
 
-function changingOf({
+function dynamicExtensions({
   attributes,
   readOnly,
   placeholder,
@@ -197,7 +200,7 @@ function changingOf({
   language,
 }: Pick<SurfaceProps, "readOnly" | "placeholder" | "schema" | "language"> & { attributes: string }): Extension {
   return [
-    // It can be focused without this, but tools that look for focusable elements need the attribute.
+    // Focusable without it, but tools that look for focusable elements need the attribute.
     EditorView.contentAttributes.of({
       tabindex: "0",
       ...JSON.parse(attributes),
@@ -209,5 +212,5 @@ function changingOf({
   ];
 }
 
-/** With which the page's policy lets the editor add its styles; the browser hands it to scripts alone. */
+/** Nonce that lets the editor add styles under the content security policy; browsers expose it only to scripts. */
 const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? "";

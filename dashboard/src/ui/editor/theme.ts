@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** The editor in the tokens of the page, which know light and dark. */
+/** Editor theme based on the page's tokens, which cover light and dark. */
 const shape = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", flex: "1", minHeight: "0" },
   "&.cm-focused": { outline: "none" },
@@ -13,7 +13,7 @@ const shape = EditorView.theme({
     overflow: "auto",
   },
   ".cm-content": { padding: "var(--space-1-5) 0", caretColor: "var(--text)" },
-  // The box around it shows the focus; with forced colours, which take shadows away, its own outline does.
+  // The box around it shows the focus; in forced colours, which remove shadows, the outline does.
   ".cm-content:focus-visible": { boxShadow: "none", outline: "2px solid transparent", outlineOffset: "-2px" },
   ".cm-line": { padding: "0 var(--space-2)" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)" },
@@ -21,7 +21,7 @@ const shape = EditorView.theme({
     background: "var(--selection)",
   },
   ".cm-placeholder": { color: "var(--faint)" },
-  // The editor finds the direction of a line by its text alone.
+  // The editor determines a line's direction from its text only.
   ".cm-line span": { unicodeBidi: "normal" },
   ".cm-specialChar": { color: "var(--bad)" },
   ".cm-gutters": { background: "transparent", color: "var(--faint)", border: "none" },
@@ -83,7 +83,7 @@ const shape = EditorView.theme({
   },
   ".cm-diagnostic-error": { color: "var(--bad)" },
   ".cm-diagnostic-warning": { color: "var(--warn)" },
-  // Drawn by the browser, so that it needs no picture of one colour.
+  // Drawn by the browser, so that no single-coloured image is needed.
   ".cm-lintRange": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--warn)" },
 });
@@ -101,10 +101,10 @@ const colours = HighlightStyle.define([
   { tag: tags.monospace, fontFamily: "var(--font-mono)", color: "var(--code-string)" },
 ]);
 
-/** How every editor looks. */
+/** Theme of every editor. */
 export const theme = [shape, syntaxHighlighting(colours)];
 
-/** Text to read, not code: instructions. */
+/** Theme for prose such as instructions. */
 export const prose = EditorView.theme({
   ".cm-scroller": { fontFamily: "var(--font-sans)", fontSize: "var(--text-md)", lineHeight: "var(--leading-md)" },
 });

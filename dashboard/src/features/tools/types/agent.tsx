@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { agentApi } from "../../../entities/agent/agent-api.ts";
-import type { Fields } from "../../../lib/use-form.ts";
+import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
-import { FormSection } from "../../../ui/form-section.tsx";
-import { Select } from "../../../ui/select.tsx";
+import { FormSection } from "../../../ui/forms/form-section.tsx";
+import { Select } from "../../../ui/forms/select.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 interface AgentDraft {
@@ -19,13 +19,13 @@ export const part: ToolPart<AgentDraft> = {
   words: { agent_id: "agent to call" },
   always: ["agent_id"],
   hasParameters: () => false,
-  untried: {
+  testUnavailable: {
     title: "An agent works in a run",
     about: "Try that agent, or one that has this tool, in the playground.",
   },
 };
 
-function AgentFields({ draft, faults, pick }: Fields<CommonDraft & AgentDraft>) {
+function AgentFields({ draft, fieldErrors, pick }: Fields<CommonDraft & AgentDraft>) {
   const at = useWorkspace();
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
@@ -38,8 +38,8 @@ function AgentFields({ draft, faults, pick }: Fields<CommonDraft & AgentDraft>) 
           ...(isKnown ? [] : [{ value: draft.agent_id, label: draft.agent_id }]),
           ...agents.map(({ id, name }) => ({ value: id, label: name })),
         ]}
-        aria-invalid={faults.agent_id ? true : undefined}
-        hint={faults.agent_id ?? undefined}
+        aria-invalid={fieldErrors.agent_id ? true : undefined}
+        hint={fieldErrors.agent_id ?? undefined}
         {...pick("agent_id")}
       />
     </FormSection>

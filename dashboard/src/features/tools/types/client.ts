@@ -6,7 +6,7 @@ export const part: ToolPart = {
   draftOf: () => ({}),
   read: () => ({}),
   words: {},
-  untried: {
+  testUnavailable: {
     title: "Client tools do not run on this server",
     about: "It is your own code. Try an agent that uses it in the playground, and submit the outputs there.",
   },

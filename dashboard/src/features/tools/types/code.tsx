@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { fileApi } from "../../../entities/file/file-api.ts";
-import type { Fields } from "../../../lib/use-form.ts";
+import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
-import { ChoiceBar } from "../../../ui/choice-bar.tsx";
-import { ChoiceCards } from "../../../ui/choice-cards.tsx";
-import { CodeEditor } from "../../../ui/code-editor.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { FormSection } from "../../../ui/form-section.tsx";
+import { CodeEditor } from "../../../ui/editor/code-editor.tsx";
+import { Field } from "../../../ui/forms/field.tsx";
+import { FormSection } from "../../../ui/forms/form-section.tsx";
+import { RadioCards } from "../../../ui/forms/radio-cards.tsx";
+import { SegmentedControl } from "../../../ui/forms/segmented-control.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
 interface CodeDraft {
   language: "javascript" | "python";
-  /** Whether the tool is a function of its own, or the model writes the code. */
+  /** True if the tool has a program of its own; false if the model writes the code. */
   hasSource: boolean;
   source: string;
   memory_mb: string;
@@ -58,8 +58,8 @@ const languages = [
   { value: "python", label: "Python" },
 ] as const;
 
-/** The program of a code tool, and what it is given. */
-function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & CodeDraft>) {
+/** Program and files of a code tool. */
+function CodeFields({ draft, fieldErrors, set, text, code }: Fields<CommonDraft & CodeDraft>) {
   const at = useWorkspace();
   const files = useQuery(fileApi.every(at)).data ?? [];
   const { language, source } = draft;
@@ -67,7 +67,7 @@ function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & Cod
   return (
     <FormSection title="Code" about="Runs in a process without network access and with only its own files.">
       <div className="max-w-60">
-        <ChoiceBar
+        <SegmentedControl
           name="code language"
           label="Language"
           choices={languages}
@@ -75,8 +75,8 @@ function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & Cod
           onChoose={(next) => set({ language: next, ...(isExample && { source: exampleSource[next] }) })}
         />
       </div>
-      {faults.language && <p className="text-xs text-bad">{faults.language}</p>}
-      <ChoiceCards
+      {fieldErrors.language && <p className="text-xs text-bad">{fieldErrors.language}</p>}
+      <RadioCards
         label="Who writes it"
         choices={writers}
         chosen={draft.hasSource ? "own" : "model"}
@@ -122,7 +122,7 @@ function CodeFields({ draft, faults, set, text, code }: Fields<CommonDraft & Cod
               </label>
             ))}
           </div>
-          {faults.files && <p className="mt-1 text-xs text-bad">{faults.files}</p>}
+          {fieldErrors.files && <p className="mt-1 text-xs text-bad">{fieldErrors.files}</p>}
         </fieldset>
       )}
     </FormSection>

@@ -1,7 +1,7 @@
-import type { Fields } from "../../../lib/use-form.ts";
-import { Field } from "../../../ui/field.tsx";
-import { FormSection } from "../../../ui/form-section.tsx";
-import { TextArea } from "../../../ui/text-area.tsx";
+import type { Fields } from "../../../hooks/use-form.ts";
+import { Field } from "../../../ui/forms/field.tsx";
+import { FormSection } from "../../../ui/forms/form-section.tsx";
+import { TextArea } from "../../../ui/forms/text-area.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { ServerTools } from "../server-tools.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
@@ -9,7 +9,7 @@ import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 interface McpDraft {
   server_url: string;
-  /** One name a line; empty for all. */
+  /** One name per line; empty for all. */
   allowed_tools: string;
 }
 

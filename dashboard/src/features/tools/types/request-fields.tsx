@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../../../server/tools/schema.ts";
-import type { Fields } from "../../../lib/use-form.ts";
-import { Field } from "../../../ui/field.tsx";
-import { FormSection } from "../../../ui/form-section.tsx";
-import { Select } from "../../../ui/select.tsx";
+import type { Tool } from "../../../../../server/resources/tools/schema.ts";
+import type { Fields } from "../../../hooks/use-form.ts";
+import { Field } from "../../../ui/forms/field.tsx";
+import { FormSection } from "../../../ui/forms/form-section.tsx";
+import { Select } from "../../../ui/forms/select.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, type DraftReader, numberText, type ToolPart } from "./tool-part.ts";
 
-/** What http and webhook tools have in common. */
+/** Fields that http and webhook tools share. */
 export interface RequestDraft {
   url: string;
   retries: string;

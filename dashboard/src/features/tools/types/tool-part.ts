@@ -1,33 +1,33 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../../../server/tools/schema.ts";
-import type { Fields } from "../../../lib/use-form.ts";
+import type { Tool } from "../../../../../server/resources/tools/schema.ts";
+import type { Fields } from "../../../hooks/use-form.ts";
 
-/** What the form of a tool has for one type of tools. Each module of this folder that exports `part` is one. */
+/** Form part of one tool type. Every module in this folder that exports `part` is one. */
 export interface ToolPart<Own = object, Draft = CommonDraft & Own> {
   hint: string;
-  /** Where a tool goes: its address, its language, its server. */
+  /** Returns the tool's target: address, language or server. */
   target(tool: Tool): string;
-  /** Its own fields as they are typed; without a tool, of a new one. */
+  /** Form values of its own fields; without a tool, of a new one. */
   draftOf(tool?: Tool): Own;
-  /** What these fields say to the API. */
+  /** Converts these fields to API fields. */
   read(draft: Draft, reader: DraftReader<TextField<Draft>>): Record<string, unknown>;
   Fields?: (props: Fields<Draft>) => ReactNode;
-  /** What the form calls its fields, within a sentence. */
+  /** Labels of its fields within a sentence. */
   words: Partial<Record<keyof Own & string, string>>;
-  /** Fields that are sent for a new tool although they have their default. */
+  /** Fields that are sent for a new tool even with their default. */
   always?: readonly string[];
-  /** Whether it has parameters of its own to write; without this it has. */
+  /** True if it declares its own parameters; absent means true. */
   hasParameters?(draft: Draft): boolean;
   nameHint?: string;
-  /** Stands above the form of a tool that is there. */
+  /** Content above the form of an existing tool. */
   Above?: (props: { tool: Tool }) => ReactNode;
-  /** Why it cannot be tried here, with what to do instead. */
-  untried?: { title: string; about: string };
+  /** Reason why it cannot be tested here, and the alternative. */
+  testUnavailable?: { title: string; about: string };
 }
 
-/** Reads fields of a draft, and notes what of them cannot be read yet. */
+/** Parses draft fields and collects errors. */
 export interface DraftReader<Field> {
-  /** A text that must be there; the message is its fault. */
+  /** Returns a required text; `missing` is the error if it is empty. */
   required(field: Field, missing: string): string;
   number(field: Field): number | undefined;
   headers(): Record<string, string>;
@@ -35,7 +35,7 @@ export interface DraftReader<Field> {
 
 export type TextField<Draft> = { [K in keyof Draft]: Draft[K] extends string ? K : never }[keyof Draft];
 
-/** What tools of all types have, and what several have: that stays when another type is chosen. */
+/** Fields that all or several tool types have; they stay when the type changes. */
 export interface CommonDraft {
   name: string;
   description: string;
@@ -49,5 +49,5 @@ export interface CommonDraft {
   timeout_ms: string;
 }
 
-/** A number as it stands in a field. */
+/** Converts a number to a field's text. */
 export const numberText = (value: number | undefined): string => (value === undefined ? "" : String(value));

@@ -1,4 +1,4 @@
-import { type ToolType, toolTypes } from "../../../../../server/core/agent-snapshot.ts";
+import { type ToolType, toolTypes } from "../../../../../server/domain/agent-snapshot.ts";
 import * as all from "./all.ts";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
@@ -7,11 +7,11 @@ type Both<Union> = (Union extends unknown ? (each: Union) => void : never) exten
   ? All
   : never;
 
-/** A tool while somebody writes it: all fields as they are typed, those of other types too. */
+/** Form state of a tool, including the fields of other types. */
 export type ToolDraft = CommonDraft & Both<ReturnType<Parts[ToolType]["draftOf"]>>;
 
-/** Every type of tool. */
+/** Form parts by tool type. */
 export const toolParts: Record<ToolType, ToolPart<object, ToolDraft>> = all;
 
-/** In the order of the choice between them: what needs no address comes first. */
+/** Order of the type picker: first the type that needs no address. */
 export const shownTypes = [...new Set<ToolType>(["client", ...toolTypes])];

@@ -1,26 +1,26 @@
 import { ChartColumn, Table2, X } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, useMemo, useRef, useState } from "react";
 import { formatCost, formatCount, formatDuration, joinFacts, plural } from "../../../lib/format.ts";
-import { Button } from "../../../ui/button.tsx";
-import { NumberTable } from "../../../ui/number-table.tsx";
-import { StepIcon } from "../../../ui/step-icon.tsx";
-import { LiveDot } from "../../../ui/stream-badge.tsx";
+import { NumberTable } from "../../../ui/data/number-table.tsx";
+import { StepIcon } from "../../../ui/data/step-icon.tsx";
+import { LiveDot } from "../../../ui/data/stream-badge.tsx";
+import { Button } from "../../../ui/forms/button.tsx";
 import { type GraphPlaces, nodeBeside, nodeSize, type PlacedEdge, type PlacedNode, placesOf } from "./graph-places.ts";
 import type { GraphNode, RunGraph } from "./run-graph.ts";
 
 interface GraphPanelProps {
   graph: RunGraph;
-  /** Whether a table is shown instead of the graph. */
+  /** Shows a table instead of the drawing. */
   asTable: boolean;
   onTable: (asTable: boolean) => void;
-  /** The node whose steps alone are shown below. */
+  /** Node that filters the steps. */
   chosen: string | undefined;
   onChoose: (id: string | undefined) => void;
-  /** Runs of agents that are not in it, since there are so many. */
+  /** Number of subagent runs omitted because there are too many. */
   leftOut: number;
 }
 
-/** The agents and tools that a run used, who called what, and the way to the steps of each. */
+/** Graph of the agents and tools that a run used, with their calls. A node filters the steps. */
 export function GraphPanel({ graph, asTable, onTable, chosen, onChoose, leftOut }: GraphPanelProps) {
   const places = useMemo(() => placesOf(graph), [graph]);
   const node = graph.nodes.find(({ id }) => id === chosen);
@@ -28,7 +28,8 @@ export function GraphPanel({ graph, asTable, onTable, chosen, onChoose, leftOut 
   const Icon = asTable ? ChartColumn : Table2;
   const choose = (id: string) => onChoose(id === chosen ? undefined : id);
   const showAll = ({ currentTarget }: MouseEvent<HTMLElement>) => {
-    currentTarget.closest("section")?.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus(); // It goes itself.
+    // This button disappears.
+    currentTarget.closest("section")?.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus();
     onChoose(undefined);
   };
   return (
@@ -78,7 +79,7 @@ interface ChoiceProps {
   onChoose: (id: string) => void;
 }
 
-/** One tab stop: arrow keys go from node to node. */
+/** One tab stop: arrow keys move between nodes. */
 function Drawing({ places, chosen, onChoose }: ChoiceProps & { places: GraphPlaces }) {
   const { nodes, edges, width, height } = places;
   const [stop, setStop] = useState("run");
@@ -129,7 +130,7 @@ function Line({ edge: { path, label, calls, failed }, lit }: { edge: PlacedEdge;
   );
 }
 
-/** Ten times as many calls are one pixel more. */
+/** Line width in pixels: one more per tenfold number of calls. */
 const lineWidth = (calls: number): number => 1.25 + Math.min(3, Math.log10(calls));
 
 interface NodeProps {
@@ -183,7 +184,7 @@ const kindWord = ({ kind }: GraphNode): string => ({ agent: "Agent", tool: "Tool
 
 const columns = ["Name", "Kind", "Called by", "Calls", "Failed", "Time", "Cost"] as const;
 
-/** The same in rows. */
+/** The graph as a table. */
 function GraphTable({ graph: { nodes, edges }, chosen, onChoose }: ChoiceProps & { graph: RunGraph }) {
   const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
   return (

@@ -16,7 +16,7 @@ const edge = (from: string, to: string): GraphEdge => ({ from, to, calls: 1, fai
 const places = (ids: string[], pairs: [string, string][]) =>
   placesOf({ nodes: ids.map(node), edges: pairs.map(([from, to]) => edge(from, to)) });
 
-test("who calls stands left of what it calls, and nothing lies on another", () => {
+test("callers are left of their callees, and nodes do not overlap", () => {
   const { nodes, width, height } = places(
     ["run", "a", "b", "c", "d"],
     [
@@ -37,7 +37,7 @@ test("who calls stands left of what it calls, and nothing lies on another", () =
   }
 });
 
-test("a column follows the order of its callers, so that their lines do not cross", () => {
+test("a column is ordered by its callers, so that lines do not cross", () => {
   const { nodes } = places(
     ["run", "a", "b", "of b", "of a"],
     [
@@ -50,7 +50,7 @@ test("a column follows the order of its callers, so that their lines do not cros
   expect(nodes.map(({ id }) => id)).toEqual(["run", "a", "b", "of a", "of b"]);
 });
 
-test("agents that call each other, or themselves, are drawn once", () => {
+test("agents that call each other or themselves are drawn once", () => {
   const { nodes, edges } = places(
     ["run", "a", "b"],
     [
@@ -64,7 +64,7 @@ test("agents that call each other, or themselves, are drawn once", () => {
   expect(new Set(edges.map(({ path }) => path)).size).toBe(4);
 });
 
-test("a hundred agents that all call each other, and thousands of tools, have a place each", () => {
+test("a hundred agents that all call each other and thousands of tools are placed without overlap", () => {
   const agents = Array.from({ length: 100 }, (_, i) => `agent ${i}`);
   const tools = Array.from({ length: 5000 }, (_, i) => `tool ${i}`);
   const { nodes, edges } = places(
@@ -80,11 +80,11 @@ test("a hundred agents that all call each other, and thousands of tools, have a 
   expect(edges).toHaveLength(100 + 10_000 + 5000);
 });
 
-test("a run without calls is one node", () => {
+test("a run without calls has one node", () => {
   expect(places(["run"], [])).toMatchObject({ nodes: [{ id: "run", layer: 0 }], edges: [] });
 });
 
-test("arrow keys go along the lines, and within a column", () => {
+test("arrow keys move along the lines and within a column", () => {
   const graph = places(
     ["run", "a", "b", "c"],
     [

@@ -8,14 +8,14 @@ const margin = 16;
 export interface PlacedNode extends GraphNode {
   x: number;
   y: number;
-  /** How many calls lie between it and the run's own agent. */
+  /** Number of calls between it and the run's own agent. */
   layer: number;
 }
 
 export interface PlacedEdge extends GraphEdge {
-  /** Of an SVG path. */
+  /** SVG path data. */
   path: string;
-  /** Where its count stands. */
+  /** Position of the count. */
   label: Point;
 }
 
@@ -31,7 +31,7 @@ export interface GraphPlaces {
   height: number;
 }
 
-/** Callers on the left of what they call, in columns; what one agent calls stands together. */
+/** Places nodes in columns, callers left of callees, with the callees of one agent together. */
 export function placesOf({ nodes, edges }: Pick<RunGraph, "nodes" | "edges">): GraphPlaces {
   const columns = inOrder(columnsOf(nodes, edges), edges);
   const tallest = Math.max(0, ...columns.map(heightOf));
@@ -52,7 +52,7 @@ export function placesOf({ nodes, edges }: Pick<RunGraph, "nodes" | "edges">): G
 
 const heightOf = (column: readonly unknown[]): number => column.length * (nodeSize.height + gap.down) - gap.down;
 
-/** By the fewest calls that lead to them: agents that call each other in a circle end, too. */
+/** Groups nodes by their shortest distance from the root, which also terminates for cycles. */
 function columnsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): GraphNode[][] {
   const columns: GraphNode[][] = [];
   const left = new Map(nodes.map((node) => [node.id, node]));
@@ -64,7 +64,7 @@ function columnsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Gr
   return columns;
 }
 
-/** Each column in the order of its callers, so that few lines cross; among those of one caller by their first call. */
+/** Orders each column by its callers, so that few lines cross; within one caller by first call. */
 function inOrder(columns: readonly GraphNode[][], edges: readonly GraphEdge[]): GraphNode[][] {
   const calls = Map.groupBy(edges, ({ to }) => to);
   let before = new Map<string, number>();
@@ -79,7 +79,7 @@ function inOrder(columns: readonly GraphNode[][], edges: readonly GraphEdge[]): 
   });
 }
 
-/** A curve to the right. What leads back, or stays in its column, bends round on the right side. */
+/** Curve to the right. A line that leads back or stays in its column bends around the right side. */
 function lineOf(from: PlacedNode, to: PlacedNode): Pick<PlacedEdge, "path" | "label"> {
   const leads = to.layer > from.layer;
   const start = { x: from.x + nodeSize.width, y: middle(from) };
@@ -96,7 +96,7 @@ function lineOf(from: PlacedNode, to: PlacedNode): Pick<PlacedEdge, "path" | "la
 
 const middle = ({ y }: Point): number => y + nodeSize.height / 2;
 
-/** A point of a cubic curve, `t` from 0 to 1. */
+/** Point of a cubic Bézier curve at `t` from 0 to 1. */
 function pointAt([start, a, b, end]: [Point, Point, Point, Point], t: number): Point {
   const s = 1 - t;
   const of = (axis: "x" | "y") =>
@@ -104,7 +104,7 @@ function pointAt([start, a, b, end]: [Point, Point, Point, Point], t: number): P
   return { x: Math.round(of("x")), y: Math.round(of("y")) };
 }
 
-/** The node that an arrow key leads to: up and down within a column, left to a caller, right to what was called. */
+/** Node that an arrow key moves to: up and down within a column, left to a caller, right to a callee. */
 export function nodeBeside({ nodes, edges }: GraphPlaces, id: string, key: string): string | undefined {
   const at = nodes.findIndex((node) => node.id === id);
   const node = nodes[at];

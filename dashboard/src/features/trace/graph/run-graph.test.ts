@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { noUsage } from "../../../../../server/core/usage.ts";
-import type { TraceStep } from "../../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../../server/domain/api-types/trace.ts";
+import { noUsage } from "../../../../../server/domain/usage.ts";
 import type { LoadedTrace } from "../../../entities/run/trace-api.ts";
 import { rowsOf } from "../rows.ts";
 import { stepOf, traceOf } from "../trace-fixtures.ts";
@@ -31,7 +31,7 @@ const graph = (open: string[], children: LoadedTrace[] = []) => {
   return { rows, ...graphOf(rows, { worked_ms: 900, cost_usd: 1 }) };
 };
 
-test("calls of one tool are one node, with their number, what failed and what they took together", () => {
+test("calls of one tool are one node with count, failures and total duration", () => {
   const { nodes } = graph([]);
   expect(nodes.map(({ id }) => id)).toEqual(["run", "tool:look", "agent:writer"]);
   expect(nodes[1]).toMatchObject({ kind: "tool", name: "look", calls: 2, failed: 1, worked_ms: 500, cost_usd: null });
@@ -39,7 +39,7 @@ test("calls of one tool are one node, with their number, what failed and what th
   expect(nodes[0]).toMatchObject({ kind: "agent", name: "Desk", calls: 1, worked_ms: 900, cost_usd: 1 });
 });
 
-test("what an agent cost in all is not known where the cost of one call is not", () => {
+test("an agent's total cost is unknown if the cost of one call is", () => {
   const priced = (cost_usd: number | null) => ({ ...noUsage, cost_usd, estimated: false });
   const steps = [
     { ...agentCall(3, "writer", "run_2"), usage: priced(0.25) },
@@ -61,7 +61,7 @@ test("a tool that two agents call is one node with a line from each", () => {
   ]);
 });
 
-test("every row belongs to the one node that did its work", () => {
+test("every row belongs to the node that did its work", () => {
   const { rows, nodeOf } = graph(["3"], [writer]);
   expect(rows.map(({ key }) => [key, nodeOf.get(key)])).toEqual([
     ["run", "run"],

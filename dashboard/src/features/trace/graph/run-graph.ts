@@ -1,21 +1,21 @@
 import type { Row } from "../row.ts";
 
-/** An agent, a tool or the memory that a run used. */
+/** An agent, tool or memory that a run used. */
 export interface GraphNode {
-  /** `run` for the run's own agent, else kind and name: `tool:look_up`. */
+  /** `run` for the run's own agent, otherwise kind and name: `tool:look_up`. */
   id: string;
   kind: "agent" | "tool" | "memory";
   name: string;
   calls: number;
-  /** Calls that failed, or whose outcome nobody knows. */
+  /** Number of calls that failed or whose outcome is unknown. */
   failed: number;
   isRunning: boolean;
-  /** All of its calls together; of an agent with what it called. Null where nobody knows. */
+  /** Total of its calls, for an agent including its callees. Null if unknown. */
   worked_ms: number | null;
   cost_usd: number | null;
 }
 
-/** Who called what, and how often. */
+/** Calls from one node to another, with their number. */
 export interface GraphEdge {
   from: string;
   to: string;
@@ -24,10 +24,10 @@ export interface GraphEdge {
 }
 
 export interface RunGraph {
-  /** In the order of their first call; the run's own agent is the first. */
+  /** In order of first call, the run's own agent first. */
   nodes: GraphNode[];
   edges: GraphEdge[];
-  /** The node that did each row's work, by the row's key. */
+  /** Node of each row, by row key. */
   nodeOf: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +37,7 @@ const kinds: Record<string, GraphNode["kind"] | undefined> = {
   retrieval: "memory",
 };
 
-/** What a run used, of all its rows that are here. `whole` has the figures of the run itself. */
+/** Builds the graph of the loaded rows. `whole` are the figures of the run itself. */
 export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms" | "cost_usd">): RunGraph {
   const nodes = new Map<string, GraphNode>();
   const edges = new Map<string, GraphEdge>();
@@ -52,7 +52,7 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
       count(nodes.get("run")!, row);
     }
     if (!kind) {
-      nodeOf.set(row.key, caller); // What an agent does itself: it asks its model, and its guardrails look.
+      nodeOf.set(row.key, caller); // Model calls and guardrails are the agent's own work.
       continue;
     }
     const id = `${kind}:${row.name}`;
@@ -68,7 +68,7 @@ export function graphOf(rows: readonly Row[], whole: Pick<GraphNode, "worked_ms"
       row,
     );
   }
-  // A sum of what is known would be read as the whole.
+  // A partial sum would look like the total.
   for (const node of unpriced) node.cost_usd = null;
   return { nodes: [...nodes.values()], edges: [...edges.values()], nodeOf };
 }

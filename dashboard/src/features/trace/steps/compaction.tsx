@@ -1,7 +1,7 @@
 import { formatCount, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { Markdown } from "../../../ui/markdown.tsx";
-import { Block } from "../../../ui/value.tsx";
+import { Markdown } from "../../../ui/data/markdown.tsx";
+import { Block } from "../../../ui/data/value.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const compactionPart: StepPart = {

@@ -1,6 +1,6 @@
 import { formatCount, joinFacts } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { Note } from "../../../ui/note.tsx";
+import { Callout } from "../../../ui/feedback/callout.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const guardrailPart: StepPart = {
@@ -28,12 +28,12 @@ function Verdict({ step }: StepProps) {
   const [tone, word] = verdicts[String(verdict)] ?? ["info", String(verdict)];
   if (step.error) return null;
   return (
-    <Note tone={tone}>
+    <Callout tone={tone}>
       <b>{word}</b>
       {typeof message === "string" && message !== "" && <p>{message}</p>}
       {typeof matches === "number" && matches > 0 && (
         <p className="text-muted">{matches === 1 ? "1 place" : `${formatCount(matches)} places`}</p>
       )}
-    </Note>
+    </Callout>
   );
 }

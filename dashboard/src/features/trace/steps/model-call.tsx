@@ -1,9 +1,9 @@
 import { AskedCall, Reasoning } from "../../../entities/run/message-card.tsx";
 import { formatCost, joinFacts, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
-import { Block } from "../../../ui/value.tsx";
-import { writtenBy } from "../answer-card.tsx";
-import { useReached } from "../replay-context.ts";
+import { Block } from "../../../ui/data/value.tsx";
+import { modelOutput } from "../answer-card.tsx";
+import { useReplayProgress } from "../replay-context.ts";
 import { NotYet, StepText } from "../step-text.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
@@ -20,10 +20,10 @@ export const modelCallPart: StepPart = {
   Output: Written,
 };
 
-/** What the model wrote, as far as it has come. */
+/** A model's output so far. */
 export function Written({ step, live }: StepProps) {
-  const isWhole = useReached() === "all";
-  const { isWriting, text, calls: asked } = writtenBy(step, live);
+  const isWhole = useReplayProgress() === "all";
+  const { isWriting, text, calls: asked } = modelOutput(step, live);
   const calls = isWhole ? asked : [];
   return (
     <>

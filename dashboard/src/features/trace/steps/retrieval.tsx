@@ -1,13 +1,13 @@
 import { FileText } from "lucide-react";
-import type { RetrievedPassage as Passage } from "../../../../../server/core/run-event.ts";
-import type { TraceStep } from "../../../../../server/wire/trace.ts";
+import type { TraceStep } from "../../../../../server/domain/api-types/trace.ts";
+import type { RetrievedPassage as Passage } from "../../../../../server/domain/run-event.ts";
 import { resourceUrl } from "../../../lib/api.ts";
 import { downloadUrl } from "../../../lib/download.ts";
 import { plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
-import { Note } from "../../../ui/note.tsx";
-import { Block, LongText } from "../../../ui/value.tsx";
+import { Block, LongText } from "../../../ui/data/value.tsx";
+import { Callout } from "../../../ui/feedback/callout.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const retrievalPart: StepPart = {
@@ -19,7 +19,7 @@ export const retrievalPart: StepPart = {
   Output: Sources,
 };
 
-/** What a retrieval found: each passage with its file and page. */
+/** Retrieved passages with file and page. */
 function Sources({ step }: StepProps) {
   const { matches, failures } = fieldsOf(step.output);
   const passages = passagesOf(step);
@@ -28,13 +28,13 @@ function Sources({ step }: StepProps) {
   return (
     <>
       {failed.map(({ memory_id, message, code }) => (
-        <Note key={memory_id} tone="warn">
+        <Callout key={memory_id} tone="warn">
           <b>A store could not be searched</b>
           <p>{message}</p>
           <code className="wrap-anywhere text-muted">
             {code} {memory_id}
           </code>
-        </Note>
+        </Callout>
       ))}
       {passages.length === 0 && (
         <p className="text-muted">No matching passages. The model was called without sources.</p>
@@ -86,13 +86,13 @@ function PassageCard({ passage, number }: { passage: Passage; number: number }) 
   );
 }
 
-/** The passages that a retrieval found, the best first. */
+/** Passages of a retrieval, best first. */
 export function passagesOf(step: TraceStep): Passage[] {
   const { matches } = fieldsOf(step.output);
   return step.type === "retrieval" && Array.isArray(matches) ? (matches as Passage[]) : [];
 }
 
-/** `page 3`, or which part of the text it is. */
+/** Position of a passage: `page 3`, or the number of its part. */
 export function placeOf({ page, chunk_index, file_id }: Passage): string {
   if (page !== null) return `page ${page}`;
   return file_id ? `part ${chunk_index + 1}` : "";

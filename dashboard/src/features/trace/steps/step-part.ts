@@ -1,19 +1,19 @@
 import type { ReactNode } from "react";
-import type { TextPart } from "../../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../../../../server/wire/trace.ts";
+import type { TextPart } from "../../../../../server/domain/api-types/run-view.ts";
+import type { TraceStep } from "../../../../../server/domain/api-types/trace.ts";
 
 export interface StepProps {
   step: TraceStep;
-  /** What a model writes meanwhile. */
+  /** Text that is currently streaming. */
   live: TextPart | undefined;
 }
 
-/** What a trace shows of steps of one type. Each module of this folder is one, and `step-parts.ts` lists them. */
+/** Rendering of one step type. Each module in this folder is one, listed in `step-parts.ts`. */
 export interface StepPart {
-  /** What it is called. */
+  /** Label of the type. */
   word: string;
-  /** The fact that tells it from its neighbours. */
+  /** Returns the fact that distinguishes a step from its neighbours. */
   sub?(step: TraceStep): string;
-  /** Result; without this, its output as it stands. */
+  /** Renders the result; absent: the raw output. */
   Output?: (props: StepProps) => ReactNode;
 }

@@ -1,4 +1,4 @@
-import type { StepType } from "../../../../../server/core/step-kinds.ts";
+import type { StepType } from "../../../../../server/domain/step-kinds.ts";
 import { joinFacts } from "../../../lib/format.ts";
 import { argumentsLine } from "../arguments-line.ts";
 import { compactionPart } from "./compaction.tsx";
@@ -7,7 +7,7 @@ import { modelCallPart } from "./model-call.tsx";
 import { retrievalPart } from "./retrieval.tsx";
 import type { StepPart } from "./step-part.ts";
 
-/** Every type of step. Its icon is in `ui/icons.ts`, its colour in `index.css`. */
+/** All step types. Icons are in `ui/icons.ts`, colours in `index.css`. */
 export const stepParts: Record<StepType, StepPart> = {
   model_call: modelCallPart,
   tool_call: { word: "Tool call", sub: ({ input, tool_type }) => joinFacts(argumentsLine(input), tool_type) },

@@ -1,4 +1,0 @@
-import { RunnelChat } from "./chat.ts";
-
-// A page may take the script twice.
-if (!customElements.get("runnel-chat")) customElements.define("runnel-chat", RunnelChat);

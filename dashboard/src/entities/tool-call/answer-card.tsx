@@ -1,0 +1,63 @@
+import { CircleHelp } from "lucide-react";
+import type { ReactNode } from "react";
+import { useNow } from "../../hooks/use-now.ts";
+import { formatElapsed } from "../../lib/format.ts";
+import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { AnswerApproval } from "./answer-approval.tsx";
+import type { AnswerProps } from "./answer-form.tsx";
+import { AnswerOutput, AnswerReconcile } from "./answer-output.tsx";
+
+interface AnswerCardProps extends AnswerProps {
+  /** Error of the last answer. */
+  error: Error | null;
+  /** Content beside the title, such as the call's origin. */
+  aside?: ReactNode;
+}
+
+/**
+ * A call that waits for a person: an output, an approval, or the outcome of an interrupted call. ⌘↵ sends the answer.
+ */
+export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
+  const { call } = answer;
+  const titles = {
+    output: `${call.tool} waits for its output`,
+    approval: `Approve ${call.tool}?`,
+    reconcile: `Did ${call.tool} take effect?`,
+  };
+  const forms = {
+    output: () => <AnswerOutput {...answer} />,
+    approval: () => <AnswerApproval {...answer} />,
+    reconcile: () => <AnswerReconcile {...answer} />,
+  };
+  return (
+    <article
+      data-call={call.id}
+      className="flex min-w-0 flex-col gap-3 rounded-md border border-warn-line bg-surface p-3 ring-3 ring-warn-soft"
+    >
+      <header className="flex min-w-0 items-start gap-2">
+        <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" strokeWidth={1.5} />
+        <h3
+          {...(call.needs !== "output" && { "data-rest": true, tabIndex: -1 })}
+          className="min-w-0 flex-1 rounded-sm font-strong wrap-anywhere"
+        >
+          {titles[call.needs]}
+        </h3>
+        {aside}
+      </header>
+      <ErrorNote title="The response was not accepted" error={error} />
+      {forms[call.needs]()}
+      <Expiry at={call.expires_at} />
+    </article>
+  );
+}
+
+function Expiry({ at }: { at: string | null }) {
+  const now = useNow(at !== null);
+  if (!at) return null;
+  const left = Date.parse(at) - now;
+  return (
+    <p className="text-xs text-muted">
+      {left > 0 ? `Without a response the run fails in ${formatElapsed(left)}.` : "This call has expired."}
+    </p>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ToolServer } from "../tool-server.ts";
+import type { Shared } from "./client.ts";
+import { paths } from "./judge.ts";
+import type { Journal, Row } from "./record.ts";
+
+export type Figures = { [name: string]: number };
+
+/** Counts what happened: a storm that hit nothing proves nothing. */
+export function figuresOf(record: Journal, tools: ToolServer, { clients, figures }: Shared): Figures {
+  const rows = [...record.runs.values()].flatMap((run) => run.rows);
+  const count = (wanted: (row: Row) => boolean) => rows.filter(wanted).length;
+  return {
+    runs: record.runs.size,
+    acknowledged: [...clients.values()].filter(({ acknowledged }) => acknowledged).length,
+    steps: count(({ type }) => type === "step.completed"),
+    recoveries: count(({ type }) => type === "run.recovered"),
+    model_calls_again: count(({ type, event }) => type === "step.restarted" && event.step_type === "model_call"),
+    keys_again: [...tools.countsByKey(paths.safe).values()].filter((times) => times > 1).length,
+    unknown_asked: count(({ type, event }) => type === "tool.requested" && event.call.needs === "reconcile"),
+    unknown_reported: count(({ type, event }) => type === "tool.completed" && event.status === "unknown"),
+    ...figures,
+  };
+}

@@ -1,0 +1,224 @@
+import type { CounterName } from "../../e2e/chaos/judge.ts";
+import type { ClusterCounter, LeaderFault } from "../../e2e/cluster/storm.ts";
+
+/** A fault injected into the sources: a storm that does not detect it proves nothing. */
+interface Fault {
+  name: string;
+  file: string;
+  /** Text that occurs in the file exactly once. */
+  find: string;
+  replace: string;
+}
+
+export interface Mutant extends Fault {
+  /** The counter that must detect it. */
+  caughtBy: CounterName;
+}
+
+/** A fault that only cluster nodes can have. */
+export interface ClusterMutant extends Fault {
+  /** Counters of which at least one must detect it. */
+  caughtBy: readonly ClusterCounter[];
+  /** Ways of ending leaders that trigger it, repeated. */
+  ways: readonly LeaderFault[];
+}
+
+/** A fault of a module that the module's test must detect. */
+export interface UnitMutant extends Fault {
+  /** File and title of the test that detects it; the title is a regular expression. */
+  test: readonly [file: string, title: string];
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "recovery ignores stored results",
+    caughtBy: "repeated",
+    file: "server/runtime/agent-loop/run-loop.ts",
+    find: `  for (;;) {
+    const next = decide(`,
+    replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
+    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal, Promise.resolve());
+  for (;;) {
+    const next = decide(`,
+  },
+  {
+    name: "no at-most-once check",
+    caughtBy: "unsafe",
+    file: "server/runtime/agent-loop/run-tools.ts",
+    find: `if (afterFailure("sent", tool) !== "repeat") {`,
+    replace: "if (!tool) {",
+  },
+  {
+    name: "a result and its event in two transactions",
+    caughtBy: "torn",
+    file: "server/runtime/agent-loop/run-tools.ts",
+    find: `  await turn.record(
+    ...completeCall(call, result),`,
+    replace: `  const apart = async (...events: Parameters<RunContext["record"]>) => {
+    for (const event of events) await turn.record(event);
+  };
+  await apart(
+    ...completeCall(call, result),`,
+  },
+  {
+    name: "publish before commit",
+    caughtBy: "unrecorded",
+    file: "server/storage/db/writer.ts",
+    find: `      begin!.run();
+      kept.look();
+      for (const { job } of waiting) {
+        outcomes.push(run(sqlite, job, finish));
+        if (!outcomes.at(-1)!.ok) forget();
+        if (performance.now() >= until) break;
+      }
+      finish();
+      if (!committed) sendAhead(waiting, outcomes, left);
+      const done = performance.now();
+      end!.run();`,
+    replace: `      if (!sqlite.inTransaction) begin!.run();
+      for (const { job } of waiting) outcomes.push(run(sqlite, job, finish));
+      finish();
+      const done = performance.now();
+      setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
+  },
+  {
+    name: "a resumed stream that forgets its offset",
+    caughtBy: "misread",
+    file: "server/runs/stream/stream.ts",
+    find: `      if (end <= offset) continue;
+      text += dialect.token({ kind, text: said.slice(Math.max(0, said.length - (end - offset))), end }, of);`,
+    replace: "      text += dialect.token({ kind, text: said, end }, of);",
+  },
+  {
+    name: "an event noted after the commit",
+    caughtBy: "unheard",
+    file: "server/resources/webhooks/outbox.ts",
+    find: "    if (announced.length === 0) return;",
+    replace: `    if (announced.length === 0) return;
+    const later = (globalThis.later ??= new WeakSet());
+    if (!later.has(entries)) return void setTimeout(project, 20, run, later.add(entries) && entries);`,
+  },
+  {
+    name: "usage that is added behind the commit",
+    caughtBy: "uncounted",
+    file: "server/storage/db/writer.ts",
+    find: `      finish();
+      if (!committed) sendAhead(waiting, outcomes, left);
+      const done = performance.now();
+      end!.run();`,
+    replace: `      if (!committed) sendAhead(waiting, outcomes, left);
+      const done = performance.now();
+      end!.run();`,
+  },
+  {
+    name: "rows in memory that outlive a change",
+    caughtBy: "stale",
+    file: "server/storage/db/row-cache.ts",
+    find: "  const forget = (): void => void generation++;",
+    replace: "  const forget = (): void => {};",
+  },
+];
+
+export const clusterMutants: readonly ClusterMutant[] = [
+  {
+    name: "told before the engine has it",
+    caughtBy: ["lost", "repeated", "gaps", "refused"],
+    ways: ["unheard"],
+    file: "server/storage/replication/shipper.ts",
+    find: "      if (!next) last = Promise.all([last, told.promise]).then(() => {});\n",
+    replace: "",
+  },
+  {
+    name: "a row that goes in whatever its epoch",
+    caughtBy: ["unfenced"],
+    ways: ["paused"],
+    file: "server/storage/replication/shipper.ts",
+    find: `WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
+    )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
+  return {
+    lease_ms,
+    asked: \`UPDATE runnel_cells SET \${leased(lease_ms)} WHERE id = $1 AND epoch = $2 RETURNING head\`,`,
+    replace: `WHERE id = $1 AND epoch >= $2 AND head = $3 - 1 RETURNING id
+    )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
+  return {
+    lease_ms,
+    asked: \`UPDATE runnel_cells SET \${leased(lease_ms)} WHERE id = $1 AND epoch >= $2 RETURNING head\`,`,
+  },
+  {
+    name: "a former leader that keeps its database",
+    caughtBy: ["lost", "refused", "damaged"],
+    ways: ["returned"],
+    file: "server/storage/replication/node.ts",
+    find: `followed.head = headOf(await readCell(sql, followed.candidate));
+    return true;
+  });
+  if (!first) throw new ClusterError(\`The engine cannot be used: \${engine.fault()}\`);
+  let isStopped = false;
+  let folder = checkFolder(options, all);`,
+    replace: `{
+      const row = await readCell(sql, followed.candidate);
+      followed.head = headOf(row);
+      if (row && existsSync(database)) followed.at = { seq: row.head, epoch: row.epoch };
+    }
+    return true;
+  });
+  if (!first) throw new ClusterError(\`The engine cannot be used: \${engine.fault()}\`);
+  let isStopped = false;
+  let folder = all[0]!.at ? { isCopy: true, own: null } : checkFolder(options, all);`,
+  },
+];
+
+/** Faults that a storm detects only now and then, because their moment is too short. The module's test always does. */
+export const unitMutants: readonly UnitMutant[] = [
+  {
+    test: ["server/runs/dispatch/pool.test.ts", "a model is called while the commit of its step is in progress"],
+    name: "tools that are called ahead of the commit",
+    file: "server/runs/dispatch/append-handler.ts",
+    find: "callsModel ? confirmEarly : undefined",
+    replace: "confirmEarly",
+  },
+  {
+    test: ["server/runs/dispatch/pool.test.ts", "work based on a commit that failed is refused"],
+    name: "a loop that goes on with what did not commit",
+    file: "server/runs/dispatch/append-handler.ts",
+    find: "      if (misled.get(run_id) === attempt) throw new AppendRefused(",
+    replace: "      if (attempt < 0) throw new AppendRefused(",
+  },
+  {
+    test: [
+      "server/storage/replication/wal-reader.test.ts",
+      "a transaction that had spilled into the WAL and was rolled back is never shipped",
+    ],
+    name: "the log's end by salts",
+    file: "server/storage/replication/wal-reader.ts",
+    find: "      if (end) return { log: files.log, end };",
+    replace: `      if (!end) continue;
+      const frame = Buffer.alloc(frameHead_bytes);
+      const hasSalt = (n: number) =>
+        readSync(files!.log, frame, 0, frame.length, logHead_bytes + n * frame_bytes) === frame.length &&
+        frame.toString("hex", 8, 16) === end.salt;
+      let frames = end.frames;
+      while (hasSalt(frames)) frames++;
+      if (frames > 0) hasSalt(frames - 1);
+      const checksum = [frame.readUInt32BE(16), frame.readUInt32BE(20)] as const;
+      return { log: files.log, end: { ...end, frames, checksum } };`,
+  },
+  {
+    test: [
+      "server/storage/replication/output-fence.test.ts",
+      "requests that wait when Postgres becomes unavailable fail, and so do later ones",
+    ],
+    name: "answers that do not wait for the engine",
+    file: "server/storage/replication/output-fence.ts",
+    find: "    answering: (handle, away) => async (request) => {",
+    replace: `    answering: (handle, away) => async (request) => {
+      if (!ship.isStalled()) return await handle(request);`,
+  },
+];
+
+/** Returns the source with the fault in it. Throws if the text does not occur exactly once any more. */
+export function mutate(source: string, { name, file, find, replace }: Fault): string {
+  const parts = source.split(find);
+  if (parts.length !== 2) throw new Error(`"${name}" fits ${parts.length - 1} places of ${file}, and not one.`);
+  return parts.join(replace);
+}

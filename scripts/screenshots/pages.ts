@@ -1,0 +1,59 @@
+import type { Seeded } from "./seed.ts";
+
+/** The lists: each is taken with and without data. */
+export const lists = [
+  "overview",
+  "playground",
+  "runs",
+  "approvals",
+  "threads",
+  "agents",
+  "tools",
+  "memory",
+  "files",
+  "suites",
+  "keys",
+  "webhooks",
+  "schedules",
+] as const;
+
+/** Pages for visitors who are not signed in. */
+export const signedOutPages = ["/login", "/setup", "/invite#spent", "/forgotten", "/reset#spent"] as const;
+
+/** Returns all pages, by the name of their screenshots. */
+export function pagesOf(ids: Seeded): Record<string, string> {
+  const tabs = ["limits", "retention", "connections", "prices", "people", "audit", "server"];
+  return {
+    ...Object.fromEntries(lists.map((list) => [list, `/${list}`])),
+    "overview-tables": "/overview?v=table&period=30d",
+    start: "/start",
+    "start-agent": "/start?step=agent",
+    "start-run": `/start?step=run&agent=${ids.agent}`,
+    "runs-failed": "/runs?status=failed",
+    run: `/runs/${ids.full}`,
+    "run-failed": `/runs/${ids.failed}`,
+    "run-waiting": `/runs/${ids.waiting}`,
+    diff: `/runs/${ids.full}/diff/${ids.fork}`,
+    agent: `/agents/${ids.agent}`,
+    "agent-analytics": `/agents/${ids.agent}?tab=analytics`,
+    "agent-new": "/agents/new",
+    tool: `/tools/${ids.tool}`,
+    "tool-analytics": `/tools/${ids.tool}?tab=analytics`,
+    "tool-new": "/tools/new",
+    thread: `/threads/${ids.thread}`,
+    store: `/memory/${ids.store}`,
+    document: `/files/${ids.policy}`,
+    "document-chunk": `/files/${ids.policy}?chunk=0`,
+    "key-page": `/keys/${ids.key}`,
+    webhook: `/webhooks/${ids.webhook}`,
+    schedule: `/schedules/${ids.schedule}`,
+    suite: `/suites/${ids.suite}`,
+    "suite-case": `/suites/${ids.suite}?case=${ids.suiteCase}`,
+    settings: "/settings",
+    ...Object.fromEntries(tabs.map((tab) => [`settings-${tab}`, `/settings?tab=${tab}`])),
+    account: "/account",
+    reference: "/reference",
+    "no-such-page": "/nowhere",
+    "no-such-run": "/runs/run_00000000000000000000000000",
+  };
+}

@@ -1,0 +1,104 @@
+import type { Log } from "../../lib/log.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { Directory } from "../../storage/replication/directory.ts";
+
+/** Tables without a project that every cell needs: model connections and prices. */
+const shared = ["model_connections", "model_prices"] as const;
+
+const every_ms = 1000;
+
+interface SharedTablesOptions {
+  /** The cell in which they are changed. */
+  first: string;
+  own: string;
+  epoch: number;
+  db: Db;
+  directory: Pick<Directory, "ask">;
+  /** Settles once what was read until now may be told. */
+  settled(): Promise<void>;
+  log: Pick<Log, "warn">;
+}
+
+/**
+ * Replicates the tables from the first cell: its leader writes whole tables to Postgres, and the other leaders read
+ * them. Resolves once this cell has the current ones.
+ */
+export async function replicateTables(
+  { first, own, epoch, db, directory, settled, log }: SharedTablesOptions,
+  every = every_ms,
+): Promise<() => void> {
+  const { sqlite } = db;
+  const taken = new Map<string, string>();
+  let isAtIt = false;
+  if (own === first) {
+    sqlite.run("CREATE TEMP TABLE changed_shared (name TEXT PRIMARY KEY)");
+    for (const table of shared)
+      for (const event of ["INSERT", "UPDATE", "DELETE"])
+        sqlite.run(
+          `CREATE TEMP TRIGGER shared_${table}_${event} AFTER ${event} ON main.${table}
+           BEGIN DELETE FROM changed_shared WHERE name = '${table}'; INSERT INTO changed_shared (name) VALUES ('${table}'); END`,
+        );
+  }
+
+  /** Publishes a table; on failure marks it as changed again, for a retry. */
+  async function give(table: string): Promise<void> {
+    await db.write(() => sqlite.query("DELETE FROM changed_shared WHERE name = ?").run(table));
+    await bring(table).catch(async (error) => {
+      await db.write(() => sqlite.query("INSERT OR IGNORE INTO changed_shared (name) VALUES (?)").run(table));
+      throw error;
+    });
+  }
+
+  async function bring(table: string): Promise<void> {
+    const columns = sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
+    const names = columns.map(({ name }) => name).join(", ");
+    const rows = JSON.stringify(sqlite.query(`SELECT ${names} FROM ${table}`).all());
+    await settled();
+    // Fenced by the epoch: no write after another node has claimed the cell.
+    await directory.ask((sql) =>
+      sql.unsafe(
+        `INSERT INTO runnel_shared (cell, name, rows) SELECT id, $2, $3 FROM runnel_cells WHERE id = $1 AND epoch = $4
+         ON CONFLICT (cell, name) DO UPDATE SET rows = excluded.rows`,
+        [own, table, rows, epoch],
+      ),
+    );
+  }
+
+  async function take(): Promise<void> {
+    const tables: { name: string; rows: string }[] = await directory.ask(
+      (sql) => sql`SELECT name, rows FROM runnel_shared WHERE cell = ${first}`,
+    );
+    for (const { name, rows } of tables) {
+      if (taken.get(name) === rows || !shared.some((table) => table === name)) continue;
+      await db.write(() => replaceRows(name, JSON.parse(rows)));
+      taken.set(name, rows);
+    }
+  }
+
+  /** Call it inside a write. */
+  function replaceRows(table: string, rows: Record<string, string | number | null>[]): void {
+    sqlite.run(`DELETE FROM ${table}`);
+    for (const row of rows) {
+      const names = Object.keys(row);
+      sqlite
+        .query(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`)
+        .run(...Object.values(row));
+    }
+  }
+
+  async function look(): Promise<void> {
+    if (own !== first) return await take();
+    const changed = sqlite.query<{ name: string }, []>("SELECT name FROM changed_shared").all();
+    for (const { name } of changed) await give(name);
+  }
+
+  if (own === first) for (const table of shared) await give(table);
+  else await take();
+  const timer = setInterval(async () => {
+    if (isAtIt) return;
+    isAtIt = true;
+    await look().catch((error) => log.warn("what all cells share could not be brought to them", { error }));
+    isAtIt = false;
+  }, every).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import type { ApiClient } from "./api-client.ts";
+import { CliError, usageError } from "./exit-code.ts";
+import { dataDirOption, jsonOption, option } from "./option.ts";
+
+/** Flags by which a command reaches a server. */
+export interface ClientFlags {
+  url?: string;
+  apiKey?: string;
+  cacert?: string;
+  dataDir: string;
+  json?: boolean;
+}
+
+/** Options of commands that call a server. */
+export const clientOptions = () => [
+  option("--url <address>", "the server (default: the one that runs on the data directory)"),
+  option("--api-key <key>", "an API key; the variable keeps it out of the list of processes"),
+  option("--cacert <file>", "certificate to trust (default: the local server's own)"),
+  dataDirOption(),
+  jsonOption(),
+];
+
+export async function openClient({ apiKey, ...flags }: ClientFlags): Promise<ApiClient> {
+  const { createApiClient } = await import("./api-client.ts");
+  if (apiKey === undefined) throw usageError("Give an API key by RUNNEL_API_KEY or --api-key.");
+  return createApiClient({ ...(await reach(flags)), apiKey });
+}
+
+/** Returns the server's address and the CA to trust; for the local server from its data directory. */
+async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
+  const local = await localServer(dataDir);
+  if (url === undefined && !local)
+    throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
+  const address = checkAddress(url ?? local!.address);
+  const trusted = cacert ?? (local && new URL(local.address).origin === new URL(address).origin ? local.cacert : null);
+  return { address, ca: trusted ? await Bun.file(trusted).text() : null };
+}
+
+/** Prepares a request without an API key. Throws if no server runs; `ask` throws if it does not respond. */
+export async function openProbe(flags: Omit<ClientFlags, "apiKey" | "json">, path: string) {
+  const { address, ca, unproven } = await probed(flags);
+  const url = `${address}${path}`;
+  const tls = unproven ? { rejectUnauthorized: false } : ca === null ? undefined : { ca };
+  return {
+    url,
+    /** True if the certificate is not verified: send no secret. */
+    unproven,
+    ask: (init: RequestInit = {}): Promise<Response> =>
+      fetch(url, { ...init, redirect: "error", ...(tls && { tls }) } as RequestInit).catch((error) => {
+        throw new CliError(`${url} cannot be reached: ${error instanceof Error ? error.message : error}`);
+      }),
+  };
+}
+
+/**
+ * Returns the address of a server on this machine, from its data directory. Its certificate may be for another name.
+ */
+async function probed(flags: Omit<ClientFlags, "apiKey" | "json">) {
+  const local = flags.url === undefined && flags.cacert === undefined ? await localServer(flags.dataDir) : null;
+  if (local?.here && local.cacert === null) return { address: local.here, ca: null, unproven: true };
+  return { ...(await reach(flags)), unproven: false };
+}
+
+async function localServer(dataDir: string) {
+  const { readServerFile } = await import("../serve/server-file.ts");
+  return readServerFile(join(dataDir, "server.json"));
+}
+
+function checkAddress(text: string): string {
+  const url = URL.parse(text);
+  const loopback = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw usageError(`--url takes an address such as https://host:8443, not "${text}".`);
+  if (url.protocol === "http:" && !loopback)
+    throw usageError("The key would cross the network in clear text: use https.");
+  return url.href.replace(/\/(v1\/?)?$/, "");
+}

@@ -1,0 +1,45 @@
+import { applyProxy, removeProxyEnvironment } from "../../lib/proxy.ts";
+import { isServeCommand } from "../../lib/reexec.ts";
+import { createProgram } from "../program.ts";
+import { serveCommand } from "../serve/serve-command.ts";
+import { applyConfigFile, configPathIn, configSettings } from "./config-file.ts";
+import { exitCodeOf, exitCodes, explain, usageError } from "./exit-code.ts";
+import { printBeside } from "./print.ts";
+
+/** Runs the command line and exits the process, which therefore does not wait for a silent store or server. */
+export async function runCommandLine(): Promise<never> {
+  try {
+    const args = process.argv.slice(2);
+    readConfiguration(args);
+    applyOperatorsProxy(args);
+    await createProgram(isServeCommand(args) && !args.some(isHelpOrSeparator)).parseAsync(process.argv);
+  } catch (error) {
+    const said = explain(error);
+    if (said !== null) printBeside(said);
+    process.exitCode = exitCodeOf(error);
+  }
+  process.exit(process.exitCode ?? exitCodes.done);
+}
+
+/** True for a flag with which commands other than serve are needed: help lists them, and `--` may precede one. */
+const isHelpOrSeparator = (arg: string): boolean => ["--help", "-h", "--"].includes(arg);
+
+/** Applies the proxy before any request. `serve`, `doctor` and `config` report a wrong one with all other faults. */
+function applyOperatorsProxy(args: readonly string[]): void {
+  try {
+    applyProxy();
+  } catch (error) {
+    removeProxyEnvironment();
+    if (!isServeCommand(args) && !["doctor", "config"].includes(args[0]!)) throw usageError((error as Error).message);
+  }
+}
+
+function readConfiguration(args: readonly string[]): void {
+  const path = configPathIn(args, process.env);
+  if (path === null || args[0] === "config") return;
+  try {
+    applyConfigFile(path, configSettings(serveCommand()), process.env);
+  } catch (error) {
+    if (args[0] !== "doctor") throw error; // It reports the file's faults itself.
+  }
+}

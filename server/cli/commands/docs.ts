@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { docsDir } from "../../lib/assets.ts";
+import { usageError } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
+
+/** `runnel docs [topic]`: prints a page as Markdown; without a topic the list of all pages. */
+export const docsCommand = (): Command =>
+  new Command("docs")
+    .description("print a page of the documentation")
+    .argument("[topic]", "a page, such as guides/streaming, or the end of its name: streaming")
+    .action((topic: string | undefined) => writeOut(pageFor(builtDocs(), topic)));
+
+/** `runnel licenses`: prints the licence of runnel and those of its dependencies. */
+export const licensesCommand = (): Command =>
+  new Command("licenses")
+    .description("print the license of runnel, and the licenses of everything that it carries")
+    .action(() => writeOut(readFileSync(join(builtDocs(), "licenses.txt"), "utf8")));
+
+/** Throws if runnel runs from source and the documentation is not built. */
+function builtDocs(): string {
+  const folder = docsDir();
+  if (!existsSync(folder)) throw new Error("The documentation is not built: `npm run build` builds it.");
+  return folder;
+}
+
+/** Returns the page of a topic. Throws for an unknown or ambiguous topic. */
+export function pageFor(folder: string, topic: string | undefined): string {
+  if (topic === undefined) return readFileSync(join(folder, "llms.txt"), "utf8");
+  const pages = readdirSync(folder, { recursive: true })
+    .map((name) => String(name).replaceAll("\\", "/"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => name.slice(0, -".md".length));
+  const wanted = topic.replace(/\.md$/, "").replace(/\/$/, "");
+  const found = [wanted, `${wanted}/index`].find((name) => pages.includes(name));
+  const ending = pages.filter((name) => name.endsWith(`/${wanted}`) || name.endsWith(`/${wanted}/index`));
+  const page = found ?? (ending.length === 1 ? ending[0] : undefined);
+  if (page !== undefined) return readFileSync(join(folder, `${page}.md`), "utf8");
+  const hint = ending.length > 1 ? `Several pages are called so: ${ending.join(", ")}.` : "`runnel docs` lists them.";
+  throw usageError(`There is no page "${topic}". ${hint}`);
+}

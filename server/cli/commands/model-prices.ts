@@ -1,0 +1,100 @@
+import { Command } from "commander";
+import type { ModelPrice } from "../../domain/price.ts";
+import { cliActor } from "./actor.ts";
+import { CliError, usageError } from "./exit-code.ts";
+import { addDataOptions, type DataFlags, option } from "./option.ts";
+import { print, table } from "./print.ts";
+import { withStores } from "./with-stores.ts";
+
+interface SetOptions extends DataFlags {
+  input: string;
+  cachedInput?: string;
+  output: string;
+  contextWindow?: string;
+}
+
+/** `runnel models prices`: the prices that budgets and usage are computed with. */
+export function modelPricesCommand(): Command {
+  const prices = new Command("prices").description("what models cost, in USD per million tokens");
+  prices.command("list").description("list the known prices, and of when they are").action(list);
+  prices
+    .command("set")
+    .description("set a model's price; runs that begin from now on use it, also while the server runs")
+    .argument("<model>", "provider/model; ollama/* and openai_compatible/NAME/* are all models of such a server")
+    .addOption(option("--input <usd>", "a million tokens of a prompt", { env: "RUNNEL_PRICE_INPUT", required: true }))
+    .addOption(
+      option("--cached-input <usd>", "those that the provider has in its cache; default: as --input", {
+        env: "RUNNEL_PRICE_CACHED_INPUT",
+      }),
+    )
+    .addOption(
+      option("--output <usd>", "a million tokens of answers, reasoning included", {
+        env: "RUNNEL_PRICE_OUTPUT",
+        required: true,
+      }),
+    )
+    .addOption(option("--context-window <tokens>", "how much the model takes", { env: "RUNNEL_CONTEXT_WINDOW" }))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ runnel models prices set openai/gpt-5 --input 1.25 --cached-input 0.125 --output 10
+  $ runnel models prices set 'ollama/*' --input 0 --output 0   (your own machine is free, if you say so)`,
+    )
+    .action(set);
+  prices
+    .command("reset")
+    .description("take back what was set: the price that came along counts again, if there is one")
+    .argument("<model>", "as it was set")
+    .action(reset);
+  addDataOptions(...prices.commands);
+  return prices;
+}
+
+async function list({ dataDir, json }: DataFlags): Promise<void> {
+  const { knownModels } = await import("../../runtime/models/known-models.ts");
+  const data = await withStores(dataDir, false, (stores) => {
+    const prices = stores.prices();
+    const named = prices.all().map(({ model }) => model);
+    const models = [...new Set([...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...named])];
+    return models.map((model) => ({ model, ...prices.priceOf(model)! }));
+  });
+  print(json, { object: "list", data }, () =>
+    table(["MODEL", "INPUT", "CACHED", "OUTPUT", "AS OF", "FROM"], data.map(toRow)),
+  );
+}
+
+const toRow = ({ model, input, cached_input, output, as_of, source }: ModelPrice & { model: string }): string[] => [
+  model,
+  ...[input, cached_input, output].map(String),
+  as_of ?? "",
+  source === "operator" ? "set by you" : "list price",
+];
+
+async function set(model: string, { dataDir, json, ...given }: SetOptions): Promise<void> {
+  const input = readUsd(given.input, "--input");
+  const price = {
+    input,
+    cached_input: given.cachedInput === undefined ? input : readUsd(given.cachedInput, "--cached-input"),
+    output: readUsd(given.output, "--output"),
+    context_window: given.contextWindow === undefined ? null : readTokens(given.contextWindow),
+  };
+  await withStores(dataDir, true, ({ prices }) => prices().set(model, price, cliActor()));
+  print(json, { model, ...price }, () => `${model} costs ${price.input} in and ${price.output} out.`);
+}
+
+async function reset(model: string, { dataDir, json }: DataFlags): Promise<void> {
+  const wasSet = await withStores(dataDir, false, ({ prices }) => prices().reset(model, cliActor()));
+  if (!wasSet) throw new CliError(`No price is set for "${model}".`);
+  print(json, { model, deleted: true }, () => `The price of ${model} is no longer yours.`);
+}
+
+function readUsd(text: string, flag: string): number {
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw usageError(`${flag} takes USD such as 1.25, not "${text}".`);
+  return Number(text);
+}
+
+function readTokens(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--context-window takes a number of tokens, not "${text}".`);
+  return Number(text);
+}

@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { migrations } from "../../../migrations/index.ts";
+import { createAccounts } from "../../dashboard-api/accounts.ts";
+import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
+import { createPasswords } from "../../dashboard-api/password.ts";
+import { removeFactors } from "../../dashboard-api/second-factor.ts";
+import { createSetup } from "../../dashboard-api/setup.ts";
+import { createSeal } from "../../lib/seal.ts";
+import { createKeyStore } from "../../resources/keys/store.ts";
+import { createPriceStore } from "../../resources/model-connections/prices.ts";
+import { createConnectionStore } from "../../resources/model-connections/store.ts";
+import { createProjectStore } from "../../resources/projects/store.ts";
+import { type Actor, createAudit } from "../../storage/db/audit.ts";
+import { type DataDir, openDataDir } from "../../storage/db/data-dir.ts";
+import { type Db, openDatabase } from "../../storage/db/open.ts";
+import { replicaMarker } from "../../storage/db/replica-marker.ts";
+import { DatabaseTooNew, databaseVersion } from "../../storage/db/version.ts";
+import { masterKeyOf } from "../serve/master-key.ts";
+import { CliError } from "./exit-code.ts";
+
+export type Stores = ReturnType<typeof storesOf>;
+
+/** Returns the stores of a data directory, opened lazily because opening some creates what they need. */
+export function storesOf(db: Db, dir: DataDir) {
+  const audit = createAudit({ db });
+  const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
+  return {
+    db,
+    dir,
+    accounts,
+    removeFactors: (email: string, by: Actor) => removeFactors({ db, audit }, email, by),
+    setup: () => createSetup({ db, audit, accounts: accounts() }),
+    keys: () => createKeyStore({ db, audit }),
+    projects: () => createProjectStore({ db, audit }),
+    prices: () => createPriceStore({ db, audit, now: Date.now }),
+    connections() {
+      const seal = createSeal(masterKeyOf(dir, db));
+      return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
+    },
+  };
+}
+
+/**
+ * Runs a command on the database of a data directory, also while a server uses it. Only a database that must be created
+ * or migrated first requires the lock, so that no running server of another version is affected.
+ */
+export async function withData<T>(
+  path: string,
+  { create }: { create: boolean },
+  work: (stores: Stores) => T | Promise<T>,
+) {
+  const looked = openDataDir(path, { lock: false, create });
+  if (existsSync(join(looked.path, replicaMarker)))
+    throw new CliError(
+      `${looked.path} belongs to a node of a cluster, whose database is changed by its leader alone. --cluster and RUNNEL_MASTER_KEY send the command there.`,
+    );
+  const dir = isCurrent(looked) ? looked : openDataDir(path, { lock: true, create });
+  try {
+    const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
+    try {
+      return await work(storesOf(db, dir));
+    } finally {
+      db.close();
+    }
+  } finally {
+    dir.release();
+  }
+}
+
+function isCurrent({ database }: DataDir): boolean {
+  if (!existsSync(database)) return false;
+  const version = databaseVersion(database);
+  if (version > migrations.length) throw new DatabaseTooNew(version);
+  return version === migrations.length;
+}

@@ -1,3 +1,0 @@
-/** `auto`: as far as the system can. `strict`: no start without the full jail. `off`: no code runs. */
-export const sandboxFlags = ["auto", "strict", "off"] as const;
-export type SandboxFlag = (typeof sandboxFlags)[number];

@@ -1,0 +1,102 @@
+interface Variable {
+  name: string;
+  meaning: string;
+  /** True if it is read before there is a configuration file: by the runtime, or by another process of runnel. */
+  isEarly?: true;
+}
+
+const otelVariables: readonly Variable[] = [
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+  "OTEL_SERVICE_NAME",
+  "OTEL_RESOURCE_ATTRIBUTES",
+  "OTEL_SDK_DISABLED",
+  "OTEL_TRACES_EXPORTER",
+].map((name) => ({
+  name,
+  meaning: "As in other exporters: see [OpenTelemetry](../operate/monitoring.md#opentelemetry).",
+}));
+
+/** Environment variables of the server without a flag. `<NAME>` is a name chosen by the operator. */
+export const variables: readonly Variable[] = [
+  {
+    name: "RUNNEL_MASTER_KEY",
+    meaning:
+      "The key that encrypts stored secrets, as 64 hexadecimal digits. It takes the place of the file `master.key`.",
+  },
+  { name: "OPENAI_API_KEY", meaning: "The API key for models `openai/…`." },
+  { name: "ANTHROPIC_API_KEY", meaning: "The API key for models `anthropic/…`." },
+  { name: "GOOGLE_GENERATIVE_AI_API_KEY", meaning: "The API key for models `google/…`." },
+  { name: "OLLAMA_BASE_URL", meaning: "Where Ollama is, if it is not on port 11434 of this machine." },
+  {
+    name: "RUNNEL_MODEL_<NAME>_BASE_URL",
+    meaning: "The address of a server with OpenAI's API, for models `openai_compatible/<name>/…`.",
+  },
+  { name: "RUNNEL_MODEL_<NAME>_API_KEY", meaning: "The API key for that server, if it asks for one." },
+  {
+    name: "RUNNEL_MODEL_<NAME>_MAX_CONCURRENT",
+    meaning: "How many calls a model server or a provider takes at once: `RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT`.",
+  },
+  {
+    name: "RUNNEL_MODEL_<NAME>_IDLE_TIMEOUT_MS",
+    meaning: "How long a model server or a provider may send nothing while it answers, not even a comment: 300000.",
+  },
+  {
+    name: "RUNNEL_MCP_<NAME>_COMMAND",
+    meaning: "A program on this machine that MCP tools reach as `stdio:<name>`: a JSON array, or plain words.",
+  },
+  {
+    name: "RUNNEL_MCP_<NAME>_ENV",
+    meaning: "The names of variables that this program gets, with spaces or commas between them.",
+  },
+  {
+    name: "RUNNEL_BACKUP_KEY",
+    meaning: "Encrypts backups in a store: 64 hexadecimal digits.",
+  },
+  {
+    name: "AWS_ACCESS_KEY_ID",
+    meaning: "Opens the [store of backups](../operate/backup.md#backups-in-an-object-store-s3).",
+  },
+  { name: "AWS_SECRET_ACCESS_KEY", meaning: "The secret of that key." },
+  { name: "AWS_SESSION_TOKEN", meaning: "Its session, where the key is a temporary one." },
+  { name: "AWS_REGION", meaning: "The store's region: by default `AWS_DEFAULT_REGION`, else `us-east-1`." },
+  { name: "AWS_DEFAULT_REGION", meaning: "The region, where `AWS_REGION` is not set." },
+  { name: "AWS_ENDPOINT_URL", meaning: "The address of a store that is not at AWS." },
+  { name: "AWS_ENDPOINT_URL_S3", meaning: "The same, and counts more." },
+  ...otelVariables,
+  {
+    name: "NO_PROXY",
+    meaning:
+      "Names, addresses and networks that are reached without the [proxy](../operate/egress.md#outgoing-proxy), with commas. `no_proxy` counts more.",
+  },
+  {
+    name: "NODE_EXTRA_CA_CERTS",
+    isEarly: true,
+    meaning:
+      "A file in PEM form with authorities of your own. What they signed is trusted too: an issuer, a mail server, a store of backups, a model server.",
+  },
+  {
+    name: "BUN_CONFIG_MAX_HTTP_REQUESTS",
+    isEarly: true,
+    meaning: "How many requests to models and tools may be under way at once: 16384 on Linux, 256 elsewhere.",
+  },
+  {
+    name: "RUNNEL_HANDOVER",
+    isEarly: true,
+    meaning:
+      "The ports that a server hands to the process that [replaces it](../operate/upgrade.md#what-a-reload-does). Never set it yourself.",
+  },
+  {
+    name: "RUNNEL_FAILPOINT",
+    isEarly: true,
+    meaning: "A point at which the process ends itself, for tests of recovery. Never set it in service.",
+  },
+];
+
+/** Returns the variable with this name; undefined if it is unknown or stands for a flag. */
+export const variableOf = (name: string): Variable | undefined =>
+  variables.find((variable) => new RegExp(`^${variable.name.replace("<NAME>", "[A-Z0-9_]+")}$`).test(name));

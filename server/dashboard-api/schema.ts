@@ -1,0 +1,56 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { roles } from "../domain/api-types/enums.ts";
+import { closedObject, oneOf, open, orNull } from "../lib/schema.ts";
+import { concurrentMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
+
+// Limits above those of the later checks, whose errors are more precise.
+const Email = Type.String({ maxLength: 1024 });
+const Password = Type.String({ maxLength: 4096 });
+
+const CodeText = Type.String({ maxLength: 64 });
+/** `code`: of an authenticator app, or a recovery code. */
+export const Login = closedObject({ email: Email, password: Password, code: Type.Optional(CodeText) });
+export const Code = closedObject({ code: CodeText });
+export const OwnPassword = closedObject({ password: Password });
+/** A device's response, parsed by the WebAuthn library. */
+const DeviceAnswer = open({ id: Type.String({ minLength: 1, maxLength: 2048 }) });
+export const NewPasskey = closedObject({ name: Type.String({ minLength: 1, maxLength: 64 }), response: DeviceAnswer });
+export const PasskeySignIn = closedObject({ response: DeviceAnswer });
+export const SetUp = closedObject({ token: Type.String({ maxLength: 256 }), email: Email, password: Password });
+// The typed name confirms the project.
+export const DeleteProject = closedObject({ name: Type.String({ maxLength: 128 }) });
+
+const Token = Type.String({ maxLength: 256 });
+export const ConsoleId = Type.String({ pattern: "^(usr|ses|inv|bak|pky)_\\w{26}$" });
+export const NewInvitation = closedObject({ email: Email, role: oneOf(roles) });
+export const RoleChange = closedObject({ role: oneOf(roles) });
+export const AskReset = closedObject({ email: Email });
+export const ReadInvitation = closedObject({ token: Token });
+export const AcceptInvitation = closedObject({ token: Token, password: Password });
+// A path in the dashboard, never another origin, which prevents open redirects.
+export const BeginOidc = closedObject({ to: Type.String({ pattern: "^/(?![/\\\\])[\\x21-\\x7e]{0,500}$" }) });
+export const PasswordChange = closedObject({ current_password: Password, password: Password });
+
+export const ConnectionName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" });
+export const NewConnection = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 64 }),
+  provider: Type.Optional(Type.String({ maxLength: 64 })),
+  base_url: Type.Optional(orNull(Type.String({ maxLength: 2048 }))),
+  api_key: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
+  max_concurrent: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: concurrentMax }))),
+  idle_timeout_ms: Type.Optional(
+    orNull(Type.Integer({ minimum: idleTimeouts_ms.least, maximum: idleTimeouts_ms.most })),
+  ),
+});
+export type NewConnection = Static<typeof NewConnection>;
+export const ConnectionTest = closedObject({ model: Type.Optional(Type.String({ maxLength: 200 })) });
+const ModelId = Type.String({ minLength: 1, maxLength: 300 });
+export const PricedModel = closedObject({ model: ModelId });
+export const NewPrice = closedObject({
+  model: ModelId,
+  input: Type.Number({ minimum: 0 }),
+  cached_input: Type.Number({ minimum: 0 }),
+  output: Type.Number({ minimum: 0 }),
+  context_window: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 100_000_000 }))),
+});
+export type NewPrice = Static<typeof NewPrice>;

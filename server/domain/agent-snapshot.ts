@@ -1,0 +1,210 @@
+import type { Budget } from "./budget-schema.ts";
+import type { JsonSchema, ModelSettings } from "./model-call.ts";
+
+/** Highest possible `max_turns`. */
+export const mostTurns = 200;
+
+/** Names of tool types for people. */
+export const toolTypeWords = {
+  http: "HTTP",
+  webhook: "Webhook",
+  client: "Client",
+  code: "Code",
+  mcp: "MCP server",
+  agent: "Agent",
+};
+export type ToolType = keyof typeof toolTypeWords;
+export const toolTypes = Object.keys(toolTypeWords) as [ToolType, ...ToolType[]];
+
+export const codeLanguages = ["javascript", "python"] as const;
+export type CodeLanguage = (typeof codeLanguages)[number];
+
+export const unknownPolicies = ["ask", "retry", "report"] as const;
+
+/** Condition for an approval before a call: never, always, or if its arguments match the schema. */
+export type ApprovalRule = "never" | "always" | { when: JsonSchema };
+
+/** Request settings of `http` and `webhook` tools. */
+export interface HttpCall {
+  url: string;
+  method: string;
+  timeout_ms: number;
+  retries: number;
+  response: "json" | "text";
+  /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
+  sealed: string;
+}
+
+/** Code of a `code` tool: its own function, or without `source` the code that the model writes. */
+export interface CodeCall {
+  language: CodeLanguage;
+  source: string | null;
+  timeout_ms: number;
+  memory_mb: number;
+  file_ids: string[];
+}
+
+/** One tool of an MCP server. */
+interface McpCall {
+  /** `https://…`, or `stdio:<name>` for a server that the operator configured. */
+  server_url: string;
+  /** Name of the tool at its server. */
+  tool: string;
+  timeout_ms: number;
+  /** Header values, encrypted like those of HTTP tools. */
+  sealed: string;
+}
+
+/** Another agent as a tool. */
+interface AgentCall {
+  agent_id: string;
+}
+
+/** Memory tools of a run. They follow from the agent's memory policy and are not stored as tools. */
+export const memoryOperations = ["memory_search", "memory_write", "kv_get", "kv_set"] as const;
+export type MemoryOperation = (typeof memoryOperations)[number];
+
+/**
+ * A tool as pinned by a run. Each tool of an MCP server is a separate one, with the `id` of the tool that names the
+ * server.
+ */
+export interface ToolSnapshot {
+  id: string;
+  /** Unique within the agent, because calls are looked up by it. */
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  /** `memory` tools come with the agent's memory policy and cannot be created. */
+  type: ToolType | "memory";
+  approval: ApprovalRule;
+  idempotent: boolean;
+  on_unknown: (typeof unknownPolicies)[number];
+  max_output_bytes: number;
+  /** For `type: "http"` and `"webhook"`, else null. */
+  http: HttpCall | null;
+  /** For the type of the same name only; absent in runs of older versions. */
+  code?: CodeCall;
+  mcp?: McpCall;
+  agent?: AgentCall;
+  /** True if the run's request defined the tool: it is not stored as a tool. */
+  of_request?: true;
+  memory?: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+export const memoryKindNames = ["vector", "kv"] as const;
+export type MemoryKindName = (typeof memoryKindNames)[number];
+
+/** Group that shares a store's content: one user, one session, or the project. */
+export const memoryScopes = ["user", "session", "project"] as const;
+export type MemoryScope = (typeof memoryScopes)[number];
+
+export const rerankTypes = ["cross_encoder", "chat"] as const;
+export type RerankType = (typeof rerankTypes)[number];
+
+/** Model that reorders the passages of a search: a cross-encoder of a connection, or any chat model. */
+export interface Rerank {
+  model: string;
+  /** Absent: a cross-encoder. */
+  type?: RerankType;
+  /** Maximal number of passages for the reranker. */
+  candidates: number;
+}
+
+/** Selection of the passages found. */
+export interface PassageChoices {
+  /** Penalty for similarity to a better passage, from 0 to 1; absent: none. */
+  diversity?: number;
+  /** Number of passages before and after each that are included; absent: none. */
+  neighbors?: number;
+}
+
+/** A memory store as an agent uses it. */
+interface PolicyStore extends PassageChoices {
+  memory_id: string;
+  access: "read" | "read_write";
+  /** Searched with the input before the first model call. */
+  auto_retrieve: boolean;
+  top_k: number;
+  score_threshold: number;
+  /** Absent: passages keep the order of the search. */
+  rerank?: Rerank;
+  /** Facts about the user are extracted from each run and stored here; absent: no. */
+  learn?: true;
+}
+
+export const contextStrategies = ["compact", "truncate", "fail"] as const;
+
+/** Memory of an agent, and its handling of prompts that are too long for the model (contract, section 4). */
+export interface MemoryPolicy<Store extends PolicyStore = PolicyStore> {
+  stores: Store[];
+  history: { mode: "none" | "thread"; max_messages: number };
+  context: ContextPolicy;
+}
+
+export interface ContextPolicy {
+  strategy: (typeof contextStrategies)[number];
+  reserve_output_tokens: number;
+  /** Maximal size of each tool output in a prompt; longer ones are cut to head and tail. */
+  tool_output_max_bytes: number;
+}
+
+/** A store for a memory tool; `name` is the name that the model uses. */
+export type ToolStore = Pick<
+  PinnedStore,
+  "memory_id" | "name" | "top_k" | "score_threshold" | "rerank" | keyof PassageChoices
+>;
+
+/** A store as pinned by a run. Its content is not pinned: each read is journaled. */
+export interface PinnedStore extends PolicyStore {
+  name: string;
+  kind: MemoryKindName;
+  scope: MemoryScope;
+}
+
+export const guardrailTypes = [
+  "max_length",
+  "regex",
+  "blocked_terms",
+  "pii",
+  "secrets",
+  "json_schema",
+  "url_allowlist",
+  "tool_allowlist",
+  "llm_judge",
+] as const;
+export type GuardrailType = (typeof guardrailTypes)[number];
+
+/** Texts that guardrails check: user input, model output, tool arguments, and tool output. */
+export const guardrailPoints = ["input", "output", "tool_call", "tool_output"] as const;
+export type GuardrailPoint = (typeof guardrailPoints)[number];
+
+export const guardrailActions = ["block", "redact", "flag", "require_approval"] as const;
+export type GuardrailAction = (typeof guardrailActions)[number];
+
+/** A rule for the texts that enter and leave a run (contract, section 4); `config` depends on the type. */
+export interface Guardrail {
+  type: GuardrailType;
+  on: GuardrailPoint[];
+  action: GuardrailAction;
+  config: Record<string, unknown>;
+}
+
+/** An agent as pinned by a run, so that later edits and deletions do not change the run. */
+export interface AgentSnapshot {
+  id: string;
+  version: number;
+  name: string;
+  model: string;
+  instructions: string;
+  settings: ModelSettings;
+  tools: ToolSnapshot[];
+  max_turns: number;
+  output_schema: JsonSchema | null;
+  guardrails?: Guardrail[];
+  /** Budget of the agent; a run may have a tighter one (`run.created`). */
+  budget?: Budget | null;
+  /** Absent: no memory. Runs of older versions are then never compacted. */
+  memory?: MemoryPolicy<PinnedStore>;
+  /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */
+  unavailable?: { tool: string; message: string }[];
+}

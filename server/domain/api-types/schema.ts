@@ -1,0 +1,94 @@
+import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import * as t from "../../lib/schema.ts";
+import { environments, type Scope } from "../scope.ts";
+import { timestamp } from "../time.ts";
+
+/** Keywords that apply to imported data only, and those that repeat a constant. */
+const bounds = /^(pattern|patternProperties|additionalProperties|maxLength|maxItems|minimum|maximum)$/;
+
+/** Converts journal fields to API fields: the same, but open and without bounds. */
+export function told<T>(fields: T): T {
+  if (Array.isArray(fields)) return fields.map(told) as T;
+  if (typeof fields !== "object" || fields === null) return fields;
+  const open = { ...fields } as Record<string, unknown>; // Keeps TypeBox's symbols.
+  for (const [key, value] of Object.entries(fields))
+    if (bounds.test(key) || (key === "type" && "const" in fields)) delete open[key];
+    else open[key] = told(value);
+  return open as T;
+}
+
+/** Checks API types: the value that the domain makes must fit, without extra fields. */
+export type Told<Wire, _Made extends Wire & { [Field in Exclude<keyof _Made, keyof Wire>]: never }> = Wire;
+
+/** Fields of every response; list items have none of them. */
+export const envelope = { request_id: t.optional(t.text) };
+
+/** Adds the common fields of resources. Resources stay open, because fields may be added at any time. */
+export const resource = <const K extends string, F extends TProperties, M extends TSchema = typeof t.text>(
+  component: string,
+  kind: K,
+  fields: F,
+  ofMetadata: M = t.text as TSchema as M,
+) =>
+  t.named(
+    component,
+    t.object({
+      id: t.text,
+      object: t.word(kind),
+      ...fields,
+      metadata: t.map(ofMetadata),
+      created_at: t.time,
+      project_id: t.text,
+      environment: t.oneOf(environments),
+      /** For list items: names of the shortened fields. */
+      truncated: t.optional(t.list(t.text)),
+      ...envelope,
+    }),
+  );
+
+/** Returns the last fields of a row that can be changed. */
+export const changeable = <M>(row: Scope & { metadata: M; created_at_ms: number; updated_at_ms: number }) => ({
+  metadata: row.metadata,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});
+
+/** Union, discriminated by a field. */
+export const choiceOf = <T extends TSchema>(component: string, field: string, schemas: Record<string, T>) => ({
+  ...Type.Union(Object.values(schemas)),
+  component,
+  discriminator: {
+    propertyName: field,
+    mapping: Object.fromEntries(
+      Object.entries(schemas).map(([value, schema]) => [value, `#/components/schemas/${schema.component}`]),
+    ),
+  },
+});
+
+/** Returns the component name of an event: `run.completed` → `RunCompletedEvent`. */
+export const eventName = (event: string, kind = "Event"): string =>
+  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}${kind}`;
+
+/** Schema of a page of a list. */
+export const listOf = <T extends TSchema>(item: T) =>
+  t.named(
+    `${String(item.component).replace(/ListItem$/, "")}List`,
+    t.object({
+      object: t.word("list"),
+      data: t.list(item),
+      has_more: t.boolean,
+      first_id: t.orNull(t.text),
+      last_id: t.orNull(t.text),
+      ...envelope,
+    }),
+  );
+
+export type List<T> = Omit<Static<ReturnType<typeof listOf>>, "data"> & { data: T[] };
+
+export const Deleted = t.named("Deleted", t.object({ id: t.text, object: t.text, deleted: t.word(true), ...envelope }));
+export type Deleted = Static<typeof Deleted>;
+
+/** An error with a code for programs and a message for people. */
+export const CodedError = t.named("Failure", t.object({ code: t.text, message: t.text }));

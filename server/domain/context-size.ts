@@ -1,0 +1,34 @@
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { byteLength } from "./byte-length.ts";
+import type { ModelRequest, PromptMessage } from "./model-call.ts";
+
+// Prose has about four bytes per token, JSON and code about three, Chinese three per character, which is one token.
+// Texts with fewer bytes per token are detected when the provider refuses them.
+const bytesPerToken = 3;
+/** Highest cost of an image in well-known models, except gpt-4o-mini, which counts images in smaller tokens. */
+export const imageTokens = 4000;
+// Overhead of each message.
+export const messageTokens = 8;
+
+const sizeOf = (value: unknown): number => Math.ceil(byteLength(JSON.stringify(value)) / bytesPerToken);
+
+/** Estimated tokens of a message: by its bytes, and its images. */
+export const messageSize = (message: PromptMessage): number =>
+  messageTokens + sizeOf(message) + imageTokens * imagesIn(message);
+
+const imagesIn = (message: PromptMessage): number => (message.role === "user" ? (message.images?.length ?? 0) : 0);
+
+/** Estimated tokens of a prompt. Never change this: recovery and replays depend on it. */
+export const promptSize = ({ messages, tools, output_schema }: ModelRequest): number =>
+  messages.reduce((sum, message) => sum + messageSize(message), 0) +
+  (tools.length > 0 ? sizeOf(tools) : 0) +
+  (output_schema ? sizeOf(output_schema) : 0);
+
+/** Maximal tokens of a prompt: the window without the reserve for the answer, which is at most half of it. */
+export function promptRoom(window: number, agent: Pick<AgentSnapshot, "memory" | "settings">): number {
+  const reserve = Math.max(agent.memory?.context.reserve_output_tokens ?? 0, agent.settings.max_output_tokens ?? 0);
+  return window - Math.min(reserve, Math.floor(window / 2));
+}
+
+/** Bytes of text that are at most this many estimated tokens. */
+export const bytesFor = (tokens: number): number => tokens * bytesPerToken;

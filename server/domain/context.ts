@@ -1,0 +1,104 @@
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { messageSize, promptRoom, promptSize } from "./context-size.ts";
+import type { PromptMessage } from "./model-call.ts";
+import { conversationToCut, modelRequest, saidBefore } from "./prompt.ts";
+import { runError } from "./run-error.ts";
+import type { RunError } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+import { type Cut, sizeOfSummary, summarySpace } from "./summary.ts";
+
+/** Plan for a prompt that is too long for its model. `left_out` and the estimates go into the event. */
+export type ContextPlan =
+  | { do: "fail"; error: RunError }
+  | ({ do: "compact" | "truncate"; tokens_after: number } & Cut);
+
+const summaryMost = 2048;
+const summaryLeast = 64;
+
+/** True if the newest model call was refused because its prompt is too long. */
+export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boolean =>
+  model_error?.code === "context_length_exceeded";
+
+/**
+ * Returns the compaction needed before the next model call, or null. Depends on the state and the agent only, so that
+ * recovery decides the same. Only agents with a memory policy have their prompts cut.
+ */
+export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan | null {
+  const policy = agent.memory?.context;
+  const window = state.run?.context_window ?? null;
+  const refused = isTooLong(state);
+  if (!policy || (window === null && !refused)) return null;
+  const before = promptSize(modelRequest(state, agent));
+  const room = window === null ? Number.POSITIVE_INFINITY : promptRoom(window, agent);
+  if (before <= room && !refused) return null;
+  const tooLong = (): ContextPlan => ({ do: "fail", error: state.model_error ?? overflow(before, window!, state) });
+  // A second refusal in the same turn would repeat for ever: fail.
+  if (policy.strategy === "fail" || (refused && state.compacted?.after_refusal)) return tooLong();
+  // A prompt that was refused although it seemed to fit has more tokens than estimated: aim at half of it.
+  const aim = refused ? Math.min(room, Math.floor(before / 2)) : room;
+  const most = refused ? Math.min(room, before - 1) : room;
+  // Cut more than needed, so that the next turn does not have to cut again.
+  const wanted = Math.floor(aim * (policy.strategy === "compact" ? 1 / 2 : 3 / 4));
+  const summary_max = Math.max(summaryLeast, Math.min(summaryMost, Math.floor(aim / 8)));
+  const cut = cutFor(state, agent, { before, most, wanted, summary_max });
+  if (!cut) return tooLong();
+  return { do: policy.strategy, ...cut, tokens_before: before, summary_max };
+}
+
+interface Aim {
+  before: number;
+  most: number;
+  wanted: number;
+  summary_max: number;
+}
+
+/** Returns the first cut that reaches the wanted size; else the last one, if its rest fits. */
+function cutFor(
+  state: RunState,
+  agent: AgentSnapshot,
+  { before, most, wanted, summary_max }: Aim,
+): { left_out: number; tokens_after: number } | null {
+  const already = state.compacted?.left_out ?? 0;
+  const isCompact = agent.memory!.context.strategy === "compact";
+  const [sent, rest] = [modelRequest(state, agent).messages, conversationToCut(state).slice(already)];
+  const sizes = sizesOf(rest, sent);
+  const added = isCompact ? summarySpace(summary_max) - sizeOfSummary(state.compacted?.summary ?? null) : 0;
+  let after = before + added;
+  let last: { left_out: number; tokens_after: number } | null = null;
+  const cuts = new Set(cutsOf(state));
+  for (let index = 0; index < rest.length; index++) {
+    after -= sizes[index]!;
+    const left_out = already + index + 1;
+    if (!cuts.has(left_out)) continue;
+    last = { left_out, tokens_after: after };
+    if (after <= wanted) return last;
+  }
+  return last && last.tokens_after <= most ? last : null;
+}
+
+/** Returns the size of each message; tool results count as sent, possibly shortened. */
+function sizesOf(rest: readonly PromptMessage[], sent: readonly PromptMessage[]): number[] {
+  const outputs = new Map(sent.flatMap((message) => (message.role === "tool" ? [[message.call_id, message]] : [])));
+  return rest.map((message) => messageSize((message.role === "tool" && outputs.get(message.call_id)) || message));
+}
+
+/**
+ * Possible numbers of messages to leave out, ascending. The remaining history begins with a user message, no result
+ * loses its call, and the newest turn stays whole.
+ */
+export function cutsOf(state: RunState): number[] {
+  const all = conversationToCut(state);
+  const length = saidBefore(state);
+  const newest = all.findLastIndex(({ role }, index) => role === "assistant" && index >= length);
+  const end = newest === -1 ? length : newest;
+  return Array.from({ length: end }, (_, index) => index + 1).filter((count) =>
+    count < length ? all[count]!.role === "user" : all[count]?.role !== "tool",
+  );
+}
+
+const overflow = (before: number, window: number, state: RunState): RunError =>
+  runError(
+    "context_length_exceeded",
+    `The prompt has about ${before} tokens as counted here, which is more than the model's ${window} leave room for.`,
+    state,
+  );

@@ -1,0 +1,146 @@
+import { hashJson } from "../lib/hash.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { saidOf, tooManyCalls } from "./budget.ts";
+import { checkOutput } from "./check-output.ts";
+import { isTooLong, planContext } from "./context.ts";
+import { dropMessages } from "./drop-messages.ts";
+import { newId } from "./ids.ts";
+import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
+import { modelRequest } from "./prompt.ts";
+import { requiredAction } from "./required-action.ts";
+import { startOfRetrieval } from "./retrieval.ts";
+import { runError } from "./run-error.ts";
+import type { Preparation, RunError, RunEvent } from "./run-event.ts";
+import {
+  applyAll,
+  isOver,
+  openStep,
+  pendingCalls,
+  type RunState,
+  type ToolCall,
+  waitsForSomebody,
+} from "./run-state.ts";
+import { startStep } from "./step-events.ts";
+import { failedEvents } from "./terminal-events.ts";
+import { textOf } from "./text-of.ts";
+
+/** Next action of a run: append events that follow without work, do a piece of work, or stop. */
+type Command =
+  | { do: "stop" }
+  | { do: "record"; events: RunEvent[] }
+  | { do: "judge"; text: PendingJudgement }
+  | { do: "prepare"; what: Preparation }
+  | { do: "compact" }
+  | { do: "call_model" }
+  | { do: "run_tools"; calls: ToolCall[] };
+
+/** Number of crashes in a row without progress after which a run fails. */
+export const stallsMax = 3;
+
+/**
+ * Returns the next action. Depends on the state, the pinned agent and `now` only, without I/O. The run loop, requests,
+ * forks and replays all decide here.
+ */
+export function decide(state: RunState, agent: AgentSnapshot, now: number): Command {
+  if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
+  const fail = (error: RunError): Command => record(failedEvents(state, error, now));
+  if (state.stalls >= stallsMax) return fail(crashLoop(state));
+  if (state.blocked) return fail(state.blocked);
+  if (openStep(state, "compaction")) return { do: "compact" };
+  if (state.model_error) return isTooLong(state) ? record(nextCall(state, agent, now)) : fail(state.model_error);
+  // Request no tool output or approval before the judges have agreed.
+  const judged = (then: () => Command): Command => {
+    const [text] = pendingJudgements(state, agent);
+    return text ? { do: "judge", text } : then();
+  };
+  if (openStep(state, "model_call")) return judged(() => ({ do: "call_model" }));
+  const unusable = agent.unavailable?.[0];
+  const [what] = state.to_prepare;
+  if (what && unusable) return fail(unavailable(unusable, state));
+  if (what) return judged(() => prepare(what, state, agent));
+  const tooMany = tooManyCalls(state);
+  if (tooMany) return fail(runError("budget_exceeded", saidOf(tooMany), state));
+  const pending = pendingCalls(state);
+  const ours = pending.filter((call) => !waitsForSomebody(call));
+  if (ours.length > 0) return { do: "run_tools", calls: ours };
+  if (pending.length > 0) return record([pause(state, pending, now)]);
+  const last = state.messages.at(-1);
+  if (last?.role === "assistant") return record(complete(state, agent, textOf(last.parts), now));
+  if (state.turns >= state.run!.max_turns) return fail(outOfTurns(state));
+  if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
+  return judged(() => record(nextCall(state, agent, now)));
+}
+
+/**
+ * Returns these events and those that follow without work. They are appended together, because each append is a commit.
+ * If `state` lags behind other appends, the run only waits longer.
+ */
+export function withFollowUp(
+  state: RunState,
+  events: readonly RunEvent[],
+  agent: AgentSnapshot,
+  now: number,
+): RunEvent[] {
+  const next = decide(applyAll(state, events, now), agent, now);
+  return next.do === "record" ? [...events, ...next.events] : [...events];
+}
+
+const record = (events: RunEvent[]): Command => ({ do: "record", events });
+
+const crashLoop = (state: RunState): RunError =>
+  runError("crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`, state);
+
+const outOfTurns = (state: RunState): RunError =>
+  runError("max_turns_exceeded", `Stopped after ${state.run!.max_turns} model calls (max_turns).`, state);
+
+/** Error of an agent that lacks one of its tools: the run must not use a different agent than intended. */
+const unavailable = ({ tool, message }: { tool: string; message: string }, state: RunState): RunError =>
+  runError("tool_error", `The tool ${tool} cannot be used: ${message}`, state, true);
+
+/** Prepares the model call. Only a retrieval has a start event, with its query. */
+const prepare = (what: Preparation, state: RunState, agent: AgentSnapshot): Command =>
+  what === "retrieval" && !openStep(state, "retrieval")
+    ? record([startOfRetrieval(state, agent)])
+    : { do: "prepare", what };
+
+/**
+ * Starts a model call, or before it the compaction that makes its prompt fit; ends the run if that fails. A model that
+ * refused its prompt is called again only with a shorter one.
+ */
+function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[] {
+  const plan = planContext(state, agent);
+  if (plan?.do === "fail") return failedEvents(state, plan.error, now);
+  if (plan) return withFollowUp(state, dropMessages(plan, state, agent), agent, now);
+  return state.model_error ? failedEvents(state, state.model_error, now) : [startOfCall(state, agent)];
+}
+
+const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent =>
+  startStep({
+    step_index: state.steps,
+    step_type: "model_call",
+    turn_index: state.turns,
+    name: state.run!.model,
+    input_hash: hashJson(modelRequest(state, agent)),
+  });
+
+const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
+  type: "run.requires_action",
+  required_action: requiredAction(calls, now + state.run!.action_timeout_ms),
+});
+
+/** Ends the run, unless the output does not fit its schema: then the model gets one turn to correct it. */
+function complete(state: RunState, agent: AgentSnapshot, output: string, now: number): RunEvent[] {
+  const { usage } = state;
+  const checked = checkOutput(output, agent.output_schema);
+  if (checked.ok) return [{ type: "run.completed", output, output_json: checked.value, usage }];
+  if (state.repairs === 0 && state.turns < state.run!.max_turns)
+    return withFollowUp(state, [rejection(checked.fault)], agent, now);
+  const message = `The output does not fit the agent's output_schema: ${checked.fault}`;
+  return [{ type: "run.failed", error: runError("output_schema_mismatch", message, state), output, usage }];
+}
+
+const rejection = (fault: string): RunEvent => ({
+  type: "output.rejected",
+  message_id: newId("message"),
+  content: `Your answer does not fit the required JSON schema: ${fault} Answer again with nothing but JSON that fits it.`,
+});

@@ -1,0 +1,35 @@
+import { hashJson } from "../lib/hash.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import type { ContextPlan } from "./context.ts";
+import type { ContextCompacted, ModelSpend, RunEvent } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+import { endStep, startStep } from "./step-events.ts";
+import { summaryRequest } from "./summary.ts";
+
+export type Cut = Exclude<ContextPlan, { do: "fail" }>;
+
+/** Starts a compaction; completes it too if no summary is needed. */
+export function dropMessages(cut: Cut, state: RunState, agent: AgentSnapshot): RunEvent[] {
+  const started = startStep({
+    step_index: state.steps,
+    step_type: "compaction",
+    turn_index: state.turns,
+    name: cut.do,
+    input_hash: cut.do === "compact" ? hashJson(summaryRequest(state, agent, cut)) : null,
+  });
+  if (cut.do === "compact") return [started];
+  return [started, ...compactedEvents(cut, { step_index: state.steps, summary: null, latency_ms: 0, spent: null })];
+}
+
+/** Returns a compaction and the end of its step. Both events are always appended together. */
+export function compactedEvents(
+  { left_out, tokens_before, tokens_after }: Cut,
+  made: Pick<ContextCompacted, "step_index" | "summary" | "latency_ms"> & { spent: ModelSpend | null },
+): RunEvent[] {
+  const { step_index, latency_ms } = made;
+  const strategy = made.summary === null ? "truncate" : "compact";
+  return [
+    { type: "context.compacted", strategy, left_out, tokens_before, tokens_after, ...made },
+    endStep({ step_index, step_type: "compaction", status: "completed", latency_ms }),
+  ];
+}

@@ -1,0 +1,91 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closedObject, oneOf, optional } from "../lib/schema.ts";
+import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import type { reasoningEfforts, toolChoices } from "./providers.ts";
+
+/** A JSON Schema (2020-12) as data, validated where it enters. */
+export type JsonSchema = Record<string, unknown>;
+
+/**
+ * Parts of a model's answer, in order. `metadata` belongs to the provider (signatures of reasoning) and is sent back
+ * unchanged.
+ */
+export const AssistantPart = Type.Union([
+  closedObject({ type: Type.Literal("text"), text: Text, metadata: optional(Json) }),
+  closedObject({ type: Type.Literal("reasoning"), text: Text, metadata: optional(Json) }),
+  closedObject({ type: Type.Literal("tool_call"), id: Id, name: Short, arguments: Text, metadata: optional(Json) }),
+]);
+export type AssistantPart = Static<typeof AssistantPart>;
+
+/** An image by its content. */
+const image = { file_id: Id, mime_type: Short, sha256: Hash };
+export const ImageFacts = closedObject(image);
+export type ImageFacts = Static<typeof ImageFacts>;
+
+/** Prompts are hashed and journaled without the bytes, which are fetched for each request. */
+const PromptImage = closedObject({
+  ...image,
+  /** Base64, only in a request that is being sent. */
+  data: optional(Text),
+});
+export type PromptImage = Static<typeof PromptImage>;
+
+/** Conversation in a format for all providers. Plain JSON, so that it can be hashed and sent to workers. */
+export const PromptMessage = Type.Union([
+  closedObject({ role: Type.Literal("system"), content: Text }),
+  closedObject({ role: Type.Literal("user"), content: Text, images: optional(many(PromptImage)) }),
+  closedObject({ role: Type.Literal("assistant"), parts: many(AssistantPart) }),
+  closedObject({ role: Type.Literal("tool"), call_id: Id, tool: Short, output: Text, is_error: Flag }),
+]);
+export type PromptMessage = Static<typeof PromptMessage>;
+
+export interface ModelTool {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+}
+
+/** One entry of `model_settings.script`, for `test/script`: the behaviour of a run's nth model call. */
+export interface ScriptEntry {
+  text?: string;
+  reasoning?: string;
+  tool_calls?: { name: string; arguments: Record<string, unknown> }[];
+  error?: string;
+  delay_ms?: number;
+  delta_ms?: number;
+}
+
+export interface ModelSettings {
+  temperature?: number;
+  max_output_tokens?: number;
+  reasoning_effort?: (typeof reasoningEfforts)[number];
+  parallel_tool_calls?: boolean;
+  top_p?: number;
+  seed?: number;
+  /** Stop sequences. */
+  stop?: string[];
+  /** Forces a tool call only in the first call of a run; other values apply to each call. */
+  tool_choice?: (typeof toolChoices)[number] | { name: string };
+  script?: ScriptEntry[];
+  /** Number of script entries already used, if the prompt does not show it. */
+  script_at?: number;
+}
+
+export interface ModelRequest {
+  messages: PromptMessage[];
+  tools: ModelTool[];
+  settings: ModelSettings;
+  output_schema?: JsonSchema;
+}
+
+/** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
+export const ModelUsage = closedObject({
+  input_tokens: CountOrNull,
+  output_tokens: CountOrNull,
+  cached_input_tokens: CountOrNull,
+  reasoning_tokens: CountOrNull,
+});
+export type ModelUsage = Static<typeof ModelUsage>;
+
+export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
+export type FinishReason = Static<typeof FinishReason>;

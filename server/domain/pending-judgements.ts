@@ -1,0 +1,41 @@
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { toolText } from "./prompt.ts";
+import { givenOf, wholeText } from "./run-input.ts";
+import type { RunState, ToolCall } from "./run-state.ts";
+
+/** A text that a judge has to check before the model sees it. */
+export interface PendingJudgement {
+  /** Index of the judge in the agent's guardrails. */
+  index: number;
+  on: "input" | "tool_output";
+  tool_call_id: string | null;
+  text: string;
+}
+
+/** Returns the input and external outputs that judges have not checked yet. */
+export function pendingJudgements(
+  { run, calls, decisions }: RunState,
+  { guardrails }: AgentSnapshot,
+): PendingJudgement[] {
+  return (guardrails ?? []).flatMap(({ type, on }, index) => {
+    if (type !== "llm_judge") return [];
+    const isPending = ({ on: point, tool_call_id }: Pick<PendingJudgement, "on" | "tool_call_id">): boolean =>
+      !decisions.some(
+        ({ guardrail, tool_call_id: about }) =>
+          guardrail.index === index && guardrail.on === point && about === tool_call_id,
+      );
+    const input = { index, on: "input", tool_call_id: null, text: wholeText(givenOf(run!)) } as const;
+    const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
+    return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
+  });
+}
+
+const isGiven = ({ submitted, status }: ToolCall): boolean =>
+  submitted && (status === "completed" || status === "failed");
+
+const outputOf = (call: ToolCall, index: number): PendingJudgement => ({
+  index,
+  on: "tool_output",
+  tool_call_id: call.id,
+  text: toolText(call).output,
+});

@@ -1,0 +1,160 @@
+import { planContext } from "./context.ts";
+import { decide } from "./decide.ts";
+import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
+import { type CallPosition, replayCalls } from "./replay-calls.ts";
+import { requiredAction } from "./required-action.ts";
+import type { RunError, RunEvent } from "./run-event.ts";
+import { pendingCalls, type RunState, waitsForSomebody } from "./run-state.ts";
+
+type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
+
+/** Returns the divergences of an entry from the loop's decision; empty if it agrees or has no say. */
+export function replayDecision(place: CallPosition): Found[] {
+  const found = judged(place);
+  return (Array.isArray(found) ? found : [found]).filter((one) => one !== null);
+}
+
+function judged(place: CallPosition): Found | null | Found[] {
+  const { event } = place.entry;
+  switch (event.type) {
+    case "step.started":
+      return event.tool_call_id === null ? begun(place, event) : null;
+    case "step.completed":
+      if (!isBegun(place, event)) return differs(place, event, next(place));
+      return event.answer && event.status === "completed" ? replayCalls(place, event) : null;
+    case "tool.requested":
+      return isAsked(place, event) ? null : differs(place, event, null);
+    case "history.loaded":
+      return place.state.to_prepare[0] === "history" ? null : differs(place, event, next(place));
+    case "documents.attached":
+      return place.state.to_prepare[0] === "documents" ? null : differs(place, event, next(place));
+    case "context.compacted":
+      return cut(place, event);
+    case "run.requires_action":
+    case "run.resumed":
+      return paused(place, event);
+    case "run.completed":
+    case "output.rejected":
+      return ended(place, event);
+    case "run.failed":
+      return failed(place, event);
+    default:
+      return null;
+  }
+}
+
+/** Returns the event that the loop appends next without work. */
+function next({ state, entry, agent }: CallPosition): RunEvent | null {
+  const command = decide(state, agent, entry.at);
+  return command.do === "record" ? command.events[0]! : null;
+}
+
+const stepOf = ({ state }: CallPosition, event: RunEvent | null): number =>
+  event && "step_index" in event && event.step_index !== null ? event.step_index : Math.max(0, state.steps - 1);
+
+/** Divergence of a decision. */
+const differs = (place: CallPosition, recorded: RunEvent, actual: RunEvent | null): Found | null =>
+  divergence(
+    place.entry,
+    stepOf(place, recorded),
+    "decision",
+    `${capital(named(recorded))} stands in the record, and what comes now is ${named(actual)}.`,
+    named(recorded),
+    named(actual),
+  );
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const isBegun = ({ state }: CallPosition, { step_index }: Of<"step.completed">): boolean =>
+  state.open.some((step) => step.step_index === step_index);
+
+/** Checks the start of a model call, a retrieval or a compaction, by the hash of its input. */
+function begun(place: CallPosition, event: Of<"step.started">): Found | null {
+  const actual = next(place);
+  if (actual?.type !== "step.started" || actual.step_type !== event.step_type) return differs(place, event, actual);
+  const { entry, state, agent } = place;
+  const isFirst = event.step_type === "model_call" && state.turns === 0;
+  return (
+    (isFirst && modelOf(place) !== agent.model
+      ? divergence(entry, event.step_index, "prompt", "A different model is called.", modelOf(place), agent.model)
+      : null) ??
+    promptDivergence(entry, event.step_index, `The input of the ${named(event).slice(2)} differs.`, [
+      event.input_hash ?? "",
+      event.input_hash === null ? "" : (actual.input_hash ?? ""),
+    ])
+  );
+}
+
+/** Returns the recorded model, whose name is not part of the prompt. */
+function modelOf({ entries }: CallPosition): string | null {
+  const { event } = entries[0]!;
+  return event.type === "run.created" ? event.model : null;
+}
+
+function isAsked({ state }: CallPosition, { call }: Of<"tool.requested">): boolean {
+  const answer = state.messages.findLast(({ role }) => role === "assistant");
+  const isInAnswer =
+    answer?.role === "assistant" && answer.parts.some((part) => part.type === "tool_call" && part.id === call.id);
+  return isInAnswer || state.calls.some(({ id }) => id === call.id);
+}
+
+/** Checks the number of messages left out. */
+function cut(place: CallPosition, event: Of<"context.compacted">): Found | null {
+  const plan = planContext(place.state, place.agent);
+  const left_out = plan && plan.do !== "fail" ? plan.left_out : null;
+  const message = "A different part of the conversation is left out.";
+  return divergence(place.entry, event.step_index, "decision", message, { left_out: event.left_out }, { left_out });
+}
+
+/** Checks the calls that a run waits for, when it pauses and after each answer. */
+function paused(place: CallPosition, event: Of<"run.requires_action"> | Of<"run.resumed">): Found | null {
+  const { state } = place;
+  const recorded = event.type === "run.resumed" ? [] : idsOf(event);
+  if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(waitsForSomebody));
+  const actual = next(place);
+  if (event.type !== actual?.type || actual.type !== "run.requires_action") return differs(place, event, actual);
+  return waits(place, recorded, actual);
+}
+
+function waits(
+  place: CallPosition,
+  recorded: string[],
+  actual: Of<"run.requires_action"> | RunState["calls"],
+): Found | null {
+  const event = Array.isArray(actual) ? { required_action: requiredAction(actual, 0) } : actual;
+  const message = "The run waits for other calls.";
+  return divergence(place.entry, stepOf(place, null), "decision", message, recorded, idsOf(event));
+}
+
+const idsOf = ({ required_action }: Pick<Of<"run.requires_action">, "required_action">): string[] =>
+  required_action.submit_tool_outputs.tool_calls.map(({ id }) => id).sort();
+
+/** Checks the output, or the reason for which it is returned to the model. */
+function ended(place: CallPosition, event: Of<"run.completed"> | Of<"output.rejected">): Found | null {
+  const actual = next(place);
+  if (actual?.type !== event.type) return differs(place, event, actual);
+  return divergence(place.entry, stepOf(place, null), "output", "The output differs.", said(event), said(actual));
+}
+
+const said = (event: RunEvent): unknown =>
+  event.type === "run.completed"
+    ? { output: event.output, output_json: event.output_json ?? null }
+    : event.type === "output.rejected" && event.content;
+
+/** Checks failures by the loop only: deadlines, day budgets, people and crashes end a run whatever it would do next. */
+function failed(place: CallPosition, event: Of<"run.failed">): Found | null {
+  const { code } = event.error;
+  if (!byLoop.has(code)) return null;
+  // A block can end a run while it waits, so decide as if it were in progress.
+  const actual = next({ ...place, state: { ...place.state, status: "in_progress" } });
+  return actual?.type === "run.failed" && actual.error.code === code ? null : differs(place, event, actual);
+}
+
+const byLoop = new Set<RunError["code"]>([
+  "max_turns_exceeded",
+  "output_schema_mismatch",
+  "guardrail_blocked",
+  "context_length_exceeded",
+  "model_error",
+  "model_rate_limited",
+]);

@@ -1,0 +1,500 @@
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
+import { guardrailPoints, guardrailTypes } from "./agent-snapshot.ts";
+import { Budget } from "./budget-schema.ts";
+import { capsuleLimits } from "./capsule-format.ts";
+import { runErrorCodes } from "./errors.ts";
+import {
+  Count,
+  CountOrNull,
+  Flag,
+  Hash,
+  Id,
+  index,
+  Json,
+  Metadata,
+  Milliseconds,
+  ModelName,
+  Money,
+  many,
+  Short,
+  Text,
+  Timestamp,
+  True,
+} from "./fields.ts";
+import { limits } from "./limits.ts";
+import { AssistantPart, FinishReason, ImageFacts, ModelUsage, PromptMessage } from "./model-call.ts";
+import { ModelPrice } from "./price.ts";
+import { inputRoles } from "./run-input.ts";
+import { environments } from "./scope.ts";
+import { stepTypes } from "./step-kinds.ts";
+
+type Of<Fields extends TProperties> = Static<TObject<Fields>>;
+
+const Any = Type.Unknown();
+const Step = index(capsuleLimits.steps);
+/** -1 is the start. */
+const StepOrStart = Type.Integer({ minimum: -1, maximum: capsuleLimits.steps });
+const Seq = Type.Integer({ minimum: 0, maximum: capsuleLimits.entries });
+
+export const divergenceKinds = ["prompt", "tool_call", "guardrail", "decision", "output"] as const;
+export type DivergenceKind = (typeof divergenceKinds)[number];
+
+/** A place where a replay decides differently from the record. */
+export const Divergence = named(
+  "Divergence",
+  closedObject({
+    step_index: StepOrStart,
+    kind: oneOf(divergenceKinds),
+    /** SHA-256 of the recorded and of the computed value. */
+    expected_hash: Hash,
+    actual_hash: Hash,
+    message: Text,
+    /** Both values, if they are short enough. */
+    expected: optional(Any),
+    actual: optional(Any),
+  }),
+);
+export type Divergence = Static<typeof Divergence>;
+
+export const replayModes = ["strict", "verify"] as const;
+export const replayAgents = ["pinned", "current"] as const;
+
+export const Replay = closedObject({
+  mode: oneOf(replayModes),
+  /** The compared agent: the pinned one, or the current one. */
+  agent: oneOf(replayAgents),
+  agent_version: Count,
+  divergences: many(Divergence, capsuleLimits.entries),
+  first_divergence: orNull(Divergence),
+  /** Number of equal steps. */
+  matched_steps: Count,
+  model_calls: Type.Literal(0),
+  tool_calls: Type.Literal(0),
+});
+export type Replay = Static<typeof Replay>;
+
+/** Usage of a run so far. Null is unknown, 0 is zero; `estimated`: some of it was counted by us. */
+export const RunUsage = named(
+  "Usage",
+  closedObject({
+    input_tokens: CountOrNull,
+    output_tokens: CountOrNull,
+    cached_input_tokens: CountOrNull,
+    reasoning_tokens: CountOrNull,
+    total_tokens: CountOrNull,
+    model_calls: Count,
+    tool_calls: Count,
+    cost_usd: Money,
+    estimated: Flag,
+  }),
+);
+export type RunUsage = Static<typeof RunUsage>;
+
+const spend = {
+  usage: ModelUsage,
+  cost_usd: Money,
+  /** True if the provider sent no counts and we estimated them from the streamed text. */
+  estimated: Flag,
+};
+export const ModelSpend = closedObject(spend);
+export type ModelSpend = Static<typeof ModelSpend>;
+
+/** Answer of a model call and its timing: enough to resume exactly and to replay at the same speed. */
+const ModelAnswer = closedObject({
+  ...spend,
+  message_id: Id,
+  parts: many(AssistantPart),
+  /** Flat triples: part, length in UTF-16 code units, milliseconds since the step started. */
+  deltas: Type.Array(Milliseconds, { maxItems: 1_000_000 }),
+  finish: orNull(FinishReason),
+  time_to_first_token_ms: orNull(Milliseconds),
+});
+export type ModelAnswer = Static<typeof ModelAnswer>;
+
+export const ToolError = named("Failure", closedObject({ code: Short, message: Text }));
+export type ToolError = Static<typeof ToolError>;
+
+export const callStatuses = ["completed", "failed", "rejected", "cancelled", "unknown"] as const;
+
+/** A tool call of another run, with its result. */
+const RecordedCall = closedObject({
+  tool: Short,
+  arguments: Json,
+  status: oneOf(callStatuses),
+  output: Any,
+  error: orNull(ToolError),
+});
+export type RecordedCall = Static<typeof RecordedCall>;
+
+export const callNeeds = ["output", "approval", "reconcile"] as const;
+export type Needs = (typeof callNeeds)[number];
+const Needs = oneOf(callNeeds);
+
+const ToolRequest = closedObject({
+  id: Id,
+  step_index: Step,
+  turn_index: Step,
+  tool_id: orNull(Id),
+  tool: Short,
+  type: Short,
+  arguments: Json,
+  needs: orNull(Needs),
+  /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
+  recorded: optional(StepOrStart),
+});
+export type ToolRequest = Static<typeof ToolRequest>;
+
+/** The decider on a call: a key, or a person at the dashboard. */
+export const Decider = named("Decider", closedObject({ type: Short, id: orNull(Short) }));
+export type Decider = Static<typeof Decider>;
+
+export const RequiredCall = closedObject({
+  id: Id,
+  tool_id: orNull(Id),
+  tool: Short,
+  arguments: Json,
+  needs: Needs,
+  expires_at: Timestamp,
+  /** The child run that made this call; absent for the run's own calls. */
+  run_id: optional(Id),
+});
+export type RequiredCall = Static<typeof RequiredCall>;
+
+export const RequiredAction = closedObject({
+  type: Type.Literal("submit_tool_outputs"),
+  submit_tool_outputs: closedObject({ tool_calls: many(RequiredCall) }),
+});
+export type RequiredAction = Static<typeof RequiredAction>;
+
+/** A file that a tool made. Its content is already stored under `sha256`. */
+export const FileFacts = named(
+  "FileReference",
+  closedObject({ id: Id, filename: Short, mime_type: Short, bytes: Count, sha256: Hash }),
+);
+export type FileFacts = Static<typeof FileFacts>;
+
+/** A guardrail of the agent, and the text that it checked. */
+export const GuardrailPlace = named(
+  "GuardrailPlace",
+  closedObject({ index: Count, type: oneOf(guardrailTypes), on: oneOf(guardrailPoints) }),
+);
+
+export const RunError = named(
+  "RunError",
+  closedObject({
+    type: Type.Literal("run_error"),
+    code: oneOf(runErrorCodes),
+    message: Text,
+    step_index: orNull(StepOrStart),
+    retryable: Flag,
+    /** For `guardrail_blocked`. */
+    guardrail: optional(GuardrailPlace),
+    /** For `replay_diverged`. */
+    divergence: optional(Divergence),
+  }),
+);
+export type RunError = Static<typeof RunError>;
+
+/** A file of a run for its model. */
+const about = {
+  file_id: Id,
+  filename: Short,
+  mime_type: Short,
+  sha256: Hash,
+  /** True if the image itself is sent to the model; its bytes are fetched for each request. */
+  image: Flag,
+  note: orNull(Text),
+};
+/** For clients, without the text. */
+export const DocumentFacts = named("AttachedDocument", closedObject({ ...about, length: CountOrNull }));
+/** `text` is null for images and for unreadable files (`note` has the reason). */
+const AttachedDocument = closedObject({ ...about, text: orNull(Text) });
+export type AttachedDocument = Static<typeof AttachedDocument>;
+
+export const RetrievedPassage = named(
+  "RetrievedPassage",
+  closedObject({
+    memory_id: Id,
+    entry_id: Id,
+    text: Text,
+    score: Type.Number(),
+    file_id: orNull(Id),
+    filename: orNull(Short),
+    chunk_index: Count,
+    page: CountOrNull,
+    heading: orNull(Text),
+  }),
+);
+export type RetrievedPassage = Static<typeof RetrievedPassage>;
+
+export const StoreFailure = named("StoreFailure", closedObject({ memory_id: Id, code: Short, message: Text }));
+
+/** A store that was searched by words only, because its embedding model failed. */
+export const StoreDegradation = named("StoreDegradation", closedObject({ memory_id: Id, error: ToolError }));
+
+/** Result of reranking a store's passages; `error` if they kept their order. */
+export const StoreRerank = named(
+  "StoreRerank",
+  closedObject({ memory_id: Id, reranked: Flag, error: orNull(ToolError) }),
+);
+
+/** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
+const preparations = ["history", "documents", "retrieval"] as const;
+export type Preparation = (typeof preparations)[number];
+
+const step = { step_index: Step, step_type: oneOf(stepTypes) };
+
+export const guardrailVerdicts = ["passed", "flagged", "redacted", "approval_required", "blocked"] as const;
+export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
+
+export const ForkedFrom = named("ForkPoint", closedObject({ run_id: Id, step_index: StepOrStart }));
+
+/** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
+const EarlierMessage = closedObject({
+  id: Id,
+  role: oneOf(inputRoles),
+  content: Text,
+  images: optional(many(ImageFacts, limits.files_per_run)),
+  tool_calls: optional(many(closedObject({ id: Id, name: Short, arguments: Json }))),
+  tool_call_id: optional(Id),
+  tool: optional(Short),
+  is_error: optional(True),
+});
+
+/**
+ * Events of a run, in order. The journal stores these; everything else folds them. Shapes are permanent: fields may be
+ * added, never renamed or removed (tested by the corpus in __fixtures__).
+ */
+export const eventFields = {
+  /** Everything that a run pins when it starts. `agent_hash` names the blob with the whole `AgentSnapshot`. */
+  "run.created": {
+    run_id: Id,
+    project_id: Id,
+    environment: oneOf(environments),
+    agent_id: Id,
+    agent_version: Count,
+    agent_hash: Hash,
+    model: ModelName,
+    input: Text,
+    message_id: Id,
+    /** Images of the user's input. */
+    images: optional(many(ImageFacts, limits.files_per_run)),
+    /** Messages sent along before the input; an empty list if the input was a single message. */
+    earlier: optional(many(EarlierMessage, limits.input_messages)),
+    max_turns: Count,
+    timeout_ms: Count,
+    action_timeout_ms: Count,
+    on_disconnect: oneOf(["continue", "cancel"]),
+    thread_id: orNull(Short),
+    session_id: orNull(Short),
+    user_id: orNull(Short),
+    file_ids: many(Id, 100),
+    parent_run_id: orNull(Id),
+    /** The parent's call that this run answers. */
+    parent_call_id: optional(Id),
+    /** Number of ancestors. */
+    depth: optional(Type.Integer({ minimum: 0, maximum: 100 })),
+    /** Budget: the tightest of its agent's, its own and, for a child, its share of its parent's. */
+    budget: optional(orNull(Budget)),
+    /** Price of its model; null if unknown. Absent in older runs, which used their version's built-in price. */
+    price: optional(orNull(ModelPrice)),
+    metadata: Metadata,
+    request_id: orNull(Short),
+    /** The API key of its request, also through a client token; absent if a person or a schedule started it. */
+    api_key_id: optional(Id),
+    /** The run whose record begins this one, up to `recorded_to`; its cost is not counted again. */
+    forked_from: optional(ForkedFrom),
+    replay_of: optional(Id),
+    /** Result of a replay, known before its first entry is written. */
+    replay: optional(Replay),
+    /** True for an imported trace: nothing of it happened here. */
+    imported: optional(True),
+    /** True for a fork of an imported trace with its pinned agent, whose tools cannot be run here. */
+    foreign_agent: optional(True),
+    /** `seq` of the last entry that was copied. */
+    recorded_to: optional(Seq),
+    /** Duration of the copied steps. Absent in older forks. */
+    recorded_ms: optional(Milliseconds),
+    /** In a copy of a fork: the last `seq` of the fork's source run, which used another agent. */
+    forked_to: optional(Seq),
+    /** Results of the source run's later calls, for equal calls of this run. */
+    recorded: optional(
+      closedObject({
+        mode: oneOf(["recorded_then_live", "recorded_only"]),
+        calls: many(RecordedCall, capsuleLimits.steps),
+      }),
+    ),
+    /** Steps before the first model call, in order. */
+    prepare: optional(many(oneOf(preparations), 3)),
+    /** Tokens of its model's prompt and answer together; null if unknown. */
+    context_window: optional(CountOrNull),
+    /** True if the next entry is `run.queued`. Absent: the run started at once. */
+    queued: optional(True),
+  },
+  "run.queued": { queue_position: Count },
+  "run.started": {},
+  "run.requires_action": { required_action: RequiredAction },
+  "run.resumed": {},
+  "run.recovered": { attempt: Count, step_index: orNull(Step), clean: optional(Flag) },
+  "run.completed": { output: orNull(Text), output_json: Any, usage: RunUsage },
+  "run.failed": { error: RunError, output: orNull(Text), usage: RunUsage },
+  "run.cancelled": { reason: orNull(Text), output: orNull(Text), usage: RunUsage },
+  "step.started": {
+    step_id: Id,
+    ...step,
+    turn_index: Step,
+    name: Short,
+    attempt: Count,
+    tool_call_id: orNull(Id),
+    /** SHA-256 of the input (prompt, tools and settings; or tool and arguments). */
+    input_hash: orNull(Hash),
+  },
+  "step.restarted": {
+    ...step,
+    attempt: Count,
+    /** `seq` of the start that this one replaces, whose deltas are void. */
+    discards: Seq,
+    reason: orNull(ToolError),
+    /** Delay before the new attempt. */
+    delay_ms: Milliseconds,
+    /** Cost of the discarded attempt; null if nothing was counted. */
+    spent: orNull(ModelSpend),
+    /** Text of the discarded attempt: the run's output if it ends without further text. */
+    said: optional(Text),
+  },
+  "step.completed": {
+    ...step,
+    status: oneOf(["completed", "failed", "cancelled"]),
+    latency_ms: Milliseconds,
+    error: orNull(named("StepFailure", closedObject({ code: Short, message: Text, retryable: Flag }))),
+    /** For a model call, else null. */
+    answer: orNull(ModelAnswer),
+  },
+  "tool.requested": { call: ToolRequest },
+  /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
+  "tool.decided": {
+    tool_call_id: Id,
+    decision: oneOf(["approve", "reject"]),
+    reason: orNull(Text),
+    /** Edited arguments, else null. */
+    arguments: orNull(Json),
+    by: optional(Decider),
+    /** Remaining need of the call: an approved client tool still needs its output. */
+    needs: orNull(Needs),
+  },
+  "tool.completed": {
+    tool_call_id: Id,
+    step_index: Step,
+    tool: Short,
+    status: oneOf(callStatuses),
+    output: Any,
+    error: orNull(ToolError),
+    latency_ms: Milliseconds,
+    attempts: Count,
+    message_id: Id,
+    /** True if it was copied from the source run of a fork. */
+    recorded: optional(True),
+    /** True if the call was never made: it could not run, or was rejected. It does not count. */
+    refused: optional(True),
+    /** True if the client submitted it by `submit_tool_outputs`. */
+    submitted: Flag,
+    /** The person or key that rejected it. */
+    by: optional(Decider),
+    /** Files of the call, created in the transaction of this event. */
+    files: optional(many(FileFacts)),
+    /** Cost of a child run, or of models that a search used. Counted there and for this run too. */
+    usage: optional(RunUsage),
+  },
+  "subagent.started": { tool_call_id: Id, run_id: Id, agent_id: Id },
+  "subagent.waiting": { tool_call_id: Id, calls: many(RequiredCall) },
+  "subagent.resumed": { tool_call_id: Id },
+  /** Decision of a guardrail, a step of its own. Never contains the text. */
+  "guardrail.decided": {
+    step_id: Id,
+    step_index: Step,
+    turn_index: Step,
+    guardrail: GuardrailPlace,
+    verdict: oneOf(guardrailVerdicts),
+    /** The call, for `tool_call` and `tool_output`. */
+    tool_call_id: orNull(Id),
+    message: Text,
+    /** Number of matches. */
+    matches: Count,
+    latency_ms: Milliseconds,
+    /** Cost of a judge, else null. */
+    spent: orNull(ModelSpend),
+  },
+  "output.rejected": { message_id: Id, content: Text },
+  "history.loaded": { messages: many(PromptMessage) },
+  "documents.attached": { documents: many(AttachedDocument, 100) },
+  /** Result of searching the agent's stores; ends a `retrieval` step. */
+  "memory.retrieved": {
+    step_index: Step,
+    query: Text,
+    /** Searched stores. */
+    stores: many(closedObject({ memory_id: Id, name: Short })),
+    /** Best first. */
+    matches: many(RetrievedPassage),
+    /** Stores that could not be searched: the run continues without them and tells the model. */
+    failures: many(StoreFailure),
+    /** Results of reranking; absent if no store has a reranker. */
+    reranks: optional(many(StoreRerank)),
+    /** Absent if every store was searched by meaning too. */
+    degradations: optional(many(StoreDegradation)),
+    /** Usage of the operator's models in the search, for vectors or reranking. Counted there too. */
+    usage: optional(RunUsage),
+    latency_ms: Milliseconds,
+  },
+  /** The prompt was too long for the model; ends a `compaction` step. */
+  "context.compacted": {
+    step_index: Step,
+    strategy: oneOf(["compact", "truncate"]),
+    /** Summary of the messages left out; null if there is none. */
+    summary: orNull(Text),
+    /**
+     * Number of messages of the whole conversation (history and run, as `conversation` counts them) that are no longer
+     * sent.
+     */
+    left_out: Count,
+    /** Estimated prompt sizes before and after. */
+    tokens_before: Count,
+    tokens_after: Count,
+    latency_ms: Milliseconds,
+    /** Cost of the summary; null if there is none. */
+    spent: orNull(ModelSpend),
+  },
+};
+
+type Fields = typeof eventFields;
+export type RunEventType = keyof Fields;
+type EventOf<T extends RunEventType> = Of<Fields[T]>;
+export type RunEvent = { [T in RunEventType]: { type: T } & EventOf<T> }[RunEventType];
+
+/** True if the event ends the run. */
+export const endsRun = (event: RunEvent): event is Extract<RunEvent, { type: RunEnd }> => runEnds.has(event.type);
+
+/** True if the event starts a model call. */
+export const beginsModelCall = (
+  event: RunEvent,
+): event is Extract<RunEvent, { type: "step.started" | "step.restarted" }> =>
+  (event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call";
+
+type RunEnd = "run.completed" | "run.failed" | "run.cancelled";
+const runEnds: ReadonlySet<string> = new Set<RunEnd>(["run.completed", "run.failed", "run.cancelled"]);
+
+export type RunCreated = EventOf<"run.created">;
+export type StepStarted = EventOf<"step.started">;
+export type StepRestarted = EventOf<"step.restarted">;
+export type StepCompleted = EventOf<"step.completed">;
+export type ToolCompleted = EventOf<"tool.completed">;
+export type GuardrailDecided = EventOf<"guardrail.decided">;
+export type MemoryRetrieved = EventOf<"memory.retrieved">;
+export type ContextCompacted = EventOf<"context.compacted">;
+
+/** A journaled event. `seq` counts from 1 without gaps; `at` is milliseconds since 1970. */
+export interface JournalEntry {
+  seq: number;
+  at: number;
+  event: RunEvent;
+}

@@ -1,0 +1,527 @@
+import type { AssistantPart, ImageFacts, PromptMessage } from "./model-call.ts";
+import type {
+  AttachedDocument,
+  ContextCompacted,
+  FileFacts,
+  GuardrailDecided,
+  JournalEntry,
+  MemoryRetrieved,
+  ModelAnswer,
+  Needs,
+  Preparation,
+  RequiredAction,
+  RequiredCall,
+  RunCreated,
+  RunError,
+  RunEvent,
+  RunUsage,
+  ToolCompleted,
+  ToolError,
+  ToolRequest,
+} from "./run-event.ts";
+import type { EarlierMessage } from "./run-input.ts";
+import { triggerOf } from "./run-trigger.ts";
+import type { StepType } from "./step-kinds.ts";
+import { stepKinds } from "./step-kinds.ts";
+import { stoodUntil } from "./timing.ts";
+import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
+
+export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export type Message =
+  | { role: "user"; id: string; at: number; content: string; images?: ImageFacts[] }
+  | { role: "assistant"; id: string; at: number; parts: AssistantPart[] /** No run made it. */; given?: true }
+  | { role: "tool"; id: string; at: number; tool_call_id: string; given?: GivenResult };
+
+/** Result of a call that no run made, sent along with the input. */
+export interface GivenResult {
+  tool: string;
+  output: string;
+  is_error: boolean;
+}
+
+export type ToolCallStatus =
+  | "running"
+  | "awaiting_output"
+  | "awaiting_approval"
+  | "completed"
+  | "failed"
+  | "rejected"
+  | "cancelled"
+  | "unknown";
+
+export interface ToolCall extends ToolRequest {
+  status: ToolCallStatus;
+  output: unknown;
+  error: ToolError | null;
+  attempts: number;
+  latency_ms: number | null;
+  created_at: number;
+  completed_at: number | null;
+  /** True if a person approved it: it needs no second approval. */
+  approved: boolean;
+  submitted: boolean;
+  /** Files that the call made. */
+  files: FileFacts[];
+  /** The child run of an agent tool, and the calls that it waits for. */
+  child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
+}
+
+/** A step that has started and not ended. */
+export interface OpenStep {
+  step_index: number;
+  step_type: StepType;
+  turn_index: number;
+  tool_call_id: string | null;
+  attempt: number;
+  /** `seq` of its newest start, which addresses its deltas. */
+  anchor: number;
+  /** The run's attempt that works on it: a lower one than the run's means that the process died during the step. */
+  run_attempt: number;
+  started_at: number;
+}
+
+export interface RunState {
+  run: RunCreated | null;
+  seq: number;
+  status: RunStatus;
+  attempt: number;
+  /** Recoveries since the last completed step: a run that repeatedly crashes the process fails. */
+  stalls: number;
+  created_at: number;
+  /** Null while queued. */
+  started_at: number | null;
+  updated_at: number;
+  ended_at: number | null;
+  /** Start of the current status, and milliseconds of work before it; without the copied part of a fork. */
+  status_since_ms: number;
+  worked_ms: number;
+  /** Initial queue position, until the run starts; runs before it may have started since. */
+  queue_position: number | null;
+  /** Time at which it began to wait for an action. */
+  waiting_since: number | null;
+  /** Number of steps so far: the index of the next one. */
+  steps: number;
+  turns: number;
+  messages: Message[];
+  calls: ToolCall[];
+  open: OpenStep[];
+  /** Final error of a model call or a compaction, until the run fails with it. */
+  model_error: (RunError & { step_index: number }) | null;
+  /** Text of discarded attempts, until a later answer. */
+  discarded: string | null;
+  /** Guardrail decisions so far. */
+  decisions: GuardrailDecided[];
+  /** Error of a blocking guardrail, until the run fails with it. */
+  blocked: RunError | null;
+  /** Number of times the output was returned to the model because it did not fit `output_schema`. */
+  repairs: number;
+  /** Steps that remain before the first model call. */
+  to_prepare: Preparation[];
+  /** Earlier messages of its thread. */
+  history: PromptMessage[];
+  documents: AttachedDocument[];
+  retrieved: Omit<MemoryRetrieved, "step_index" | "latency_ms"> | null;
+  /** Newest compaction, which replaces earlier ones. `after_refusal` until the model has answered since. */
+  compacted: (Pick<ContextCompacted, "summary" | "left_out"> & { after_refusal: boolean }) | null;
+  required_action: RequiredAction | null;
+  output: string | null;
+  output_json: unknown;
+  error: RunError | null;
+  cancel_reason: string | null;
+  usage: RunUsage;
+}
+
+export const initialState: RunState = {
+  run: null,
+  seq: 0,
+  status: "in_progress",
+  attempt: 1,
+  stalls: 0,
+  created_at: 0,
+  started_at: null,
+  updated_at: 0,
+  ended_at: null,
+  status_since_ms: 0,
+  worked_ms: 0,
+  queue_position: null,
+  waiting_since: null,
+  steps: 0,
+  turns: 0,
+  messages: [],
+  calls: [],
+  open: [],
+  model_error: null,
+  discarded: null,
+  decisions: [],
+  blocked: null,
+  repairs: 0,
+  to_prepare: [],
+  history: [],
+  documents: [],
+  retrieved: null,
+  compacted: null,
+  required_action: null,
+  output: null,
+  output_json: null,
+  error: null,
+  cancel_reason: null,
+  usage: noUsage,
+};
+
+export const isOver = (status: RunStatus): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
+export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">): boolean =>
+  needs === null && status !== "running";
+
+/** Ways to update a state: set fields, append to a list, or replace an item. */
+interface Changing {
+  moved(state: RunState, to: Partial<RunState>): RunState;
+  added<T>(list: T[], item: T): T[];
+  changed<T>(list: T[], index: number, item: T): T[];
+}
+
+const copied: Changing = {
+  moved: (state, to) => ({ ...state, ...to }),
+  added: (list, item) => [...list, item],
+  changed: (list, index, item) => list.with(index, item),
+};
+
+/**
+ * Updates in place, for a state that no other code holds: copies would slow down a fold of 20,000 entries ten times.
+ */
+const inPlace: Changing = {
+  moved: (state, to) => Object.assign(state, to),
+  added(list, item) {
+    list.push(item);
+    return list;
+  },
+  changed(list, index, item) {
+    list[index] = item;
+    return list;
+  },
+};
+
+/** The only place where a run changes. Recovery, the trace and the live view fold it over the journal. */
+export const apply = (before: RunState, entry: JournalEntry): RunState => changed(before, entry, copied);
+
+function changed(before: RunState, entry: JournalEntry, changing: Changing): RunState {
+  const { seq, at } = entry;
+  const to = change(before, entry, changing);
+  to.seq = seq;
+  to.updated_at = at;
+  const { status = before.status, run = before.run! } = to;
+  if (seq === 1) Object.assign(to, stoodUntil({ ...before, status_since_ms: at }, status, at));
+  else if (status !== before.status) Object.assign(to, stoodUntil(before, status, at));
+  // Copied entries cost this run nothing, and a fork starts where its copied part ends.
+  if (seq <= (run!.recorded_to ?? 0)) {
+    to.usage = before.usage;
+    if (triggerOf(run!) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
+  }
+  return changing.moved(before, to);
+}
+
+/** Returns the fields that an entry changes. */
+function change(state: RunState, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunState> {
+  if (seq !== state.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${state.seq}.`);
+  if (isOver(state.status)) throw new Error(`${event.type} after the run was ${state.status}.`);
+  switch (event.type) {
+    case "run.created":
+      return {
+        run: event,
+        to_prepare: event.prepare ?? [],
+        created_at: at,
+        started_at: at,
+        messages: [
+          ...(event.earlier ?? []).map((message) => earlierMessage(message, at)),
+          userMessage(event.message_id, at, event.input, event.images),
+        ],
+      };
+    case "run.queued":
+      return { status: "queued", started_at: null, queue_position: event.queue_position };
+    case "run.started":
+      return { status: "in_progress", started_at: at, queue_position: null };
+    case "run.requires_action": {
+      const { required_action } = event;
+      // A partial answer does not restart the wait.
+      return { status: "requires_action", required_action, waiting_since: state.waiting_since ?? at };
+    }
+    case "run.resumed":
+      return { status: "in_progress", required_action: null, waiting_since: null };
+    case "run.recovered":
+      // A clean stop counts as no crash: three deployments during one long call are no crash loop.
+      return { attempt: event.attempt, stalls: event.clean ? state.stalls : state.stalls + 1 };
+    case "run.completed":
+      return { ...ended(at), status: "completed", output: event.output, output_json: event.output_json };
+    case "run.failed":
+      return { ...ended(at), status: "failed", error: event.error, output: event.output };
+    case "run.cancelled":
+      return { ...ended(at), status: "cancelled", cancel_reason: event.reason, output: event.output };
+    case "step.started": {
+      const { step_index, step_type, turn_index, tool_call_id, attempt } = event;
+      const step = {
+        step_index,
+        step_type,
+        turn_index,
+        tool_call_id,
+        attempt,
+        anchor: seq,
+        run_attempt: state.attempt,
+        started_at: at,
+      };
+      return {
+        steps: Math.max(state.steps, step_index + 1),
+        turns: step_type === "model_call" ? state.turns + 1 : state.turns,
+        open: [...state.open, step],
+        usage: stepKinds[step_type].isCall ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
+        calls: changeCall(state, tool_call_id, lists, (call) => ({ ...call, attempts: attempt })),
+      };
+    }
+    case "step.restarted": {
+      const { step_index, attempt, spent, said = state.discarded } = event;
+      const again = (step: OpenStep) =>
+        step.step_index === step_index ? { ...step, attempt, anchor: seq, run_attempt: state.attempt } : step;
+      const usage = spent ? addModelCall(state.usage, spent) : state.usage;
+      return { open: state.open.map(again), usage, discarded: said };
+    }
+    case "step.completed": {
+      const open = state.open.filter((step) => step.step_index !== event.step_index);
+      const next: Partial<RunState> = { open, stalls: 0 };
+      if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed", lists));
+      if (event.answer && event.status === "completed" && state.compacted)
+        next.compacted = { ...state.compacted, after_refusal: false };
+      const { asksModel } = stepKinds[event.step_type];
+      if (event.error && asksModel && event.status === "failed") {
+        const { code, message, retryable } = event.error;
+        const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
+        next.model_error = error as RunState["model_error"];
+      }
+      return next;
+    }
+    case "tool.requested":
+      return requested(state, event.call, at, lists);
+    case "tool.decided": {
+      const { needs } = event;
+      const decide = (call: ToolCall): ToolCall => ({
+        ...call,
+        needs,
+        approved: true,
+        status: waiting(needs),
+        arguments: event.arguments ?? call.arguments,
+      });
+      // The decision is the new intent: it settles what ran before it.
+      const open = state.open.map((step) =>
+        step.tool_call_id === event.tool_call_id ? { ...step, run_attempt: state.attempt } : step,
+      );
+      return { open, calls: changeCall(state, event.tool_call_id, lists, decide) };
+    }
+    case "tool.completed":
+      return {
+        usage: addToolResult(state.usage, event),
+        calls: changeCall(state, event.tool_call_id, lists, (call) => settle(call, event, at)),
+        messages: lists.added(state.messages, {
+          ...({ role: "tool", id: event.message_id, at } as const),
+          tool_call_id: event.tool_call_id,
+        }),
+      };
+    case "subagent.started": {
+      const { run_id, agent_id } = event;
+      const begin = (call: ToolCall): ToolCall => ({ ...call, child: { run_id, agent_id, waits_for: [] } });
+      return { calls: changeCall(state, event.tool_call_id, lists, begin) };
+    }
+    case "subagent.waiting":
+      return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, event.calls)) };
+    case "subagent.resumed":
+      return { calls: changeCall(state, event.tool_call_id, lists, (call) => waitFor(call, [])) };
+    case "guardrail.decided": {
+      const { type: _, ...decision } = event;
+      return {
+        steps: Math.max(state.steps, event.step_index + 1),
+        decisions: lists.added(state.decisions, decision),
+        blocked: event.verdict === "blocked" ? (state.blocked ?? blockedError(event)) : state.blocked,
+        usage: event.spent ? addModelCall(state.usage, event.spent) : state.usage,
+      };
+    }
+    case "output.rejected":
+      return {
+        repairs: state.repairs + 1,
+        messages: lists.added(state.messages, {
+          ...({ role: "user", id: event.message_id, at } as const),
+          content: event.content,
+        }),
+      };
+    case "history.loaded":
+      return { history: event.messages, to_prepare: without(state, "history") };
+    case "documents.attached":
+      return { documents: event.documents, to_prepare: without(state, "documents") };
+    case "memory.retrieved": {
+      const { query, stores, matches, failures } = event;
+      const usage = event.usage ? addChildRun(state.usage, event.usage) : state.usage;
+      const retrieved = { query, stores, matches, failures };
+      return { retrieved, usage, to_prepare: without(state, "retrieval") };
+    }
+    case "context.compacted": {
+      const { summary, left_out, spent } = event;
+      const usage = spent ? addModelCall(state.usage, spent) : state.usage;
+      const after_refusal = state.model_error !== null;
+      return { compacted: { summary, left_out, after_refusal }, model_error: null, usage };
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Converts a message that was sent along to a run's message. */
+export function earlierMessage(message: EarlierMessage, at: number): Message {
+  const { id, role, content, images, tool_calls = [], tool_call_id = "", tool = "", is_error = false } = message;
+  if (role === "user") return userMessage(id, at, content, images);
+  if (role === "tool") return { role, id, at, tool_call_id, given: { tool, output: content, is_error } };
+  const calls = tool_calls.map(
+    (call): AssistantPart => ({ ...call, type: "tool_call", arguments: JSON.stringify(call.arguments) }),
+  );
+  const text: AssistantPart[] = content === "" && calls.length > 0 ? [] : [{ type: "text", text: content }];
+  return { role, id, at, parts: [...text, ...calls], given: true };
+}
+
+const userMessage = (id: string, at: number, content: string, images: ImageFacts[] | undefined): Message => ({
+  ...({ role: "user", id, at, content } as const),
+  ...(images && { images }),
+});
+
+/** Returns the messages from the run's input on, because earlier ones are no answers of this run. */
+export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run?.earlier?.length ?? 0);
+
+const without = ({ to_prepare }: RunState, done: Preparation): Preparation[] =>
+  to_prepare.filter((one) => one !== done);
+
+const waitFor = (call: ToolCall, waits_for: RequiredCall[]): ToolCall => ({
+  ...call,
+  child: call.child && { ...call.child, waits_for },
+});
+
+const blockedError = ({ guardrail, message, step_index }: GuardrailDecided): RunError => ({
+  type: "run_error",
+  code: "guardrail_blocked",
+  message,
+  step_index,
+  retryable: false,
+  guardrail,
+});
+
+export function fold(entries: Iterable<JournalEntry>, from?: RunState): RunState {
+  const folding = createFold(from);
+  for (const entry of entries) folding.add(entry);
+  return folding.state;
+}
+
+export type Fold = ReturnType<typeof createFold>;
+
+/** Folds entry by entry, each at constant cost. */
+export function createFold(from: RunState = initialState) {
+  let state = withOwnLists(from);
+  return {
+    add(entry: JournalEntry): void {
+      state = changed(state, entry, inPlace);
+    },
+    /** Valid until the next `add`. */
+    get state(): RunState {
+      return state;
+    },
+  };
+}
+
+/** Copies the lists, so that in-place updates do not change the original. */
+const withOwnLists = (state: RunState): RunState => ({
+  ...state,
+  messages: [...state.messages],
+  calls: [...state.calls],
+  decisions: [...state.decisions],
+});
+
+/** Returns the state after events that are not journaled yet. */
+export const applyAll = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
+  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
+
+/** Returns the open step of a type of which only one can be open. */
+export const openStep = ({ open }: Pick<RunState, "open">, type: StepType): OpenStep | undefined =>
+  open.find(({ step_type }) => step_type === type);
+
+const ended = (at: number) => ({
+  ended_at: at,
+  queue_position: null,
+  required_action: null,
+  waiting_since: null,
+  open: [],
+});
+
+// Keep an empty finished answer, because it ends the run; without it the model would be called again.
+function answered(
+  state: RunState,
+  answer: ModelAnswer,
+  at: number,
+  finished: boolean,
+  lists: Changing,
+): Partial<RunState> {
+  const usage = addModelCall(state.usage, answer);
+  if (answer.parts.length === 0 && !finished) return { usage };
+  const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts };
+  const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
+  return { usage, messages: lists.added(state.messages, message), discarded: isNews ? null : state.discarded };
+}
+
+const waiting = (needs: Needs | null): ToolCallStatus =>
+  needs === null
+    ? "running"
+    : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
+
+/** Requests a call. A repeated request (unknown outcome) keeps its position and arguments. */
+function requested(state: RunState, request: ToolRequest, at: number, lists: Changing): Partial<RunState> {
+  const { id, needs, step_index } = request;
+  if (step_index < state.steps && state.calls.some((call) => call.id === id))
+    return {
+      calls: changeCall(state, id, lists, (call) => ({ ...call, needs, approved: false, status: waiting(needs) })),
+    };
+  const call: ToolCall = {
+    ...request,
+    status: waiting(needs),
+    output: null,
+    error: null,
+    attempts: 0,
+    latency_ms: null,
+    created_at: at,
+    completed_at: null,
+    approved: false,
+    submitted: false,
+    files: [],
+    child: null,
+  };
+  return { calls: lists.added(state.calls, call), steps: Math.max(state.steps, step_index + 1) };
+}
+
+function changeCall(
+  { calls }: RunState,
+  id: string | null,
+  lists: Changing,
+  change: (call: ToolCall) => ToolCall,
+): ToolCall[] {
+  // The call is one of the newest, so searching from the end is fast.
+  const index = id === null ? -1 : calls.findLastIndex((call) => call.id === id);
+  return index === -1 ? calls : lists.changed(calls, index, change(calls[index]!));
+}
+
+function settle(
+  call: ToolCall,
+  { status, output, error, latency_ms, attempts, submitted, files = [] }: ToolCompleted,
+  at: number,
+): ToolCall {
+  return { ...call, needs: null, status, output, error, latency_ms, attempts, submitted, files, completed_at: at };
+}
+
+/** Returns the calls without a result. */
+export const pendingCalls = (state: RunState): ToolCall[] => state.calls.filter((call) => !isResolved(call));
+
+/** True if a client or person has to answer before the call continues: the call itself, or one of its child run. */
+export const waitsForSomebody = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
+  needs !== null || (child !== null && child.waits_for.length > 0);

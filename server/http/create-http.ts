@@ -1,0 +1,183 @@
+import { type AnyElysia, Elysia } from "elysia";
+import { AppError } from "../domain/errors.ts";
+import { docsDir } from "../lib/assets.ts";
+import { createEventEmitter } from "../lib/event-emitter.ts";
+import { lazy } from "../lib/lazy.ts";
+import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
+import { createCors } from "./cors.ts";
+import { docsRoutes } from "./docs-site.ts";
+import { healthRoutes } from "./health.ts";
+import { createTransportGate, type GateOptions, type OnExposed } from "./https-only.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { createInternalClient, type ProtocolAccess } from "./internal-client.ts";
+import type { Base, Mount, ProtocolPlugin } from "./module.ts";
+import { createOpenApi, openApiRoutes } from "./openapi.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+import { createRequestQueue } from "./request-queue.ts";
+import { type Answered, createResponseFinalizer } from "./response-finalizer.ts";
+import { syncHook } from "./sync-hook.ts";
+import { createWriteAdmission } from "./write-admission.ts";
+
+export interface HttpOptions {
+  /** Absent if requests come from memory instead of a socket. */
+  transport?: Omit<GateOptions, "onExposed">;
+  /** State of the disk and the database file; absent without a database file. */
+  storage?: {
+    /** Throws `storage_full` if there is no room for new work. */
+    requireRoom(fresh?: boolean): void;
+    /** False once corruption was found in the database. */
+    isWhole(): boolean;
+  };
+  /** Folder of the built documentation. */
+  docs?: string;
+}
+
+interface Served {
+  /** Authenticates by API key. */
+  authenticate: Authenticate;
+  noLongerValid: NoLongerValid;
+  onRefused: OnRefused;
+  callbacks: AnyElysia;
+  metrics: AnyElysia;
+  /** Routes under /v1. */
+  resources: Mount;
+  /** Routes of the dashboard; null if it is disabled. */
+  dashboard: { own: AnyElysia; ofProjects(into: AnyElysia): AnyElysia } | null;
+  /** Other protocols over the same API. */
+  doors: readonly ProtocolPlugin[];
+}
+
+/** Creates what API and dashboard share: one application, its rate limits, CORS, idempotency and transport checks. */
+export function createHttpModule({
+  transport,
+  storage,
+  docs = docsDir(),
+  ...base
+}: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "publicUrl" | "closing" | "now"> & HttpOptions) {
+  const { db, seal, log, sandbox, requireRoom, publicUrl, closing, now } = base;
+  // Allows details only for `errors.ts`, which writes the messages that clients see.
+  const root = new Elysia({ normalize: false, allowUnsafeValidationDetails: true });
+  const limiter = createRateLimiter();
+  const cors = createCors({ db });
+  const exposed = createEventEmitter<Parameters<OnExposed>>();
+  const answered = createEventEmitter<[Answered]>();
+  // Dashboard routes are created at the first dashboard request, because many servers only serve API clients.
+  let forPeople = () => {};
+  const routes = () => {
+    forPeople();
+    return root.routes;
+  };
+  const within = createInternalClient((request) => root.handle(request));
+  const gate =
+    transport &&
+    createTransportGate({
+      ...transport,
+      peerOf: (request) => transport.peerOf(within.outerOf(request)),
+      isPlain: (request) => transport.isPlain?.(within.outerOf(request)) ?? false,
+      onExposed: exposed.tell,
+    });
+  const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
+  const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
+  const idempotency = createIdempotency({ db, seal, onBug, now });
+  const openApi = createOpenApi(() => root.routes);
+  const isNewWork = createWriteAdmission(routes);
+  const checks = {
+    database: () => db.sqlite.query("SELECT 1").get() !== null,
+    integrity: () => storage?.isWhole() ?? true,
+    serving: () => !closing.aborted,
+  };
+
+  /** Refuses every request but GET while the server stops, and new work while the disk is full. */
+  function admit(request: Request): void {
+    db.snapshot.renew();
+    if (closing.aborted && request.method !== "GET")
+      throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+    if (request.method !== "GET") admitWork(request);
+  }
+
+  // Checks the disk first: it is cheaper than finding out whether the request is new work, and mostly there is room.
+  function admitWork(request: Request): void {
+    try {
+      requireRoom();
+    } catch (full) {
+      if (isNewWork(request)) throw full;
+    }
+  }
+
+  return {
+    limiter,
+    idempotency,
+    clientOf,
+    isRebound: (request: Request): boolean => gate?.isRebound(request) ?? false,
+    openApi,
+    /** All routes of the application. */
+    routes,
+    /** Calls back with each `Authorization` header that came over plain HTTP. */
+    onExposed: exposed.listen,
+    /** Calls back with each response to an external request. */
+    onAnswered: answered.listen,
+    /** Builds the complete application. */
+    serve({ authenticate, noLongerValid, onRefused, callbacks, metrics, resources, dashboard, doors }: Served): Elysia {
+      const identify = createIdentify({ authenticate, limiter, cors, clientOf, wasCounted: within.wasCounted });
+      const auth = createAuth("key", {
+        identify,
+        authenticate,
+        idempotency,
+        onRefused,
+        requestQueue: createRequestQueue(),
+      });
+      const onClientId = (client_request_id: string, request_id: string, { method, url }: Request) =>
+        log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
+      const onAnswered = (response: Answered, request: Request) => {
+        if (within.outerOf(request) === request) answered.tell(response);
+      };
+      forPeople = lazy(() => {
+        dashboard?.ofProjects(root);
+        root.compile();
+      });
+      const app = root
+        .wrap((handle, { url }) => {
+          if (url.includes("/console/api/")) forPeople();
+          return handle;
+        })
+        .wrap(idempotency.around)
+        .use(
+          createResponseFinalizer({
+            routes,
+            limiter,
+            publicUrl,
+            identify,
+            cors,
+            gate,
+            onAnswered,
+            onClientId,
+            onBug,
+            now,
+          }),
+        )
+        .onRequest(syncHook(({ request }) => admit(request)))
+        .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
+        .use(metrics)
+        .use(docsRoutes({ folder: docs, openApi }))
+        .use(callbacks)
+        .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
+        .use(dashboard?.own ?? new Elysia());
+      const countAhead: ProtocolAccess["countAhead"] = (outer, principal, bucket) => {
+        count(limiter, principal, bucket);
+        within.counted(outer, bucket);
+      };
+      const { madeBefore } = idempotency;
+      const access = {
+        auth,
+        identify,
+        noLongerValid,
+        api: within.send,
+        forward: within.forward,
+        countAhead,
+        madeBefore,
+      };
+      for (const door of doors) root.use(door(access));
+      return app as unknown as Elysia;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** Reference to a module that is created later. */
+export interface LateRef<Provided> {
+  /** Throws until it is provided. Only requests and runs call it, which come later. */
+  (): Provided;
+  provide(provided: Provided): void;
+}
+
+export function createLateRef<Provided extends object>(name: string): LateRef<Provided> {
+  let given: Provided | null = null;
+  const port = (): Provided => {
+    if (given === null) throw new Error(`Nobody provides ${name} yet.`);
+    return given;
+  };
+  return Object.assign(port, {
+    provide(provided: Provided): void {
+      if (given !== null) throw new Error(`Somebody provides ${name} already.`);
+      given = provided;
+    },
+  });
+}

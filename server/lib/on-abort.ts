@@ -1,0 +1,11 @@
+/**
+ * Calls back when one of the signals aborts, or at once if one already is; returns a function that unsubscribes. Unlike
+ * `AbortSignal.any`, it leaves nothing at a signal that lives as long as the process.
+ */
+export function onAbort(signals: readonly AbortSignal[], callback: () => void): () => void {
+  for (const signal of signals) signal.addEventListener("abort", callback);
+  if (signals.some(({ aborted }) => aborted)) callback();
+  return () => {
+    for (const signal of signals) signal.removeEventListener("abort", callback);
+  };
+}

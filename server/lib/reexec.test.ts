@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { isServeCommand } from "./reexec.ts";
+
+// A false positive re-executes for nothing; a false negative leaves a server with 256 requests.
+test.each<[string, boolean]>([
+  ["", true],
+  ["serve", true],
+  ["serve --port 0", true],
+  ["--port 0", true],
+  ["keys list", false],
+  ["version", false],
+])("`runnel %s` is a server: %p", (line, served) => {
+  expect(isServeCommand(line === "" ? [] : line.split(" "))).toBe(served);
+});

@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { decoded, toSafeString } from "./safe-string.ts";
+
+test("every external value becomes a text that is valid in a URL", () => {
+  const values = ["a", 7, false, "x\ud800", null, undefined, { toString: 1 }, ["a"], Symbol("a")];
+  expect(values.map(toSafeString)).toEqual(["a", "7", "false", "x\ufffd", "", "", "", "", ""]);
+  for (const value of values) expect(() => encodeURIComponent(toSafeString(value))).not.toThrow();
+});
+
+test("text that was not encoded is not decoded", () => {
+  expect([decoded("a%20b"), decoded("%"), decoded("%ff")]).toEqual(["a b", null, null]);
+});

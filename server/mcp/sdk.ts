@@ -1,7 +1,0 @@
-// Loaded when a server is spoken to for the first time: it costs 15 MB and 35 ms, and most installations need it never.
-export { Client } from "@modelcontextprotocol/sdk/client/index.js";
-export { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-export { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-export type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
-export { McpError, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
-export type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";

@@ -1,0 +1,25 @@
+import type { AgentStore } from "../../resources/agents/store.ts";
+
+type DoorAgent = ReturnType<AgentStore["throughDoor"]>[number];
+
+export const protocolVersion = "1.0";
+
+/** Returns the agent card of the A2A protocol. */
+export function cardOf({ id, name, description, version }: DoorAgent, publicUrl: string) {
+  const url = `${publicUrl}/a2a/v1/agents/${id}`;
+  const about = description ?? `The agent ${name}.`;
+  return {
+    name,
+    description: about,
+    version: String(version),
+    documentationUrl: `${publicUrl}/docs/connect/a2a`,
+    supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({ url, protocolBinding, protocolVersion })),
+    provider: { organization: "runnel", url: publicUrl },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+    securitySchemes: { apiKey: { httpAuthSecurityScheme: { scheme: "bearer", description: "An API key." } } },
+    securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
+    defaultInputModes: ["text/plain", "application/json"],
+    defaultOutputModes: ["text/plain", "application/json"],
+    skills: [{ id, name, description: about, tags: ["runnel"] }],
+  };
+}

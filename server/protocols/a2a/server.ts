@@ -1,0 +1,175 @@
+import { closesConnection, toAppError } from "../../http/errors.ts";
+import type { ProtocolAccess } from "../../http/internal-client.ts";
+import { readBody } from "../../http/json-body.ts";
+import { parseJsonAsync } from "../../http/parse-json-async.ts";
+import type { Principal } from "../../http/principal.ts";
+import { isNumber } from "../../lib/exact-numbers.ts";
+import { hashJson } from "../../lib/hash.ts";
+import { hasParts, isObject } from "../../lib/json.ts";
+import type { AgentStore } from "../../resources/agents/store.ts";
+import { cardOf, protocolVersion } from "./card.ts";
+import type { Wrap } from "./dialect.ts";
+import { A2aError, thrownAs } from "./errors.ts";
+import { inCamelCase } from "./field-names.ts";
+import type { Operation } from "./operations.ts";
+
+interface Deps {
+  agents: Pick<AgentStore, "throughDoor">;
+  operations: Record<string, Operation>;
+  identify: ProtocolAccess["identify"];
+  publicUrl: () => string;
+}
+
+type Json = Record<string, unknown>;
+type Answered = Record<string, unknown>;
+
+/** The protocol's two bindings, over the same operations. */
+export function createA2aServer({ agents, operations, identify, publicUrl }: Deps) {
+  /** Authenticates a request for an agent. Throws "not found" for agents that have not opted in. */
+  function admit(request: Request, headers: Answered, agentId: string): Principal {
+    const principal = identify(request, headers, "reads_per_minute");
+    agentOf(principal, agentId);
+    const version = request.headers.get("a2a-version") ?? new URL(request.url).searchParams.get("A2A-Version");
+    if (version && !version.startsWith("1."))
+      throw new A2aError("VERSION_NOT_SUPPORTED", `This agent speaks ${protocolVersion}.`);
+    return principal;
+  }
+
+  function agentOf(principal: Principal, agentId: string) {
+    const agent = agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId);
+    if (!agent) throw new A2aError("TASK_NOT_FOUND", "There is no such agent.");
+    return agent;
+  }
+
+  /** Returns the operation of a method such as `SendMessage`. */
+  function operationNamed(method: string): Operation | undefined {
+    const name = method.charAt(0).toLowerCase() + method.slice(1);
+    return Object.hasOwn(operations, name) ? operations[name] : undefined;
+  }
+
+  async function bodyOf(request: Request): Promise<Json> {
+    const type = request.headers.get("content-type");
+    if (type !== null && !/json/i.test(type)) throw new A2aError("CONTENT_TYPE_NOT_SUPPORTED", "Expected JSON.");
+    const bytes = await readBody(request);
+    const body = bytes.length === 0 ? {} : await parseJsonAsync(bytes);
+    if (!isObject(body)) throw new A2aError("INVALID_REQUEST", "Expected an object.");
+    return (await inCamelCase(body)) as Json;
+  }
+
+  /** JSON-RPC 2.0. */
+  async function rpc(request: Request, headers: Answered, agentId: string): Promise<Response> {
+    let id: unknown = null;
+    const wrap: Wrap = (message) => ({
+      jsonrpc: "2.0",
+      id,
+      ...("error" in message ? { error: message.error.rpc() } : message),
+    });
+    try {
+      const principal = admit(request, headers, agentId);
+      const { jsonrpc, method, params = {}, id: asked } = await bodyOf(request);
+      id = typeof asked === "string" || isNumber(asked) ? asked : null;
+      if (jsonrpc !== "2.0" || typeof method !== "string")
+        throw new A2aError("INVALID_REQUEST", "Expected JSON-RPC 2.0.");
+      if (!hasParts(params)) throw new A2aError("INVALID_PARAMS", "params: expected an object.");
+      const operation = /^[A-Z]/.test(method) ? operationNamed(method) : undefined;
+      if (!operation) throw new A2aError("METHOD_NOT_FOUND", `There is no method ${method}.`);
+      const result = await operation({ request, principal, agentId, params: params as Json, wrap });
+      return result instanceof Response ? result : json(200, wrap({ result }));
+    } catch (thrown) {
+      const error = asA2a(thrown);
+      // Errors about the message have status 200; errors about the sender or the server have an HTTP status too.
+      return json([401, 403, 408, 429, 500, 503].includes(error.status) ? error.status : 200, wrap({ error }), error);
+    }
+  }
+
+  /** HTTP with JSON. */
+  async function rest(request: Request, headers: Answered, agentId: string): Promise<Response> {
+    try {
+      const principal = admit(request, headers, agentId);
+      const { pathname, searchParams } = new URL(request.url);
+      const path = pathname.slice(pathname.indexOf(agentId) + agentId.length);
+      const [name, of] = operationAt(request.method, path) ?? [];
+      if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
+      const body =
+        request.method === "POST"
+          ? await bodyOf(request)
+          : ((await inCamelCase(Object.fromEntries(searchParams))) as Json);
+      const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
+      const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
+      return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
+    } catch (thrown) {
+      const error = asA2a(thrown);
+      return json(error.status, error.http(), error, typeFor(request));
+    }
+  }
+
+  return {
+    rpc,
+    rest,
+    card(request: Request, headers: Answered, agentId: string): Response {
+      try {
+        const agent = agentOf(admit(request, headers, agentId), agentId);
+        const card = cardOf(agent, publicUrl());
+        const answer = json(200, card);
+        answer.headers.set("cache-control", "private, max-age=60");
+        answer.headers.set("last-modified", new Date(agent.updated_at).toUTCString());
+        answer.headers.set("etag", `"${hashJson(card)}"`);
+        return answer;
+      } catch (thrown) {
+        const error = asA2a(thrown);
+        return json(error.status, error.http(), error);
+      }
+    },
+  };
+}
+
+/** Paths of the HTTP binding. */
+export const restPlaces: [method: string, path: RegExp, operation: string][] = [
+  ["POST", /^\/message:send$/, "SendMessage"],
+  ["POST", /^\/message:stream$/, "SendStreamingMessage"],
+  ["GET", /^\/tasks$/, "ListTasks"],
+  ["GET", /^\/tasks\/(?<id>[^/:]+)$/, "GetTask"],
+  ["POST", /^\/tasks\/(?<id>[^/:]+):cancel$/, "CancelTask"],
+  ["GET", /^\/tasks\/(?<id>[^/:]+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/(?<id>[^/:]+):subscribe$/, "SubscribeToTask"],
+  ["POST", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs$/, "CreateTaskPushNotificationConfig"],
+  ["GET", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs$/, "ListTaskPushNotificationConfigs"],
+  ["GET", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs\/(?<id>[^/]+)$/, "GetTaskPushNotificationConfig"],
+  ["DELETE", /^\/tasks\/(?<taskId>[^/:]+)\/pushNotificationConfigs\/(?<id>[^/]+)$/, "DeleteTaskPushNotificationConfig"],
+  ["GET", /^\/extendedAgentCard$/, "GetExtendedAgentCard"],
+];
+
+/** Returns the operation of a path of the HTTP binding, and the ids in it. */
+function operationAt(method: string, path: string): [name: string, of: Json] | null {
+  for (const [asked, pattern, operation] of restPlaces) {
+    const match = asked === method ? pattern.exec(path) : null;
+    if (match) return [operation, { ...match.groups }];
+  }
+  return null;
+}
+
+/** The protocol has two media types. A client that sends or accepts its own one gets that. */
+const typeFor = ({ headers }: Request): string =>
+  [headers.get("accept"), headers.get("content-type")].some((one) => one?.includes(ownType))
+    ? ownType
+    : "application/json";
+const ownType = "application/a2a+json";
+
+function asA2a(thrown: unknown): A2aError {
+  if (thrown instanceof A2aError) return thrown;
+  const error = thrownAs(toAppError(thrown));
+  if (error === null) throw thrown; // A bug: rethrow it, so that its cause is logged.
+  return error;
+}
+
+const json = (status: number, body: object, error?: A2aError, type = "application/json"): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      "content-type": type,
+      "cache-control": "no-store",
+      ...(status === 401 && { "www-authenticate": "Bearer" }),
+      ...(closesConnection({ status }) && { connection: "close" }),
+      ...(error?.retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(error.retryAfter))) }),
+    },
+  });

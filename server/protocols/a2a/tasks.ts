@@ -1,0 +1,154 @@
+import type { RequiredAction } from "../../domain/run-event.ts";
+import type { RunStatus } from "../../domain/run-state.ts";
+import { isObject } from "../../lib/json.ts";
+import { A2aError } from "./errors.ts";
+
+interface Part {
+  text?: string;
+  data?: unknown;
+}
+
+export type Task = ReturnType<typeof taskOf>;
+
+export const stateOf: Record<RunStatus, string> = {
+  queued: "TASK_STATE_SUBMITTED",
+  in_progress: "TASK_STATE_WORKING",
+  requires_action: "TASK_STATE_INPUT_REQUIRED",
+  completed: "TASK_STATE_COMPLETED",
+  failed: "TASK_STATE_FAILED",
+  cancelled: "TASK_STATE_CANCELED",
+};
+
+/** Returns the run status of a task state, or null if no run has it. */
+export const statusOf = (state: string): RunStatus | null =>
+  (Object.keys(stateOf) as RunStatus[]).find((status) => stateOf[status] === state) ?? null;
+
+/** A run as the API returns it; lists omit some fields. */
+export interface TaskRun {
+  id: string;
+  agent_id: string;
+  status: RunStatus;
+  thread_id: string | null;
+  output?: string | null;
+  output_json?: unknown;
+  error?: { code: string; message: string } | null;
+  required_action?: RequiredAction | null;
+  messages?: { id: string; role: string; content: unknown }[];
+  created_at: string;
+  started_at?: string | null;
+  ended_at?: string | null;
+}
+
+const contextOf = ({ id, thread_id }: Pick<TaskRun, "id" | "thread_id">): string => thread_id ?? id;
+
+/** Ids of a task in updates. */
+export const placeOf = (run: Pick<TaskRun, "id" | "thread_id">) => ({ taskId: run.id, contextId: contextOf(run) });
+
+interface Shown {
+  /** Number of last messages to include; undefined: all. */
+  history?: number;
+  artifacts?: boolean;
+}
+
+/** Converts a run to a task. */
+export function taskOf(run: TaskRun, { history, artifacts = true }: Shown = {}) {
+  const said = history === 0 ? [] : historyOf(run);
+  const made = artifacts ? artifactsOf(run) : [];
+  return {
+    id: run.id,
+    contextId: contextOf(run),
+    status: taskStatus(run),
+    ...(made.length > 0 && { artifacts: made }),
+    ...(said.length > 0 && { history: history === undefined ? said : said.slice(-history) }),
+  };
+}
+
+function taskStatus(run: TaskRun) {
+  const parts = explanationOf(run);
+  const message = parts && { messageId: `${run.id}-status`, ...placeOf(run), role: "ROLE_AGENT", parts };
+  const timestamp = run.ended_at ?? run.started_at ?? run.created_at;
+  return { state: stateOf[run.status], ...(message && { message }), timestamp };
+}
+
+/** Returns the status message of a task that waits or failed, else null. */
+function explanationOf({ required_action, error }: TaskRun): Part[] | null {
+  if (required_action) return questionParts(required_action);
+  return error ? [{ text: `${error.code}: ${error.message}` }] : null;
+}
+
+const asks = { approval: "an approval of", output: "the output of", reconcile: "word of what became of" };
+
+/** Returns the pending calls as text for people and as data for programs. */
+export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredAction): Part[] {
+  const text = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`).join(" ");
+  const shown = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
+  return [{ text }, { data: { tool_calls: shown } }];
+}
+
+const artifactId = "output";
+
+/** Artifact with the output, whole or in part. */
+export const artifactOf = (parts: Part[]) => ({ artifactId, name: artifactId, parts });
+
+export const outputParts = ({ output, output_json }: Pick<TaskRun, "output" | "output_json">): Part[] =>
+  output_json === null || output_json === undefined ? (output ? [{ text: output }] : []) : [{ data: output_json }];
+
+function artifactsOf(run: TaskRun) {
+  const parts = outputParts(run);
+  return parts.length > 0 ? [artifactOf(parts)] : [];
+}
+
+const roles: Record<string, string> = { user: "ROLE_USER", assistant: "ROLE_AGENT" };
+
+const historyOf = (run: TaskRun) =>
+  (run.messages ?? []).flatMap(({ id, role, content }) =>
+    roles[role] && typeof content === "string" && content !== ""
+      ? [{ messageId: id, ...placeOf(run), role: roles[role], parts: [{ text: content }] }]
+      : [],
+  );
+
+/** A client's message after parsing. */
+export interface Sent {
+  messageId: string;
+  text: string;
+  data: unknown[];
+  taskId: string | null;
+  contextId: string | null;
+}
+
+const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
+const idOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/** Parses a message. Throws if it is invalid or has unsupported parts. */
+export function readMessage(message: unknown): Sent {
+  if (!isObject(message)) throw invalid("message: expected an object.");
+  const { parts, role, messageId, taskId, contextId } = message;
+  if (typeof messageId !== "string") throw invalid("message.messageId: expected a text.");
+  if (role !== "ROLE_USER") throw invalid("message.role: expected ROLE_USER.");
+  if (!Array.isArray(parts) || parts.length === 0) throw invalid("message.parts: expected one part at least.");
+  const data: unknown[] = [];
+  const texts = parts.map((part) => {
+    if (isObject(part) && typeof part.text === "string") return part.text;
+    if (!isObject(part) || !("data" in part))
+      throw new A2aError("CONTENT_TYPE_NOT_SUPPORTED", "message.parts: text and data are taken, files are not.");
+    data.push(part.data);
+    return JSON.stringify(part.data);
+  });
+  return { messageId, text: texts.join("\n"), data, taskId: idOrNull(taskId), contextId: idOrNull(contextId) };
+}
+
+/**
+ * Returns the tool outputs of a message: its data `{tool_outputs: […]}`, or its text if exactly one call waits. Throws
+ * if a text is ambiguous.
+ */
+export function outputsOf({ text, data }: Sent, { submit_tool_outputs: { tool_calls } }: RequiredAction): unknown[] {
+  const [given] = data.flatMap((one) => (isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : []));
+  if (given) return given;
+  const [call, ...others] = tool_calls;
+  if (!call || others.length > 0) throw invalid("Several calls wait: send data with tool_outputs.");
+  if (call.needs === "output") return [{ tool_call_id: call.id, output: text }];
+  const decision = text.trim().toLowerCase();
+  if (decision !== "approve" && decision !== "reject")
+    throw invalid("Say approve or reject, or send data with tool_outputs.");
+  return [{ tool_call_id: call.id, decision }];
+}

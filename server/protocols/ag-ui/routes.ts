@@ -1,0 +1,137 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
+import { invalid } from "../../http/errors.ts";
+import type { ProtocolAccess } from "../../http/internal-client.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import { withDeclaration } from "../../http/operation.ts";
+import { sseHeaders } from "../../lib/sse.ts";
+import type { AgentStore } from "../../resources/agents/store.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
+import { readerOf } from "../openai/door.ts";
+import { agUiDialect, agUiTold } from "./dialect.ts";
+import { agUiMessages } from "./history.ts";
+import { type Answered, RunAgentInput, readInput, type Said } from "./request.ts";
+
+interface Deps extends ConversationDeps, Pick<ProtocolAccess, "identify"> {
+  agents: Pick<AgentStore, "has">;
+}
+
+const read = readerOf(RunAgentInput);
+
+/** Routes of AG-UI. Every operation goes through the API, with its key and its rules. */
+export function agUiRoutes({ identify, agents, ...deps }: Deps) {
+  const conversations = createConversations(deps);
+
+  async function run(talk: Talk, body: RunAgentInput): Promise<Response> {
+    const asked = readInput(body);
+    switch (asked.do) {
+      case "say":
+        return say(talk, body, asked);
+      case "answer":
+        return answer(talk, body, asked);
+      default:
+        return tell(talk, body);
+    }
+  }
+
+  async function say(talk: Talk, body: RunAgentInput, { run, context, place, keep }: Said): Promise<Response> {
+    if (!agents.has(talk.principal, talk.agentId)) throw notFound();
+    const given = body.forwardedProps?.run ?? {};
+    const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
+    const named = (param: string) => {
+      const [field = ""] = param.split(/[.[]/);
+      if (field === "input") return `messages[${place}]`;
+      return field in given && !(field in run) ? `forwardedProps.run.${param}` : param;
+    };
+    const with_ = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
+    const runId = await conversations.say(talk, chat, { ...given, ...run, ...with_ }, named);
+    return follow(talk, body, runId, 0, []);
+  }
+
+  /**
+   * Submits outputs and decisions to the run that asked. Results of server tools, which clients send back too, are
+   * dropped.
+   */
+  async function answer(talk: Talk, body: RunAgentInput, { answers }: Answered): Promise<Response> {
+    const asking = answers.flatMap(({ run_id, place, ...given }) => {
+      const runId = run_id ?? conversations.askedBy(talk, given.tool_call_id);
+      return runId === null ? [] : [{ runId, place, given }];
+    });
+    const [first] = asking;
+    if (!first)
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: answers[0]!.place });
+    const other = asking.find(({ runId }) => runId !== first.runId);
+    if (other) throw invalid(other.place, "Answers go to one run at a time.");
+    const named = (param: string): string =>
+      param.replace(
+        /^tool_outputs\[(\d+)\](?:\.tool_call_id)?/,
+        (_, index) => asking[Number(index)]?.place ?? "messages",
+      );
+    const outputs = asking.map(({ given }) => given);
+    const { from, asked } = await conversations.answer(talk, first.runId, outputs, named);
+    return follow(
+      talk,
+      body,
+      first.runId,
+      from,
+      asked.map(({ id }) => id),
+    );
+  }
+
+  /** Returns the stored conversation and follows its active run, for a request without a message. */
+  async function tell(talk: Talk, body: RunAgentInput): Promise<Response> {
+    const { threadId, runId } = body;
+    const under = conversations.underWay(talk, threadId, userIn(body));
+    const messages = agUiMessages(await conversations.recorded(talk, threadId, userIn(body)));
+    return under === null
+      ? new Response(agUiTold(threadId, runId, messages), { headers: sseHeaders })
+      : follow(talk, { ...body, messages: [] }, under, 0, [], messages);
+  }
+
+  function follow(
+    talk: Talk,
+    body: RunAgentInput,
+    id: string,
+    from: number,
+    asked: readonly string[],
+    snapshot?: readonly object[],
+  ): Response {
+    const { threadId, runId, messages, protocolVersion = "0" } = body;
+    const isCurrent = !protocolVersion.startsWith("0");
+    const results = new Set(messages.flatMap(({ toolCallId }) => toolCallId ?? []));
+    const told = [...asked, ...messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.id))];
+    const has = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
+    // A disconnect cancels the run, because few clients reconnect to one.
+    const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
+    const dialectOf = (of: Followed) => agUiDialect({ ...of, ...has, threadId, runId, isCurrent });
+    return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
+  }
+
+  return new Elysia({ prefix: "/ag-ui/v1/agents/:id" }).post(
+    "/",
+    async ({ request, set, params: { id } }) => {
+      // Each request counts as a read; the API requests that it makes are counted too.
+      const principal = identify(request, set.headers, "reads_per_minute");
+      return run({ request, agentId: id, principal }, read(await readJsonBody(request)));
+    },
+    { parse: "none", ...withDeclaration({ needsRoom: false }) },
+  );
+}
+
+const userIn = ({ forwardedProps }: RunAgentInput): string | null => forwardedProps?.user_id ?? null;
+
+/** Adds context as a user message, because a page must not change an agent's instructions. */
+function before(context: string, input: CreateRun["input"]): Pick<CreateRun, "input"> {
+  if (context === "") return { input };
+  const said = typeof input === "string" ? [{ role: "user" as const, content: input }] : input;
+  return { input: [{ role: "user", content: context }, ...said] };
+}
+
+function instructed(context: string, given: Record<string, unknown>, input: CreateRun["input"]): object {
+  if (context === "") return { input };
+  const own = (given.overrides ?? {}) as Record<string, unknown>;
+  const texts = [own.additional_instructions, context].filter((text) => typeof text === "string");
+  return { input, overrides: { ...own, additional_instructions: texts.join("\n\n") } };
+}

@@ -1,0 +1,196 @@
+import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
+import type { ModelAnswer, RequiredCall } from "../../domain/run-event.ts";
+import type { EventEncoder } from "../../runs/stream/stream.ts";
+import type { Followed } from "../conversations.ts";
+
+interface Streamed extends Followed {
+  /** Calls that the client was asked about before this stream, by `keyOf`. */
+  asked: Iterable<string>;
+}
+
+/** Key of a question about a call, so that each is asked once. */
+export const keyOf = ({ id, needs }: Pick<RequiredCall, "id" | "needs">): string => `${id}:${needs}`;
+
+const line = (part: object): string => `data: ${JSON.stringify(part)}\n\n`;
+
+const finishOf: Record<string, string> = { length: "length", content_filter: "content-filter" };
+
+/** Encodes a run as one assistant message with the run's id; each model call begins a step. */
+export function uiMessageDialect({ run_id, answered, answers, asked: before }: Streamed): EventEncoder {
+  let isBegun = false;
+  /** The current step, its model call's index, and whether it has text. */
+  let step = { index: -1, isOpen: false, isSaid: false };
+  /** The current text or reasoning, and the number of parts so far. */
+  let part = { id: "", kind: "", count: 0 };
+  let finishReason = "stop";
+  const shown = new Set<string>();
+  const asked = new Set(before);
+
+  function begin(): string {
+    if (isBegun) return "";
+    isBegun = true;
+    return line({ type: "start", messageId: run_id, messageMetadata: { run_id } });
+  }
+
+  function endPart(): string {
+    if (part.id === "") return "";
+    const { id, kind, count } = part;
+    part = { id: "", kind: "", count };
+    return line({ type: `${kind}-end`, id });
+  }
+
+  function endStep(): string {
+    const ended = endPart() + (step.isOpen ? line({ type: "finish-step" }) : "");
+    step.isOpen = false;
+    return ended;
+  }
+
+  function beginStep(index: number): string {
+    const ended = endStep();
+    step = { index, isOpen: true, isSaid: false };
+    return ended + line({ type: "start-step" });
+  }
+
+  function say(kind: "text" | "reasoning", delta: string): string {
+    step.isSaid ||= kind === "text";
+    let opening = "";
+    if (part.kind !== kind) {
+      opening = endPart();
+      part = { id: `${run_id}-${part.count}`, kind, count: part.count + 1 };
+      opening += line({ type: `${kind}-start`, id: part.id });
+    }
+    return `${opening}data: {"type":"${kind}-delta","id":"${part.id}","delta":${JSON.stringify(delta)}}\n\n`;
+  }
+
+  const show = (call: { id: string; tool: string; type?: string; arguments: unknown }, isOurs: boolean): string => {
+    shown.add(call.id);
+    const { id: toolCallId, tool: toolName, arguments: input } = call;
+    const dynamic = call.type === "mcp" && { dynamic: true };
+    return line({
+      type: "tool-input-available",
+      toolCallId,
+      toolName,
+      input,
+      providerExecuted: isOurs,
+      ...dynamic,
+    });
+  };
+
+  /** Asks the client for a call's output or approval. */
+  function ask(call: RequiredCall): string {
+    const key = keyOf(call);
+    if (asked.has(key)) return "";
+    asked.add(key);
+    if (call.needs === "output") return show(call, false);
+    const announced = shown.has(call.id) ? "" : show(call, true);
+    const doubt = call.needs === "reconcile" && {
+      reason: "Whether the call was done is not known. Shall it be done (again)?",
+    };
+    return announced + line({ type: "tool-approval-request", approvalId: call.id, toolCallId: call.id, ...doubt });
+  }
+
+  const isDecidedHere = (id: string): boolean => asked.has(`${id}:approval`) || asked.has(`${id}:reconcile`);
+
+  function completed(data: Extract<Frame, { event: "tool.completed" }>["data"]): string {
+    const { tool_call_id: toolCallId, status, result, error, files = [] } = data;
+    if (status === "completed")
+      return (
+        line({ type: "tool-output-available", toolCallId, output: result ?? null }) +
+        files.map((file) => line({ type: "data-file", id: file.id, data: file })).join("")
+      );
+    if (status !== "rejected" || !isDecidedHere(toolCallId))
+      return line({ type: "tool-output-error", toolCallId, errorText: error?.message ?? status });
+    const decided = { type: "tool-approval-response", approvalId: toolCallId, approved: false, reason: error?.message };
+    return line(decided) + line({ type: "tool-output-denied", toolCallId });
+  }
+
+  const finish = (reason: string, messageMetadata?: object): string =>
+    `${endStep()}${line({ type: "finish", finishReason: reason, messageMetadata })}data: [DONE]\n\n`;
+
+  function said(frame: Frame, answer: ModelAnswer | null): string {
+    switch (frame.event) {
+      case "run.queued":
+        return line({ type: "data-queued", data: { position: frame.data.queue_position }, transient: true });
+      case "step.started":
+        return frame.data.type === "model_call" ? beginStep(frame.data.step_index) : "";
+      case "step.restarted":
+        if (frame.data.step_index !== step.index) return "";
+        part.id = "";
+        part.kind = "";
+        step.isSaid = false;
+        return line({ type: "reset-step" });
+      case "step.completed": {
+        if (frame.data.type !== "model_call") return "";
+        finishReason = finishOf[answer?.finish ?? ""] ?? "stop";
+        return endPart();
+      }
+      case "memory.retrieved":
+        return frame.data.matches.map(sourceOf).map(line).join("");
+      case "tool.requested": {
+        const { tool_call_id: id, tool, type, args, needs } = frame.data;
+        if (needs === "output") asked.add(keyOf({ id, needs }));
+        return show({ id, tool, type, arguments: args }, needs !== "output");
+      }
+      case "tool.decided": {
+        const { tool_call_id: approvalId, decision, reason } = frame.data;
+        const isShown = decision === "approve" && isDecidedHere(approvalId);
+        const why = reason !== null && { reason };
+        return isShown ? line({ type: "tool-approval-response", approvalId, approved: true, ...why }) : "";
+      }
+      case "tool.completed":
+        return completed(frame.data);
+      case "run.requires_action": {
+        const calls = frame.data.required_action.submit_tool_outputs.tool_calls.map(ask).join("");
+        return endPart() + calls + (isWait(frame) ? finish("tool-calls") : "");
+      }
+      case "run.completed": {
+        const { output, output_json, usage } = frame.data;
+        // The output was not streamed, for example because a guardrail changed it.
+        const whole = output && !step.isSaid ? say("text", output) : "";
+        const data = output_json === null ? "" : line({ type: "data-output", id: "output", data: output_json });
+        return whole + endPart() + data + finish(finishReason, { usage });
+      }
+      case "run.failed": {
+        const { status, error } = frame.data;
+        // `interrupted` tells the client not to continue by itself.
+        if (status === "cancelled")
+          return endPart() + line({ type: "abort", reason: error.message }) + finish("interrupted");
+        const { code, message } = error;
+        const about = line({ type: "message-metadata", messageMetadata: { error: { code, message } } });
+        return `${endStep()}${about}${fault(message)}data: [DONE]\n\n`;
+      }
+      default:
+        return "";
+    }
+  }
+
+  const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
+
+  return {
+    event: (frame, answer = null) => begin() + said(frame, answer),
+    token: ({ kind, text }) => begin() + say(kind === "output" ? "text" : "reasoning", text),
+    // The text so far is incomplete: the client resumes when the server is back.
+    closing: fault("The server is stopping. The run goes on when it is back."),
+    error: (why) => fault(why.message),
+    isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
+  };
+}
+
+const fault = (errorText: string): string => line({ type: "error", errorText });
+
+/** A passage of a memory store that the model was shown. */
+const sourceOf = ({
+  entry_id,
+  filename,
+  chunk_index,
+}: {
+  entry_id: string;
+  filename: string | null;
+  chunk_index: number;
+}) => ({
+  type: "source-document",
+  sourceId: `${entry_id}-${chunk_index}`,
+  mediaType: "text/plain",
+  title: filename ?? entry_id,
+  ...(filename !== null && { filename }),
+});

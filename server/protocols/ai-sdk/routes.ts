@@ -1,0 +1,107 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../domain/errors.ts";
+import { notFound } from "../../domain/not-found.ts";
+import type { ProtocolAccess } from "../../http/internal-client.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import { withDeclaration } from "../../http/operation.ts";
+import type { AgentStore } from "../../resources/agents/store.ts";
+import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
+import { readerOf } from "../openai/door.ts";
+import { keyOf, uiMessageDialect } from "./dialect.ts";
+import { uiMessages } from "./history.ts";
+import { type Answered, readMessages, type Said, SendMessages } from "./request.ts";
+
+interface Deps extends ConversationDeps, Pick<ProtocolAccess, "identify"> {
+  agents: Pick<AgentStore, "has">;
+}
+
+const read = readerOf(SendMessages);
+
+interface Sent {
+  request: Request;
+  set: { headers: Record<string, unknown> };
+  params: { id: string; chat?: string };
+}
+
+/** Routes for `useChat` of the AI SDK. Every operation goes through the API, with its key and its rules. */
+export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
+  const conversations = createConversations(deps);
+  const { must } = conversations;
+
+  // Each request counts as a read; the API requests that it makes are counted too.
+  const talkOf = ({ request, set, params: { id } }: Sent): Talk => ({
+    request,
+    agentId: id,
+    principal: identify(request, set.headers, "reads_per_minute"),
+  });
+
+  async function send(sent: Sent): Promise<Response> {
+    const talk = talkOf(sent);
+    const body = read(await readJsonBody(talk.request));
+    const asked = readMessages(body);
+    return asked.do === "say" ? say(talk, body, asked) : answer(talk, asked);
+  }
+
+  async function say(talk: Talk, body: SendMessages, { input, place, keep }: Said): Promise<Response> {
+    if (!agents.has(talk.principal, talk.agentId)) throw notFound();
+    if (keep && !conversations.find(talk, keep))
+      throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
+    const { run = {}, id, user_id } = body;
+    const chat = { id, userId: user_id ?? null, ...(keep !== undefined && { keep }) };
+    const named = (param: string) => (param.startsWith("input") ? `messages[${place}]` : `run.${param}`);
+    const runId = await conversations.say(talk, chat, { ...run, input }, named);
+    return follow(talk, runId, 0, [], run.on_disconnect === "cancel");
+  }
+
+  async function answer(talk: Talk, { run_id, answers, places }: Answered): Promise<Response> {
+    const runId = run_id ?? conversations.askedBy(talk, answers[0]!.tool_call_id);
+    const named = (param: string): string =>
+      param.replace(/^tool_outputs\[(\d+)\](?:\.tool_call_id)?/, (_, index) => places[Number(index)] ?? "messages");
+    if (runId === null)
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: places[0]! });
+    const { from, asked } = await conversations.answer(talk, runId, answers, named);
+    return follow(talk, runId, from, asked.map(keyOf));
+  }
+
+  function follow(talk: Talk, runId: string, from: number, asked: string[], cancelOnLeave = false): Response {
+    const dialectOf = (of: Followed) => uiMessageDialect({ ...of, asked });
+    const response = conversations.follow(talk, runId, from, dialectOf, cancelOnLeave);
+    response.headers.set("x-vercel-ai-ui-message-stream", "v1");
+    return response;
+  }
+
+  const underWay = (talk: Talk, sent: Sent): string | null =>
+    conversations.underWay(talk, sent.params.chat!, userIn(sent));
+
+  async function resume(sent: Sent): Promise<Response> {
+    const talk = talkOf(sent);
+    const runId = underWay(talk, sent);
+    if (runId === null) return nothing();
+    await must(talk, "GET", `/v1/runs/${runId}?exclude=messages,tool_calls`);
+    return follow(talk, runId, 0, []);
+  }
+
+  /** Returns the messages so far. Of an active run only the user's: the rest is in its stream. */
+  async function messages(sent: Sent): Promise<object> {
+    const talk = talkOf(sent);
+    const chat = sent.params.chat!;
+    return { id: chat, messages: uiMessages(await conversations.recorded(talk, chat, userIn(sent))) };
+  }
+
+  async function stop(sent: Sent): Promise<Response> {
+    const talk = talkOf(sent);
+    const runId = underWay(talk, sent);
+    if (runId !== null) await conversations.cancel(talk, runId);
+    return nothing();
+  }
+
+  return new Elysia({ prefix: "/ui/v1/agents/:id/chat" })
+    .post("/", send, { parse: "none", ...withDeclaration({ needsRoom: false }) })
+    .get("/:chat", messages)
+    .get("/:chat/stream", resume)
+    .delete("/:chat/stream", stop, { parse: "none", ...withDeclaration({ needsRoom: false }) });
+}
+
+const userIn = ({ request }: Sent): string | null => new URL(request.url).searchParams.get("user_id");
+
+const nothing = (): Response => new Response(null, { status: 204, headers: { "cache-control": "no-store" } });

@@ -1,0 +1,81 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { AppError } from "../../domain/errors.ts";
+import { idPattern } from "../../domain/ids.ts";
+import { notFound } from "../../domain/not-found.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import type { RateLimiter } from "../../http/rate-limit.ts";
+import { requestOrigin } from "../../http/request-origin.ts";
+import { isSameSecret } from "../../lib/same-secret.ts";
+import { closedObject } from "../../lib/schema.ts";
+import type { Seal } from "../../lib/seal.ts";
+import type { ChatPageStore, OpenPage } from "../../resources/chat/store.ts";
+import { chatPage } from "./page.ts";
+import { visitorOf } from "./visitor.ts";
+
+export interface ChatDoor {
+  pages: Pick<ChatPageStore, "at">;
+  tokenForPage(page: OpenPage, of: { user_id: string; is_visitor: boolean }): { token: string; expires_at: string };
+  /** Returns the signed-in person if they may run agents, else null. */
+  memberOf(request: Request): { id: string } | null;
+  newestThread(scope: Scope, user_id: string): string | null;
+  seal: Seal;
+  limiter: Pick<RateLimiter, "takeOf" | "takeFailure">;
+  clientOf: (request: Request) => string | null;
+}
+
+/** Limits per minute and address, so that one visitor cannot use up those of others. */
+const most = { tokens: 120, newVisitors: 30 };
+
+const params = Type.Object({ agent_id: Type.String({ pattern: idPattern("agent") }) });
+const Asked = closedObject({ secret: Type.Optional(Type.String({ maxLength: 200 })) });
+
+/** Routes of chat pages: the page, and client tokens for its visitors. */
+export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, limiter, clientOf }: ChatDoor) {
+  /** Throws the same 404 for an unknown page and for a wrong link. Throttles guesses. */
+  function open(request: Request, agentId: string, { secret = "" }: Static<typeof Asked>): OpenPage {
+    const found = pages.at(agentId);
+    if (found && (found.page.access === "members" || isSameSecret(secret, found.secret))) return found.page;
+    const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
+    throw accepted ? notFound() : new AppError("rate_limited", "Too many wrong links.", { retryAfter });
+  }
+
+  function take(request: Request, what: keyof typeof most): void {
+    const { accepted, retryAfter } = limiter.takeOf("address", clientOf(request) ?? "local", what, most[what]);
+    if (!accepted) throw new AppError("rate_limited", "Too many requests.", { retryAfter });
+  }
+
+  /** Returns the visitor and the cookie that remembers them. */
+  function visit(request: Request, page: OpenPage): { user_id: string; is_visitor: boolean; cookie: string | null } {
+    if (page.access === "members") {
+      const member = memberOf(request);
+      if (!member)
+        throw new AppError("missing_session", "This chat is for people who are signed in and may run agents.");
+      return { user_id: `${member.id}/${page.agent_id}`, is_visitor: false, cookie: null };
+    }
+    const visitor = visitorOf(request, seal, page.agent_id, requestOrigin(request)?.startsWith("https:") ?? true);
+    if (visitor.cookie) take(request, "newVisitors");
+    return { ...visitor, is_visitor: true };
+  }
+
+  return new Elysia().get("/chat/:agent_id", chatPage).post(
+    "/chat/:agent_id/token",
+    ({ request, params: { agent_id }, body, set }) => {
+      const origin = request.headers.get("origin");
+      if (origin !== null && origin !== requestOrigin(request))
+        throw new AppError("cross_origin", "A chat page gives its tokens to itself alone.");
+      const page = open(request, agent_id, body);
+      take(request, "tokens");
+      const { cookie, ...who } = visit(request, page);
+      if (cookie) set.headers["set-cookie"] = cookie;
+      return {
+        ...tokenForPage(page, who),
+        title: page.title,
+        files: page.files ?? false,
+        thread_id: newestThread(page, who.user_id),
+      };
+    },
+    { parse: ({ request }) => readJsonBody(request), params, body: Asked },
+  );
+}

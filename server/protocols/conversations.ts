@@ -1,0 +1,279 @@
+import { AppError, tolerate } from "../domain/errors.ts";
+import { notFound, orNull } from "../domain/not-found.ts";
+import type { RequiredCall } from "../domain/run-event.ts";
+import type { ToolAnswer } from "../domain/submit.ts";
+import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
+import { invalid } from "../http/errors.ts";
+import type { ApiResponse, ProtocolAccess } from "../http/internal-client.ts";
+import { readRows as readPages } from "../http/page.ts";
+import type { Principal } from "../http/principal.ts";
+import type { ThreadStore } from "../resources/threads/store.ts";
+import type { RunStore } from "../runs/store.ts";
+import type { OpenSseResponse } from "../runs/stream/sse-response.ts";
+import type { EventEncoder } from "../runs/stream/stream.ts";
+import type { Journal } from "../storage/journal/journal.ts";
+
+export interface ConversationDeps extends Pick<ProtocolAccess, "api" | "noLongerValid" | "madeBefore"> {
+  chats: ThreadStore["chats"];
+  runs: Pick<RunStore, "standing" | "inThread" | "askedBy">;
+  journal: Pick<Journal, "read" | "head">;
+  openStream: OpenSseResponse;
+}
+
+/** The caller of a request and the agent that they talk to. */
+export interface Talk {
+  request: Request;
+  principal: Principal;
+  agentId: string;
+}
+
+/** A message of a thread or a run, as the API returns it. */
+export interface Recorded {
+  id: string;
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  tool_calls?: { id: string; name: string; arguments: Record<string, unknown> }[];
+  tool_call_id?: string;
+  run_id?: string | null;
+}
+
+/** The part of a run that an encoder streams. */
+export interface Followed {
+  run_id: string;
+  /** Journal position; waits before it are answered, so the stream does not end at them. */
+  answered: number;
+  /** True if the client answers the run's questions; else the stream goes on until another client has. */
+  answers: boolean;
+}
+
+/** Renames a parameter of an API error to the client's name for it. */
+type Rename = (param: string) => string;
+
+/**
+ * Conversations for user interface protocols: chats under the client's ids, whose runs continue and can be read again.
+ */
+export function createConversations({
+  api,
+  noLongerValid,
+  madeBefore,
+  chats,
+  runs,
+  journal,
+  openStream,
+}: ConversationDeps) {
+  /** Calls the API. Throws its error. */
+  async function must({ request }: Talk, method: string, path: string, body?: object, rename?: Rename, key?: null) {
+    const answer = await api(request, method, path, body, key);
+    if (answer.status >= 400) throw refusalOf(answer, rename);
+    return answer.body;
+  }
+
+  /** Key of a chat: agent, chat id and user. */
+  const nameOf = ({ principal, agentId }: Talk, chat: string, userId: string | null) => ({
+    agent_id: agentId,
+    chat,
+    user_id: principal.token ? principal.token.user_id : userId,
+  });
+
+  /** Returns the thread of a chat. A token for one thread has no other. */
+  function threadOf(talk: Talk, chat: string, userId: string | null): string | null {
+    const { token } = talk.principal;
+    return token?.thread_id ?? (token?.run_id ? null : chats.threadOf(talk.principal, nameOf(talk, chat, userId)));
+  }
+
+  /** Starts a run with the user's message. Removes the thread's messages after `keep` if that is given. */
+  async function say(
+    talk: Talk,
+    chat: { id: string; userId: string | null; keep?: string | null },
+    run: object,
+    rename: Rename = (param) => param,
+  ): Promise<string> {
+    if ("stream" in run && run.stream)
+      throw invalid(rename("stream"), "The answer is a stream of this protocol anyway.");
+    const { principal, agentId } = talk;
+    const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
+    // Let the API refuse it, so that no thread is left behind.
+    if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
+    const there = await threadFor(talk, chat.id, chat.userId);
+    try {
+      return await sayIn(talk, there, chat.keep, body, rename);
+    } finally {
+      chats.settled(there);
+    }
+  }
+
+  /** Returns the chat's thread. A new one is created in the write of its first run, which saves a write. */
+  async function threadFor(talk: Talk, chat: string, userId: string | null): Promise<string> {
+    const there = threadOf(talk, chat, userId);
+    if (there !== null) return there;
+    const name = nameOf(talk, chat, userId);
+    // A retry with the same key must send the same request, even after a refusal: create the thread now.
+    return talk.request.headers.has("idempotency-key")
+      ? chats.open(talk.principal, name)
+      : chats.promise(talk.principal, name);
+  }
+
+  async function sayIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
+    const thread_id = keep === undefined ? there : await cut(talk, there, keep);
+    const isCut = thread_id !== there;
+    const asked = { ...run, thread_id, if_thread_busy: "cancel_previous" };
+    // Move the chat to its new thread only once its run exists, so that a refused run removes nothing.
+    const { id } = await must(talk, "POST", "/v1/runs", asked, rename).catch(async (error) => {
+      if (isCut) await chats.drop(talk.principal, thread_id);
+      throw error;
+    });
+    if (isCut) await leave(talk, there, thread_id, keep ?? null);
+    return String(id);
+  }
+
+  /** Returns a thread that ends at `keep`, or at the beginning: a new one, unless this one ends there. */
+  async function cut(talk: Talk, threadId: string, keep: string | null): Promise<string> {
+    const { principal, request } = talk;
+    if (behind(talk, threadId, keep).length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
+    // The later messages are of this very request, whose response was lost.
+    const before = madeBefore(request, principal);
+    if (before && journal.head(before)?.thread_id === threadId) return threadId;
+    if (principal.token?.thread_id)
+      throw new AppError("insufficient_scope", "This client token has its thread, in which nothing is taken back.");
+    return chats.cut(principal, threadId, keep);
+  }
+
+  /** Moves the chat to another thread and cancels the active runs of this one. */
+  async function leave(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
+    chats.settled(to);
+    for (const { id } of behind(talk, from, keep))
+      await cancel(talk, id).catch((error) => {
+        // The new run has started: an API error in cancelling the old one (such as that it just ended) must not fail
+        // the request.
+        if (!(error instanceof AppError)) throw error;
+      });
+  }
+
+  /** Returns the active runs of a thread that started after `keep`; run ids sort by time. */
+  const behind = ({ principal }: Talk, threadId: string, keep: string | null) =>
+    runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
+
+  /** Returns the state of a run, or null if this agent has no such run. */
+  const find = (talk: Talk, runId: string) => orNull(() => standing(talk, runId));
+
+  /** Cancels a run. Ignores that it has just ended. */
+  const cancel = (talk: Talk, runId: string): Promise<void> =>
+    must(talk, "POST", `/v1/runs/${runId}/cancel`, {}, undefined, null).catch(tolerate("run_already_terminal"));
+
+  /** Throws if the run is not of this agent, or not visible to the principal. */
+  function standing({ principal, agentId }: Talk, runId: string) {
+    const row = runs.standing(principal, runId);
+    if (row.agent_id !== agentId) throw notFound();
+    return row;
+  }
+
+  /** Submits the client's answers to the calls of a run. */
+  async function answer(
+    talk: Talk,
+    runId: string,
+    answers: readonly ToolAnswer[],
+    rename: Rename,
+  ): Promise<{
+    /** Journal position after which the client reads the result. */
+    from: number;
+    /** Calls that the client was asked about up to there. */
+    asked: RequiredCall[];
+  }> {
+    // The trace was deleted, so no result is left to stream.
+    if (standing(talk, runId).summary !== null)
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", {
+        param: rename("tool_outputs[0].tool_call_id"),
+      });
+    const path = `/v1/runs/${runId}/submit_tool_outputs`;
+    // If they were submitted before, return the same place.
+    const given = must(talk, "POST", path, { tool_outputs: answers }, rename);
+    await given.catch(tolerate("run_not_awaiting_action"));
+    return placeOf(runId, answers);
+  }
+
+  /** Returns the position of the last question about these calls, also one of a descendant: the result follows it. */
+  function placeOf(runId: string, answers: readonly ToolAnswer[]): { from: number; asked: RequiredCall[] } {
+    const isAbout = ({ id, needs }: RequiredCall): boolean =>
+      answers.some(({ tool_call_id, decision }) => tool_call_id === id && needs !== (decision ? "output" : "approval"));
+    const waits = [...entriesOf(runId)].flatMap(({ seq, event }) =>
+      event.type === "run.requires_action"
+        ? [{ seq, calls: event.required_action.submit_tool_outputs.tool_calls }]
+        : [],
+    );
+    const last = waits.findLastIndex(({ calls }) => calls.some(isAbout));
+    return { from: waits[last]?.seq ?? 0, asked: waits.slice(0, last + 1).flatMap(({ calls }) => calls) };
+  }
+
+  const entriesOf = (runId: string) =>
+    readPages(
+      (after: number, most) => journal.read(runId, after, most),
+      0,
+      ({ seq }) => seq,
+    );
+
+  /** Returns the active run of a chat, or null. */
+  function underWay(talk: Talk, chat: string, userId: string | null): string | null {
+    const { principal, agentId } = talk;
+    if (!mayUse(principal, agentId)) throw notFound();
+    const threadId = threadOf(talk, chat, userId);
+    const rows = threadId === null ? [] : runs.inThread(principal, threadId);
+    const own = rows.filter((row) => row.agent_id === agentId);
+    return (own.find(({ status }) => status !== "queued") ?? own[0])?.id ?? null;
+  }
+
+  /**
+   * Returns the newest messages of a chat, oldest first. Of an active run only the user's: the rest is in its stream.
+   */
+  async function recorded(talk: Talk, chat: string, userId: string | null): Promise<Recorded[]> {
+    const runId = underWay(talk, chat, userId);
+    const threadId = threadOf(talk, chat, userId);
+    const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
+    const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}?exclude=tool_calls`);
+    const said: Recorded[] = page.data.toReversed();
+    const begin = said.findIndex(({ role }) => role === "user");
+    const asked: Recorded[] = run.messages.filter(({ role }: Recorded) => role === "user");
+    return [...(begin < 0 ? [] : said.slice(begin)), ...asked];
+  }
+
+  return {
+    must,
+    cancel,
+    say,
+    answer,
+    underWay,
+    recorded,
+    find,
+
+    /** Returns the run whose client was asked to make this call. */
+    askedBy: (talk: Talk, callId: string): string | null => runs.askedBy(talk.principal, callId),
+
+    /** Streams a run from a position to its end or its next question. */
+    follow(
+      { principal, request }: Talk,
+      runId: string,
+      from: number,
+      dialectOf: (of: Followed) => EventEncoder,
+      cancelOnLeave = false,
+    ): Response {
+      const { seq, status } = runs.standing(principal, runId);
+      const answered = status === "requires_action" ? seq - 1 : seq;
+      const dialect = dialectOf({ run_id: runId, answered, answers: mayAnswer(principal) });
+      const place = { seq: from, anchor: null, offset: 0 };
+      const response = openStream(principal, runId, place, request, { noLongerValid, dialect, cancelOnLeave });
+      response.headers.set("x-runnel-run-id", runId);
+      return response;
+    },
+  };
+}
+
+/** Converts an API error response to an error to throw. */
+function refusalOf({ body: { error }, headers }: ApiResponse, rename: Rename = (param) => param): AppError {
+  const retryAfter = headers.get("retry-after");
+  const param = error.param && rename(error.param);
+  const said = (text: string): string => (error.param ? text.replace(error.param, param) : text);
+  return new AppError(error.code, said(error.message), {
+    ...(param && { param }),
+    ...(error.details && { details: error.details }),
+    ...(retryAfter && { retryAfter: Number(retryAfter) }),
+  });
+}

@@ -1,0 +1,88 @@
+import type { Fault } from "../../domain/errors.ts";
+import { type reasoningEfforts, toolChoices } from "../../domain/providers.ts";
+import { fault } from "../../http/errors.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import type { CreateRun } from "../../runs/schema.ts";
+import { toInput } from "../../runtime/models/call-options.ts";
+
+// Fields that chat completions and responses share. Unreadable values are added to the faults.
+
+export type Settings = NonNullable<AgentOverrides["model_settings"]>;
+type Input = Exclude<CreateRun["input"], string>;
+export type InputMessage = Input[number];
+export type InputPart = Exclude<InputMessage["content"], string>[number];
+export type InputCall = NonNullable<InputMessage["tool_calls"]>[number];
+type RequestTool = NonNullable<CreateRun["tools"]>[number];
+
+/** Returns the settings without null and undefined ones. */
+export const givenSettings = (all: { [Name in keyof Settings]: Settings[Name] | null }): Settings =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+
+/** Parses arguments that a model wrote. If they are no object, they are kept as `unreadable_arguments`. */
+export const objectOf = (text: string): Record<string, unknown> => (text.trim() === "" ? {} : toInput(text));
+
+type Effort = (typeof reasoningEfforts)[number];
+const efforts: Record<string, Effort> = {
+  none: "none",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "max",
+};
+
+export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
+  if (text === null || text === undefined) return null;
+  const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
+  if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
+  return effort;
+}
+
+/** `name`: the chosen function, if one is chosen. */
+export function choiceOf(
+  choice: unknown,
+  name: string | null | undefined,
+  faults: Fault[],
+): Settings["tool_choice"] | null {
+  if (choice === null || choice === undefined) return null;
+  if (name) return { name };
+  const known = toolChoices.find((one) => one === choice);
+  if (!known) faults.push(fault("tool_choice", "Expected auto, none, required, or a function."));
+  return known ?? null;
+}
+
+interface FunctionTool {
+  name?: string | null;
+  description?: string | null;
+  parameters?: Record<string, unknown> | null;
+}
+
+/** Parses a client tool; returns null if it is none. */
+export function toolOf(type: string, asked: FunctionTool | null, path: string, faults: Fault[]): RequestTool | null {
+  if (type !== "function" || !asked?.name) {
+    faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
+    return null;
+  }
+  const { name, description, parameters } = asked;
+  return { type: "client", name, ...(description && { description }), ...(parameters && { parameters }) };
+}
+
+interface Format {
+  type: string;
+  schema?: Record<string, unknown> | null | undefined;
+}
+
+/** Returns the schema of a structured answer, or null for text. */
+export function schemaOf(format: Format | null | undefined, param: string, faults: Fault[]) {
+  if (!format || format.type === "text") return null;
+  if (format.type === "json_object") return { type: "object" };
+  if (format.type !== "json_schema") faults.push(fault(`${param}.type`, "Expected text, json_object or json_schema."));
+  return format.schema ?? { type: "object" };
+}
+
+/** Parses an image: an address or a `data:` URL. */
+export function imageOf(url: string | null | undefined, param: string, faults: Fault[]): InputPart {
+  if (!/^(data|https?):/i.test(url ?? ""))
+    faults.push(fault(param, "Expected https://… or data:<type>;base64,<content>."));
+  return { type: "image", data: url ?? "" };
+}

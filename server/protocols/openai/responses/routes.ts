@@ -1,0 +1,207 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../../domain/errors.ts";
+import { invalid } from "../../../http/errors.ts";
+import type { ProtocolAccess } from "../../../http/internal-client.ts";
+import { readJsonBody } from "../../../http/json-body.ts";
+import type { Base } from "../../../http/module.ts";
+import { withDeclaration } from "../../../http/operation.ts";
+import type { Principal } from "../../../http/principal.ts";
+import type { CreateRun } from "../../../runs/schema.ts";
+import type { RunStore } from "../../../runs/store.ts";
+import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
+import { createDoor, json, noRetry, readerOf } from "../door.ts";
+import { failedRun, ofMessages } from "../errors.ts";
+import { withFetchedImages } from "../fetch-images.ts";
+import { responseId, type Stretch } from "../item-ids.ts";
+import { itemPage } from "../item-page.ts";
+import { CreateResponse } from "../item-schema.ts";
+import { type Conversation, conversationOf } from "../items.ts";
+import { lastAsked } from "../journal-places.ts";
+import { createModels, type ModelDeps } from "../models.ts";
+import { askerOf, handOver, type Results, submitResults, userLast } from "../results.ts";
+import { wholly } from "../whole.ts";
+import { lastNumber } from "./dialect.ts";
+import { readResponse, resultsIn, withoutRoom } from "./request.ts";
+import { createResponses, type ResponsesOptions } from "./responses.ts";
+
+interface Deps extends ProtocolAccess, ResponsesOptions, ModelDeps {
+  runs: Pick<RunStore, "standing" | "askedBy">;
+  openStream: OpenSseResponse;
+  publicEgress: Base["publicEgress"];
+}
+
+const read = readerOf(CreateResponse);
+
+/** Responses: each is a run, or the part of one between two questions to its client. */
+export function responseRoutes(deps: Deps) {
+  const { noLongerValid, countAhead, agents, runs, journal, openStream, publicEgress } = deps;
+  const { guarded, must } = createDoor(deps);
+  const responses = createResponses(deps);
+  const models = createModels({ ...deps, must });
+
+  async function create(request: Request, principal: Principal): Promise<Response> {
+    const given = read(await readJsonBody(request));
+    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
+    const asked = readResponse(body);
+    const results = resultsIn(asked.entries);
+    const asker = results && askerOf({ runs }, principal, results, (place) => `input[${place}].call_id`);
+    const isOther = asker !== null && asker.agent_id !== body.model;
+    const stretch =
+      asker && !isOther
+        ? await submit(request, principal, asker.id, results!, body)
+        : await begin(request, principal, asked, body, asker?.id ?? null);
+    const isBackground = body.background === true;
+    if (body.stream) return streamed(request, principal, stretch, null, !isBackground);
+    if (isBackground) return shown(stretch);
+    const dialect = responses.dialectOf(stretch);
+    const whole = wholly(dialect);
+    const options = { noLongerValid, dialect: whole.dialect };
+    await openStream(principal, stretch.run_id, from(stretch), request, options).text();
+    const { object, status, failed } = dialect.soFar();
+    if (status === "queued" || status === "in_progress") return whole.cutOff(named(stretch));
+    if (!failed) return json(200, object, named(stretch));
+    const { status: code, body: error } = failedRun(failed);
+    return json(code, error, { ...named(stretch), ...noRetry });
+  }
+
+  /** Starts a run with the earlier messages. `from`: a run whose client continues with another agent. */
+  async function begin(
+    request: Request,
+    principal: Principal,
+    { entries, run, shortens }: ReturnType<typeof readResponse>,
+    { previous_response_id: previous }: CreateResponse,
+    from: string | null,
+  ): Promise<Stretch> {
+    const before = previous ? await responses.messagesTo(principal, previous) : [];
+    const whole = conversationOf(before, await responses.resolved(principal, entries));
+    const cut = shortens ? withoutRoom(whole.messages) : 0;
+    const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
+    const { messages, places } = from ? handedOver(from, rest) : rest;
+    if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
+    const input = await withFetchedImages(messages, {
+      principal,
+      egress: publicEgress,
+      signal: request.signal,
+      count: () => countAhead(request, principal, "run_creations_per_minute"),
+      param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
+    });
+    // In a conversation, the waiting run blocks later ones, so end it first.
+    if (from) await handOver({ must }, request, from);
+    const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
+      const isThread = error instanceof AppError && error.param === "thread_id";
+      throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
+    });
+    return { run_id: String(made.id), seq: 0 };
+  }
+
+  /**
+   * Returns the messages for the agent that takes over. A conversation already has them, except for the open question.
+   */
+  function handedOver(run_id: string, said: Conversation): Conversation {
+    if (said.messages.some(({ role }) => role === "user")) return userLast(said.messages, said.places);
+    return { messages: [{ role: "user", content: responses.questionOf(run_id) }], places: [null] };
+  }
+
+  /** Adds the thread's history to the run, also if its agent's runs do not include it by default. */
+  function remembering(principal: Principal, run: Omit<CreateRun, "input">): Omit<CreateRun, "input"> {
+    const isTold = agents.get(principal, run.agent_id).memory?.history.mode === "thread";
+    // The agent decides which history runs of a client token get.
+    if (!run.thread_id || isTold || principal.token) return run;
+    return { ...run, overrides: { ...run.overrides, history: { mode: "thread" } } };
+  }
+
+  /** Submits results to the run that asked. A retry leads to the same response. */
+  async function submit(
+    request: Request,
+    principal: Principal,
+    run_id: string,
+    results: Results,
+    { previous_response_id: previous }: CreateResponse,
+  ): Promise<Stretch> {
+    if (previous && responses.find(principal, previous).run_id !== run_id)
+      throw new AppError("tool_call_not_found", "The response before did not ask for this call.", {
+        param: `input[${results.places[0]}].call_id`,
+      });
+    await submitResults({ must }, request, run_id, results);
+    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
+  }
+
+  function streamed(
+    request: Request,
+    principal: Principal,
+    stretch: Stretch,
+    after: number | null,
+    cancelOnLeave: boolean,
+  ): Response {
+    const dialect = responses.dialectOf(stretch, { stream: true, after });
+    const options = { noLongerValid, dialect, cancelOnLeave };
+    const response = openStream(principal, stretch.run_id, from(stretch), request, options);
+    for (const [name, value] of Object.entries(named(stretch))) response.headers.set(name, value);
+    return response;
+  }
+
+  const shown = async (stretch: Stretch): Promise<Response> =>
+    json(200, (await responses.soFar(stretch)).object, named(stretch));
+
+  /** Returns the part of a run that a response id names. Throws if the caller may not read the run. */
+  async function findFor(request: Request, principal: Principal, id: string): Promise<Stretch> {
+    const stretch = responses.find(principal, id);
+    await must(request, "GET", `/v1/runs/${stretch.run_id}?exclude=messages,tool_calls`);
+    return stretch;
+  }
+
+  async function retrieve(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = await findFor(request, principal, id);
+    const query = new URL(request.url).searchParams;
+    if (query.get("stream") !== "true") return shown(stretch);
+    const after = numberIn(query.get("starting_after"));
+    if (after > lastNumber(journal.head(stretch.run_id)?.seq ?? 0))
+      throw new AppError("invalid_cursor", "This response has no such event.", { param: "starting_after" });
+    return streamed(request, principal, stretch, after, false);
+  }
+
+  async function cancel(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = responses.find(principal, id);
+    await must(request, "POST", `/v1/runs/${stretch.run_id}/cancel`, {}).catch((error) => {
+      // Cancelling twice is no error.
+      if (journal.head(stretch.run_id)?.status !== "cancelled") throw error;
+    });
+    return shown(stretch);
+  }
+
+  async function remove(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = responses.find(principal, id);
+    await must(request, "DELETE", `/v1/runs/${stretch.run_id}`);
+    return json(200, { id: responseId(stretch), object: "response", deleted: true });
+  }
+
+  async function inputItems(request: Request, principal: Principal, id: string): Promise<Response> {
+    const stretch = await findFor(request, principal, id);
+    return json(200, itemPage(responses.inputItems(stretch), request.url));
+  }
+
+  const { parse, ...change } = { parse: "none" as const, ...withDeclaration({ needsRoom: false }) };
+  return new Elysia({ prefix: "/openai/v1/responses" })
+    .post("/", (context) => guarded(context, (by) => create(context.request, by)), { parse, ...change })
+    .get("/:id", (context) => guarded(context, (by) => retrieve(context.request, by, idIn(context))))
+    .delete("/:id", (context) => guarded(context, (by) => remove(context.request, by, idIn(context))), { parse })
+    .post("/:id/cancel", (context) => guarded(context, (by) => cancel(context.request, by, idIn(context))), {
+      parse,
+      ...change,
+    })
+    .get("/:id/input_items", (context) => guarded(context, (by) => inputItems(context.request, by, idIn(context))));
+}
+
+/** Empty if the path cannot be decoded. */
+const idIn = ({ params: { id } }: { params: { id?: string } }): string => id ?? "";
+
+const from = ({ seq }: Stretch) => ({ seq, anchor: null, offset: 0 });
+const refusedConversation = ({ code }: AppError) =>
+  new AppError(code, "There is no such conversation.", { param: "conversation" });
+const named = ({ run_id }: Stretch) => ({ "x-runnel-run-id": run_id });
+
+function numberIn(text: string | null): number {
+  if (text === null) return -1;
+  if (!/^\d{1,16}$/.test(text)) throw invalid("starting_after", "Expected the number of an event.");
+  return Number(text);
+}

@@ -1,0 +1,64 @@
+import { AppError, tolerate } from "../../domain/errors.ts";
+import type { ToolAnswer } from "../../domain/submit.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { RunStore } from "../../runs/store.ts";
+import type { Door } from "./door.ts";
+import type { InputMessage } from "./request-fields.ts";
+
+/** Results of calls at the end of a request. */
+export interface Results {
+  answers: ToolAnswer[];
+  /** Index of each in the request. */
+  places: number[];
+}
+
+interface Deps {
+  runs: Pick<RunStore, "askedBy" | "standing">;
+  must: Door["must"];
+}
+
+/**
+ * Returns the run that asked for all of these, and its agent. `param` returns the path of a result in the request.
+ * Ignores runs whose trace was deleted, because no result is left to stream.
+ */
+export function askerOf(
+  { runs }: Pick<Deps, "runs">,
+  principal: Principal,
+  { answers, places }: Results,
+  param: (place: number) => string,
+): { id: string; agent_id: string } {
+  const asking = answers.map(({ tool_call_id }) => runs.askedBy(principal, tool_call_id));
+  const [id] = asking;
+  const unknown = asking.findIndex((one) => one === null || one !== id);
+  const asker = id && unknown === -1 ? runs.standing(principal, id) : null;
+  if (asker?.summary === null) return asker;
+  throw new AppError("tool_call_not_found", "No run has asked for this call.", {
+    param: param(places[Math.max(0, unknown)]!),
+  });
+}
+
+/** Submits results to the run that asked. Ignores repeated ones, whose outcome can be read again. */
+export const submitResults = ({ must }: Pick<Deps, "must">, request: Request, run_id: string, { answers }: Results) =>
+  must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch(
+    tolerate("run_not_awaiting_action"),
+  );
+
+/** Cancels a run whose client continues with another agent. Ignores that it has already ended. */
+export const handOver = ({ must }: Pick<Deps, "must">, request: Request, run_id: string) =>
+  must(request, "POST", `/v1/runs/${run_id}/cancel`, { reason: "The client goes on with another agent." }).catch(
+    tolerate("run_already_terminal"),
+  );
+
+/**
+ * Reorders a conversation handed over with a result, so that the user's last message, which is to be answered, comes
+ * last. The work done for it so far comes before it.
+ */
+export function userLast<Place>(
+  messages: InputMessage[],
+  places: Place[],
+): { messages: InputMessage[]; places: Place[] } {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  if (last === -1) return { messages, places };
+  const moved = <T>(list: T[]): T[] => [...list.slice(0, last), ...list.slice(last + 1), list[last]!];
+  return { messages: moved(messages), places: moved(places) };
+}

@@ -1,0 +1,123 @@
+import { Elysia } from "elysia";
+import type { ProtocolAccess } from "../../http/internal-client.ts";
+import { readJsonBody } from "../../http/json-body.ts";
+import type { Base } from "../../http/module.ts";
+import { withDeclaration } from "../../http/operation.ts";
+import type { Principal } from "../../http/principal.ts";
+import { decoded } from "../../lib/safe-string.ts";
+import type { RunStore } from "../../runs/store.ts";
+import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
+import { chatDialect } from "./chat-dialect.ts";
+import { type AskedChat, readChat } from "./chat-request.ts";
+import { CreateChatCompletion } from "./chat-schema.ts";
+import { createDoor, json, noRetry, readerOf } from "./door.ts";
+import { ofMessages } from "./errors.ts";
+import { withFetchedImages } from "./fetch-images.ts";
+import { createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
+import { createModels, type ModelDeps } from "./models.ts";
+import type { InputMessage } from "./request-fields.ts";
+import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
+import { wholly } from "./whole.ts";
+
+interface Deps extends ProtocolAccess, ModelDeps {
+  runs: Pick<RunStore, "askedBy" | "standing">;
+  journal: Pick<Journal, "read" | "snapshot">;
+  openStream: OpenSseResponse;
+  publicEgress: Base["publicEgress"];
+}
+
+const read = readerOf(CreateChatCompletion);
+
+/** Routes of OpenAI's API that runs can carry out. Every operation goes through the API, with its key and its rules. */
+export function openAiRoutes({
+  identify,
+  noLongerValid,
+  api,
+  forward,
+  countAhead,
+  runs,
+  journal,
+  openStream,
+  publicEgress,
+  ...known
+}: Deps) {
+  const { guarded, must } = createDoor({ identify, api, forward });
+  const models = createModels({ ...known, must });
+
+  async function completion(request: Request, principal: Principal): Promise<Response> {
+    const given = read(await readJsonBody(request));
+    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
+    const asked = readChat(body);
+    const { results } = asked;
+    const asker = results && askerOf({ runs }, principal, results, (place) => `messages[${place}].tool_call_id`);
+    if (asker && asker.agent_id !== body.model) await handOver({ must }, request, asker.id);
+    const place =
+      results && asker?.agent_id === body.model
+        ? await submit(request, asker.id, results)
+        : await create(request, principal, asker ? { ...asked, ...userLast(asked.run.input, asked.places) } : asked);
+    const { run_id, seq } = place;
+    const stream = body.stream === true;
+    const dialect = chatDialect({
+      id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`,
+      model: given.model,
+      stream,
+      created: createdAt(journal, run_id),
+      usage: body.stream_options?.include_usage === true,
+      isJson: isOfSchema(journal, principal, run_id),
+    });
+    const from = { seq, anchor: null, offset: 0 };
+    const named = { "x-runnel-run-id": run_id };
+    if (stream) {
+      // A completion cannot be resumed, so a disconnect cancels its run.
+      const response = openStream(principal, run_id, from, request, { noLongerValid, dialect, cancelOnLeave: true });
+      response.headers.set("x-runnel-run-id", run_id);
+      return response;
+    }
+    const whole = wholly(dialect);
+    await openStream(principal, run_id, from, request, { noLongerValid, dialect: whole.dialect }).text();
+    const result = dialect.result();
+    if (!result) return whole.cutOff(named);
+    if ("completion" in result) return json(200, result.completion, named);
+    return json(result.failed.status, result.failed.body, { ...named, ...noRetry });
+  }
+
+  async function create(
+    request: Request,
+    principal: Principal,
+    { run, places, messages = run.input }: AskedChat & { messages?: InputMessage[] },
+  ) {
+    const input = await withFetchedImages(messages, {
+      principal,
+      egress: publicEgress,
+      signal: request.signal,
+      count: () => countAhead(request, principal, "run_creations_per_minute"),
+      param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
+    });
+    const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
+      throw ofMessages(error, places);
+    });
+    return { run_id: String(made.id), seq: 0 };
+  }
+
+  /** Submits results to the run that asked. A retry leads to the same completion. */
+  async function submit(request: Request, run_id: string, results: Results) {
+    await submitResults({ must }, request, run_id, results);
+    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
+  }
+
+  return (
+    new Elysia({ prefix: "/openai/v1" })
+      .get("/models", (context) =>
+        guarded(context, async (principal) => json(200, { object: "list", data: await models.list(principal) })),
+      )
+      // Clients send the slash in a model's name plain or escaped.
+      .get("/models/*", (context) =>
+        guarded(context, (principal) => json(200, models.retrieve(principal, decoded(context.params["*"]) ?? ""))),
+      )
+      .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
+        parse: "none",
+        ...withDeclaration({ needsRoom: false }),
+      })
+  );
+}

@@ -1,0 +1,35 @@
+import { invalid } from "../../../http/errors.ts";
+
+const comparisons: Record<string, string> = {
+  eq: "$eq",
+  ne: "$ne",
+  gt: "$gt",
+  gte: "$gte",
+  lt: "$lt",
+  lte: "$lte",
+  in: "$in",
+};
+
+interface Filter {
+  type?: unknown;
+  key?: unknown;
+  value?: unknown;
+  filters?: unknown;
+}
+
+/** Converts an OpenAI filter to the API's format. Throws if it is none; the API checks its values. */
+export function filterOf(filter: unknown, param = "filters"): object {
+  const { type, key, value, filters } = (typeof filter === "object" && filter !== null ? filter : {}) as Filter;
+  if (type === "and" || type === "or") {
+    if (!Array.isArray(filters)) throw invalid(`${param}.filters`, "Expected a list.");
+    return { [`$${type}`]: filters.map((one, index) => filterOf(one, `${param}.filters[${index}]`)) };
+  }
+  if (typeof key !== "string") throw invalid(`${param}.key`, "Expected the name of an attribute.");
+  if (type === "nin") {
+    if (!Array.isArray(value)) throw invalid(`${param}.value`, "Expected a list.");
+    return { $and: value.map((one) => ({ [key]: { $ne: one } })) };
+  }
+  if (typeof type !== "string" || !Object.hasOwn(comparisons, type))
+    throw invalid(`${param}.type`, `Expected one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
+  return { [key]: { [comparisons[type]!]: value } };
+}

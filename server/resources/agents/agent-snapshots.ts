@@ -1,0 +1,103 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Viewer } from "../../http/auth.ts";
+import { throwIfInvalid } from "../../http/errors.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { agents } from "../../storage/db/schema.ts";
+import type { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./attached-tools.ts";
+import {
+  checkAgent,
+  checkJudges,
+  type ModelAvailable,
+  overridden,
+  pinnedFields,
+  readDefinition,
+} from "./definition.ts";
+import { type FactsOf, presentStores } from "./memory-policy.ts";
+import { memoryTools } from "./memory-tools.ts";
+import type { AgentEdits } from "./schema.ts";
+
+export interface AgentSnapshotOptions {
+  modelAvailable: ModelAvailable;
+  /** Tools that a run pins, in the order of `ids`, and the reasons why some are unavailable. */
+  toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
+}
+
+interface Pinned extends AgentSnapshotOptions {
+  db: Pick<Db, "kept">;
+  rows: Pick<ReturnType<typeof createScopedTable<typeof agents>>, "find" | "get">;
+  attached: AttachedTools;
+  factsOf(scope: Scope): FactsOf;
+}
+
+/** Builds the snapshots of agents that runs pin. */
+export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
+  const plain = db.kept.rows(
+    (project_id: string, environment: Environment, id: string) => made({ project_id, environment }, id, {}),
+    { bytesOf: estimateJsonSize },
+  );
+
+  /** Throws for a tool or model that no agent of an agent-bound key uses. */
+  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides, prefix = "overrides."): void {
+    if (!scope.agent_ids) return;
+    const own = scope.agent_ids.flatMap((id) => rows.get(scope, id) ?? []);
+    const known = new Set(own.flatMap(({ id }) => attached.of(scope, id)).map(({ id }) => id));
+    throwIfInvalid(tools.flatMap((id, i) => (known.has(id) ? [] : [missingToolIssue(`${prefix}tools[${i}]`)])));
+    if (model !== undefined && !own.some((agent) => agent.model === model))
+      throw new AppError("model_not_available", `${prefix}model: None of this key's agents has this model.`, {
+        param: `${prefix}model`,
+      });
+  }
+
+  function made(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+    const row = rows.find(scope, id);
+    checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
+    const { tools: chosen, model = row.model, ...different } = overrides;
+    const definition = overridden(readDefinition(row.definition), different);
+    const { memory } = definition;
+    checkJudges(model, definition.guardrails);
+    const references = chosen ? attached.require(scope, chosen, "overrides.") : attached.of(scope, id);
+    if (chosen) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
+    const { tools, unavailable } = toolSnapshots(
+      scope,
+      references.map((each) => each.id),
+    );
+    const names = new Set(tools.map(({ name }) => name));
+    const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
+    return {
+      id,
+      version: row.version,
+      name: row.name,
+      model,
+      instructions,
+      settings,
+      tools: [...tools, ...ofMemory],
+      max_turns,
+      ...rest,
+      ...(unavailable.length > 0 && { unavailable }),
+    };
+  }
+
+  return {
+    /** Returns the agent as a run pins it, with the run's overrides applied. */
+    snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
+      if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
+      rows.find(scope, id);
+      requireOwn(scope, overrides);
+      return made(scope, id, overrides);
+    },
+    /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
+    edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
+      const { instructions = agent.instructions, model = agent.model } = edits;
+      requireOwn(scope, edits, "edits.");
+      checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
+      checkJudges(model, agent.guardrails ?? []);
+      return { ...agent, instructions, model };
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { AppError, type Fault } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Environment } from "../../domain/scope.ts";
+import { fault, throwIfInvalid } from "../../http/errors.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import { nameIssues } from "../../http/validate-name.ts";
+import { checkSchema } from "../../lib/json-schema.ts";
+import { checkGuardrails } from "../../runtime/guardrails/check.ts";
+import { parseModel } from "../../runtime/models/registry.ts";
+import { type FactsOf, withHistory } from "./memory-policy.ts";
+import {
+  type CreateAgent,
+  type Definition,
+  type DefinitionFieldName,
+  definitionFields,
+  type UpdateAgent,
+} from "./schema.ts";
+
+const fieldNames = Object.keys(definitionFields) as DefinitionFieldName[];
+
+const initial = Object.fromEntries(fieldNames.map((name) => [name, definitionFields[name].initial])) as Definition;
+const before = Object.fromEntries(
+  fieldNames.map((name) => [name, { stored: initial[name], ...definitionFields[name] }.stored]),
+) as Definition;
+
+/** Completes a stored definition with the fields that were added later. */
+export const readDefinition = <T extends Definition>(stored: object): T => ({ ...before, ...stored }) as T;
+
+/** Omits the test model's script, for lists. */
+export function withoutScript<T extends Pick<Definition, "model_settings">>(agent: T): T & { truncated?: string[] } {
+  const { script, ...model_settings } = agent.model_settings;
+  return script ? { ...agent, model_settings, truncated: ["model_settings"] } : agent;
+}
+
+export interface ToolReference {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/** An agent at one version. Its tools are copied, because they may have been deleted since. */
+export interface VersionDefinition extends Definition {
+  name: string;
+  model: string;
+  tools: ToolReference[];
+}
+
+/** A field without its own types, because a loop over all fields cannot express them. */
+type AnyField = {
+  keep?(given: unknown, factsOf: FactsOf): unknown;
+  pin?(kept: unknown, factsOf: FactsOf): Partial<AgentSnapshot>;
+};
+const fieldOf = (name: DefinitionFieldName): AnyField => definitionFields[name] as AnyField;
+
+/** Applies changes to an earlier definition or to the defaults; `factsOf` looks up memory stores. */
+export function changed(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
+  const base = before ?? initial;
+  const values = fieldNames.map((name) => {
+    const { keep } = fieldOf(name);
+    if (input[name] === undefined) return [name, base[name]];
+    return [name, keep ? keep(input[name], factsOf) : input[name]];
+  });
+  return Object.fromEntries(values);
+}
+
+/** Applies a run's overrides: instructions are appended, and the output limit can only be lowered. */
+export function overridden(
+  definition: Definition,
+  {
+    additional_instructions: added = "",
+    model_settings,
+    history,
+    ...different
+  }: Omit<AgentOverrides, "tools" | "model">,
+): Definition {
+  const after = { ...definition, ...different };
+  const { max_output_tokens: most = Number.POSITIVE_INFINITY } = definition.model_settings;
+  const settings: Definition["model_settings"] = { ...definition.model_settings, ...model_settings };
+  if (settings.max_output_tokens !== undefined) settings.max_output_tokens = Math.min(most, settings.max_output_tokens);
+  return {
+    ...after,
+    ...(history && { memory: withHistory(definition.memory, history) }),
+    instructions: [after.instructions, added].filter((text) => text !== "").join("\n\n"),
+    model_settings: settings,
+  };
+}
+
+/** Fields of a definition that a run pins. */
+export const pinnedFields = (definition: Definition, factsOf: FactsOf) =>
+  Object.assign({}, ...fieldNames.map((name) => fieldOf(name).pin?.(definition[name], factsOf))) as Pick<
+    AgentSnapshot,
+    "instructions" | "settings" | "max_turns" | "output_schema"
+  > &
+    Partial<AgentSnapshot>;
+
+export type ModelAvailable = (model: string, environment: Environment) => boolean;
+
+/** Throws with every fault that a schema cannot express; `prefix` is prepended to the parameter names. */
+export function checkAgent(
+  input: CreateAgent | UpdateAgent | AgentOverrides,
+  environment: Environment,
+  modelAvailable: ModelAvailable,
+  prefix = "",
+): void {
+  const faults: Fault[] = "name" in input ? nameIssues(input.name) : [];
+  const { model, output_schema } = input;
+  for (const name of ["instructions", "additional_instructions"] as const)
+    if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)
+      faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
+  if (output_schema)
+    for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
+  const input_schema = "input_schema" in input ? input.input_schema : null;
+  if (input_schema) {
+    for (const message of checkSchema(input_schema)) faults.push(fault(`${prefix}input_schema`, `${message}.`));
+    if (input_schema.type !== "object") faults.push(fault(`${prefix}input_schema`, "Expected a schema of objects."));
+  }
+  const guardrails = ("guardrails" in input && input.guardrails) || [];
+  faults.push(...checkGuardrails(guardrails));
+  throwIfInvalid(faults);
+  if (model !== undefined) checkModel(model, environment, modelAvailable, `${prefix}model`);
+  for (const [i, { type, config }] of guardrails.entries())
+    if (type === "llm_judge" && typeof config?.model === "string")
+      checkModel(config.model, environment, modelAvailable, `guardrails[${i}].config.model`);
+}
+
+/** Requires judges of the agent's own provider, so that its texts and its key reach no other provider. */
+export function checkJudges(
+  model: string,
+  guardrails: readonly { type: string; config?: Record<string, unknown> }[],
+): void {
+  const own = parseModel(model);
+  const faults = guardrails.flatMap(({ type, config }, i) => {
+    const judge = type === "llm_judge" && typeof config?.model === "string" ? parseModel(config.model) : own;
+    if (judge?.provider === own?.provider && judge?.connection === own?.connection) return [];
+    return [fault(`guardrails[${i}].config.model`, `Expected a model of the agent's own provider (${model}).`)];
+  });
+  throwIfInvalid(faults);
+}
+
+function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
+  const refusal = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });
+  const parsed = parseModel(model);
+  if (!parsed) throw refusal("Expected <provider>/<model>, such as openai/gpt-5.");
+  if (environment === "live" && parsed.provider === "test") throw refusal("Test models serve test keys only.");
+  if (!available(model, environment)) throw refusal("There is no connection for this model.");
+}

@@ -1,0 +1,202 @@
+import { sql } from "drizzle-orm";
+import { changeable } from "../../domain/api-types/schema.ts";
+import { AppError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { ProtocolName } from "../../domain/protocols.ts";
+import type { Environment, Scope } from "../../domain/scope.ts";
+import { mayUse, type Viewer } from "../../http/auth.ts";
+import { listPage, type Page } from "../../http/page.ts";
+import { cachedJson } from "../../http/response.ts";
+import type { Condition } from "../../http/row-filter.ts";
+import type { AgentOverrides } from "../../http/schemas.ts";
+import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
+import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { agents } from "../../storage/db/schema.ts";
+import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
+import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
+import { changed, checkAgent, checkJudges, readDefinition, type ToolReference, withoutScript } from "./definition.ts";
+import type { StoreFacts } from "./memory-policy.ts";
+import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";
+import { createVersionStore } from "./versions.ts";
+
+type Row = typeof agents.$inferSelect;
+
+export interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
+  /** Throws if a newly set model is known to be unreachable. */
+  requireModelAvailable?: (model: string, param?: string) => Promise<void>;
+  /** Facts about a memory store; null if there is none. */
+  memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
+}
+
+export type AgentStore = ReturnType<typeof createAgentStore>;
+
+export function createAgentStore({
+  db,
+  audit,
+  modelAvailable,
+  requireModelAvailable = async () => {},
+  toolSnapshots,
+  memoryFacts,
+  now = Date.now,
+}: AgentStoreOptions) {
+  const { sqlite } = db;
+  const versions = createVersionStore(db);
+  const rows = createScopedTable(db, agents);
+  const { find } = rows;
+  const isThere = sqlite.query<unknown, [string, string, string]>(
+    "SELECT 1 FROM agents WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const there = db.kept.rows((...key: [string, string, string]) => isThere.get(...key) !== null);
+  /** Lists agents that fulfil a condition with one parameter, oldest first, without their tools. */
+  const agentsWhere = (condition: string) => {
+    const select = sqlite.query<{ id: string }, [string, string, string]>(
+      `SELECT id FROM agents WHERE project_id = ? AND environment = ? AND ${condition} ORDER BY id`,
+    );
+    return db.kept.rows(
+      (project_id: string, environment: Environment, word: string) =>
+        select.all(project_id, environment, word).map(({ id }) => toAgent(find({ project_id, environment }, id), [])),
+      { bytesOf: estimateJsonSize },
+    );
+  };
+  const ofDoor = agentsWhere("json_extract(definition, '$.doors.' || ?)");
+  const withMetadata = agentsWhere("EXISTS (SELECT 1 FROM json_each(agents.metadata) WHERE key = ?)");
+  const factsOf = (scope: Scope) => (id: string) => {
+    const facts = memoryFacts(scope, id);
+    return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
+  };
+  const attached = createAttachedTools(db);
+  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
+  const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
+  const shown = db.kept.rows(
+    (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
+    { most: maxCachedAgents, bytesOf: estimateJsonSize },
+  );
+
+  async function create(scope: Author, input: CreateAgent) {
+    checkAgent(input, scope.environment, modelAvailable);
+    checkJudges(input.model, input.guardrails ?? []);
+    await requireModelAvailable(input.model);
+    return db.write(() => {
+      const tools = attached.require(scope, input.tools ?? []);
+      const [id, at, definition] = [newId("agent", now()), now(), changed(input, null, factsOf(scope))];
+      requireUniqueNames(definition.memory, tools, factsOf(scope));
+      const metadata = input.metadata ?? {};
+      const { name, model } = input;
+      rows.insert(scope, {
+        id,
+        name,
+        model,
+        version: 1,
+        definition,
+        metadata,
+        created_at_ms: at,
+        updated_at_ms: at,
+      });
+      attached.attach(scope, id, tools);
+      versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
+      audit.note(scope, "agent.created", id, { name: input.name, version: 1 });
+      return get(scope, id);
+    });
+  }
+
+  /** Stores a new version if anything differs; otherwise returns the current one. */
+  async function update(scope: Author, id: string, input: UpdateAgent) {
+    const before = find(scope, id); // Checked first: an unknown agent is a 404, whatever the body says.
+    checkAgent(input, scope.environment, modelAvailable);
+    if (input.model !== undefined && input.model !== before.model) await requireModelAvailable(input.model);
+    return db.write(() => {
+      const row = find(scope, id);
+      if (input.expected_version !== undefined && input.expected_version !== row.version)
+        throw new AppError("version_conflict", `The agent is at version ${row.version}.`, {
+          param: "expected_version",
+          details: { version: row.version },
+        });
+      const stored = readDefinition(row.definition);
+      const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
+      const definition = changed(input, stored, factsOf(scope));
+      const after = {
+        name: input.name ?? row.name,
+        model: input.model ?? row.model,
+        ...definition,
+        tools: input.tools ? attached.require(scope, input.tools) : before.tools,
+      };
+      checkJudges(after.model, after.guardrails);
+      if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
+      const { metadata = row.metadata } = input;
+      const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
+      if (changes.length === 0) return get(scope, id);
+      const [version, at] = [row.version + 1, now()];
+      const { name, model } = after;
+      rows.update(scope, id, { name, model, version, definition, metadata, updated_at_ms: at });
+      if (input.tools) attached.attach(scope, id, after.tools);
+      versions.add(scope, id, version, after, metadata, at);
+      audit.note(scope, "agent.updated", id, { name: after.name, version, changes });
+      return get(scope, id);
+    });
+  }
+
+  return {
+    create,
+    update,
+    /** Throws if there is no such agent. */
+    get: ({ project_id, environment }: Scope, id: string) => shown.of(project_id, environment, id),
+    /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
+    toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
+      tools ?? attached.of(scope, id).map((each) => each.id),
+    /** True if the agent exists and the viewer may use it: a bound key sees no other agents. */
+    has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
+      agent_ids?.includes(id) !== false && there.of(project_id, environment, id),
+    /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
+    throughDoor: (viewer: Viewer, door: ProtocolName) =>
+      ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),
+    /** Agents that the viewer may use and whose metadata has this key, oldest first, without their tools. */
+    withMetadata: (viewer: Viewer, key: string) =>
+      withMetadata.of(viewer.project_id, viewer.environment, key).filter(({ id }) => mayUse(viewer, id)),
+    ...pins,
+    versions,
+    list: (scope: Scope, page: Page, where: readonly Condition[] = []) =>
+      listPage(db, { table: agents, kind: "agent", more: { tools: countTools }, scope, page, where }, toAgentItem),
+    /** Deletes an agent. Runs continue with the snapshot that they pinned. */
+    remove: (author: Author, id: string) =>
+      db.write(() => {
+        const { name, version } = find(author, id);
+        rows.remove(author, id);
+        audit.note(author, "agent.deleted", id, { name, version });
+        return { id, object: "agent" as const, deleted: true };
+      }),
+  };
+}
+
+const maxCachedAgents = 100;
+
+/** Names of the fields whose values differ. */
+const differing = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
+  Object.keys(after).filter((name) => !Bun.deepEquals(before[name], after[name]));
+
+const countTools = sql<number>`SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
+  AND a.environment = agents.environment AND a.agent_id = agents.id`;
+
+/** Serializes an agent for lists: with the number of its tools in place of the tools. */
+function toAgentItem(row: Row & { tools: number }) {
+  const agent = toAgent(row, []);
+  return { ...withoutScript(agent), tools: row.tools, tools_count: row.tools };
+}
+
+function toAgent(row: Row, tools: ToolReference[]) {
+  const { description, instructions, model_settings, ...rest } = readDefinition<Definition>(row.definition);
+  return {
+    id: row.id,
+    object: "agent" as const,
+    name: row.name,
+    description,
+    instructions,
+    model: row.model,
+    model_settings,
+    tools,
+    tools_count: tools.length,
+    ...rest,
+    version: row.version,
+    ...changeable(row),
+  };
+}

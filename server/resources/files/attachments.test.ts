@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import { joinChunk } from "../../runtime/documents/join-chunks.ts";
+import { openDatabase } from "../../storage/db/open.ts";
+import { createAttachments } from "./attachments.ts";
+import { fairShares } from "./fair-shares.ts";
+
+const scope = { project_id: "proj_1", environment: "test" as const };
+
+interface Given {
+  mime_type?: string;
+  purpose?: string;
+  status?: string;
+  error?: string;
+  content?: string;
+  chunks?: string[];
+  bytes?: number;
+}
+
+/** Inserts files as rows of the tables. */
+function fixture(files: Record<string, Given>, max_wait_ms = 0) {
+  const db = openDatabase(":memory:");
+  db.sqlite.run("PRAGMA foreign_keys = OFF"); // The contents are inserted directly.
+  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
+  for (const [id, { mime_type = "text/plain", purpose = "attachment", status = "ready", ...more }] of Object.entries(
+    files,
+  )) {
+    const { error = null, content = "", chunks = [], bytes = Buffer.byteLength(content) } = more;
+    db.sqlite.run(
+      `INSERT INTO files (project_id, environment, id, sha256, bytes, filename, mime_type, purpose, status, error, chunks,
+         metadata, created_at_ms) VALUES ('proj_1', 'test', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 0)`,
+      [id, id, bytes, `${id}.bin`, mime_type, purpose, status, error, chunks.length],
+    );
+    for (const [index, text] of chunks.entries())
+      db.sqlite.run(
+        "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', ?, ?, ?, 1, NULL, NULL)",
+        [id, index, text],
+      );
+  }
+  const attachments = createAttachments({
+    db,
+    read: (_, id, length) => new TextEncoder().encode(files[id]!.content ?? "").subarray(0, length),
+    max_wait_ms,
+  });
+  return {
+    db,
+    wake: attachments.wake,
+    of: (max_bytes = 1000, images = true) => attachments.of(scope, { file_ids: Object.keys(files), max_bytes, images }),
+  };
+}
+
+test("a document is its chunks without their overlaps", async () => {
+  const chunks = [
+    "The first piece ends with these words here.",
+    "ends with these words here. And it goes on.",
+    "Apart.",
+  ];
+  const [document] = await fixture({ file_a: { mime_type: "application/pdf", chunks } }).of();
+  expect(document).toMatchObject({
+    text: "The first piece ends with these words here. And it goes on.\n\nApart.",
+    image: false,
+    note: null,
+  });
+});
+
+test("the overlaps between chunks of any text appear once", () => {
+  const words = Array.from({ length: 3000 }, (_, index) => `w${index * 7919}`).join(" ");
+  for (const overlap of [40, 100, 4000]) {
+    let text = "";
+    for (let at = 0; at < words.length; at += 5000)
+      text = joinChunk(text, words.slice(Math.max(0, at - overlap), at + 5000), 4096);
+    expect(text).toBe(words);
+  }
+});
+
+test("a document of several chunks that fits is included whole", async () => {
+  const chunks = ["One.", "Two.", "Three."];
+  const files = { file_a: { mime_type: "application/pdf", chunks } };
+  expect(await fixture(files).of(18)).toMatchObject([{ text: "One.\n\nTwo.\n\nThree.", note: null }]);
+});
+
+test("documents share the space: one that needs less than its share leaves the rest to the others", async () => {
+  expect(fairShares([10, 500, 500], 310)).toEqual([10, 150, 150]);
+  const [short, long] = await fixture({
+    file_a: { content: "short" },
+    file_b: { content: "é".repeat(500) },
+  }).of(105);
+  expect(short).toMatchObject({ text: "short", note: null });
+  expect(long).toMatchObject({ text: "é".repeat(50), note: expect.stringContaining("Only the first 100 bytes") });
+});
+
+test("images are sent as images to a model that sees them, and named to one that does not", async () => {
+  const files = { file_a: { mime_type: "image/png" }, file_b: { mime_type: "image/png", bytes: 6_000_000 } };
+  expect(await fixture(files).of()).toMatchObject([
+    { image: true, text: null, note: null },
+    { image: false, note: expect.stringContaining("larger than") },
+  ]);
+  expect((await fixture(files).of(1000, false))[0]).toMatchObject({
+    image: false,
+    note: "The model cannot see images",
+  });
+});
+
+test("a file that cannot be included is named, with the reason", async () => {
+  const given = await fixture({
+    file_a: {
+      mime_type: "application/pdf",
+      status: "failed",
+      error: '{"code":"document_encrypted","message":"It has a password."}',
+    },
+    file_b: { mime_type: "application/zip" },
+    file_c: { purpose: "code_interpreter", content: "1,2" },
+    file_d: { mime_type: "application/pdf", status: "processing" },
+  }).of();
+  expect(given.map(({ text }) => text)).toEqual([null, null, null, null]);
+  expect(given.map(({ note }) => note)).toEqual([
+    "It could not be read: It has a password.",
+    "Files of this type are not put before the model",
+    "Only code tools can read it",
+    "It is still being read; its text is not ready",
+  ]);
+});
+
+test("a file in processing is awaited until it is ready, failed or deleted", async () => {
+  const ends: [change: string, expected: object][] = [
+    ["UPDATE files SET status = 'ready', chunks = 1", { text: "Read at last.", note: null }],
+    ["UPDATE files SET status = 'failed'", { text: null, note: expect.stringContaining("could not be read") }],
+    ["UPDATE files SET expires_at_ms = 0", { text: null, note: "It was deleted" }],
+  ];
+  for (const [change, expected] of ends) {
+    const { db, of, wake } = fixture({ file_a: { mime_type: "application/pdf", status: "processing" } }, 60_000);
+    const given = of();
+    wake(); // A wake-up for another file.
+    db.sqlite.run(
+      "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', 'file_a', 0, 'Read at last.', 1, NULL, NULL)",
+    );
+    db.sqlite.run(change);
+    wake();
+    expect(await given).toMatchObject([expected]);
+  }
+});

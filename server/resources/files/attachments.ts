@@ -1,0 +1,173 @@
+import type { Chunking } from "../../domain/chunking.ts";
+import type { AttachedDocument } from "../../domain/run-event.ts";
+import type { Environment, Scope } from "../../domain/scope.ts";
+import { truncationNotice } from "../../domain/truncate-middle.ts";
+import { joinChunk } from "../../runtime/documents/join-chunks.ts";
+import type { Db } from "../../storage/db/open.ts";
+import { fairShares } from "./fair-shares.ts";
+
+interface Row {
+  id: string;
+  filename: string;
+  mime_type: string;
+  sha256: string;
+  bytes: number;
+  purpose: string;
+  status: string;
+  error: string | null;
+  chunks: number;
+  chunking: string | null;
+}
+
+/** Files that a run requests, the most text it takes, and whether its model accepts images. */
+interface AttachmentOrder {
+  file_ids: readonly string[];
+  max_bytes: number;
+  images: boolean;
+}
+
+// Milliseconds that a run waits for files that are still being processed.
+const wait_ms = 60_000;
+export const imageBytesMax = 5 * 1024 * 1024;
+export const imageTypes = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
+const texts = new Set([
+  "application/json",
+  "application/jsonl",
+  "application/xml",
+  "application/yaml",
+  "image/svg+xml",
+]);
+
+/** Provides the content of a run's files for its model. */
+export function createAttachments({
+  db,
+  read,
+  max_wait_ms = wait_ms,
+  now = Date.now,
+}: {
+  db: Db;
+  /** Reads the beginning of a file; null if the file is gone. */
+  read(scope: Scope, id: string, length: number): Uint8Array | null;
+  max_wait_ms?: number;
+  now?: () => number;
+}) {
+  const select = db.sqlite.query<Row, [string, Environment, string, number]>(
+    `SELECT id, filename, mime_type, sha256, bytes, purpose, status, error, chunks, chunking FROM files
+     WHERE project_id = ? AND environment = ? AND id = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+  );
+  const selectSize = db.sqlite.query<{ size: number }, [string, Environment, string]>(
+    `SELECT coalesce(sum(octet_length(text) + 2), 0) AS size FROM document_chunks
+     WHERE project_id = ? AND environment = ? AND file_id = ?`,
+  );
+  const selectChunk = db.sqlite.query<{ text: string }, [string, Environment, string, number]>(
+    `SELECT text FROM document_chunks WHERE project_id = ? AND environment = ? AND file_id = ? AND chunk_index = ?`,
+  );
+  const find = ({ project_id, environment }: Scope, id: string) => select.get(project_id, environment, id, now());
+
+  let next = Promise.withResolvers<void>();
+
+  /** Waits until none of these files is being processed, or the wait times out. */
+  async function settle(scope: Scope, ids: readonly string[]): Promise<void> {
+    if (!ids.some((id) => isBeingRead(find(scope, id)))) return;
+    let isLate = false;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      isLate = true;
+      late.resolve();
+    }, max_wait_ms);
+    while (!isLate && ids.some((id) => isBeingRead(find(scope, id)))) await Promise.race([next.promise, late.promise]);
+    clearTimeout(timer);
+  }
+
+  /** Upper bound of the text's bytes: chunks overlap, or are separated by an empty line. */
+  const sizeOf = ({ project_id, environment }: Scope, row: Row): number =>
+    row.chunks > 0 ? selectSize.get(project_id, environment, row.id)!.size : isText(row) ? row.bytes : 0;
+
+  /** Text of a document up to a limit, which the last chunk may exceed. */
+  function textOf(scope: Scope, row: Row, most: number): string {
+    if (row.chunks === 0) return new TextDecoder().decode(read(scope, row.id, most + 4) ?? new Uint8Array());
+    let text = "";
+    for (let index = 0; index < row.chunks && text.length <= most; index++)
+      text = joinChunk(
+        text,
+        selectChunk.get(scope.project_id, scope.environment, row.id, index)?.text ?? "",
+        overlapOf(row),
+      );
+    return text;
+  }
+
+  function attached(scope: Scope, row: Row, order: AttachmentOrder, share: number): AttachedDocument {
+    const { id: file_id, filename, mime_type, sha256 } = row;
+    const about = { file_id, filename, mime_type, sha256 };
+    const note = reasonAgainst(row, order.images);
+    if (note !== null) return { ...about, text: null, image: false, note };
+    if (imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
+    const whole = textOf(scope, row, share);
+    const bytes = new TextEncoder().encode(whole);
+    if (bytes.length <= share) return { ...about, text: whole, image: false, note: null };
+    const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
+    return { ...about, text: truncationNotice(bytes.subarray(0, share)), image: false, note: cut };
+  }
+
+  return {
+    /** Wakes waiting runs. Call when a file was processed, failed, or was deleted. */
+    wake(): void {
+      next.resolve();
+      next = Promise.withResolvers();
+    },
+    /** Returns the files in the run's order. A file that cannot be given is listed with the reason. */
+    async of(scope: Scope, order: AttachmentOrder): Promise<AttachedDocument[]> {
+      await settle(scope, order.file_ids);
+      const rows = order.file_ids.map((id) => find(scope, id) ?? missingRow(id));
+      const needs = rows.map((row) => (reasonAgainst(row, order.images) === null ? sizeOf(scope, row) : 0));
+      const shares = fairShares(needs, order.max_bytes);
+      return rows.map((row, index) => attached(scope, row, order, shares[index]!));
+    },
+  };
+}
+
+// A file that has chunks may still wait for its memory stores or have failed there; only its text matters here.
+const unreadStatuses = ["uploaded", "processing"];
+
+const isBeingRead = (row: Row | null): boolean =>
+  row !== null && row.chunks === 0 && row.purpose !== "code_interpreter" && unreadStatuses.includes(row.status);
+
+const isText = ({ mime_type }: Row): boolean => mime_type.startsWith("text/") || texts.has(mime_type);
+
+/** Most characters that a chunk may repeat of the previous one: a token has about four, and in no language eight. */
+function overlapOf({ chunking }: Row): number {
+  const { chunk_overlap_tokens = 200 } = chunking === null ? {} : (JSON.parse(chunking) as Partial<Chunking>);
+  return chunk_overlap_tokens * 8;
+}
+
+const missingRow = (id: string): Row => ({
+  id,
+  filename: "",
+  mime_type: "",
+  sha256: "",
+  bytes: 0,
+  purpose: "attachment",
+  status: "deleted",
+  error: null,
+  chunks: 0,
+  chunking: null,
+});
+
+/** Returns the reason why a file's content is withheld from the model, or null. */
+function reasonAgainst(row: Row, seesImages: boolean): string | null {
+  const { purpose, status, error, mime_type, bytes, chunks } = row;
+  if (status === "deleted") return "It was deleted";
+  if (purpose === "code_interpreter") return "Only code tools can read it";
+  if (status === "failed" && chunks === 0) return `It could not be read: ${messageOf(error)}`;
+  if (isBeingRead(row)) return "It is still being read; its text is not ready";
+  if (imageTypes.has(mime_type)) {
+    if (!seesImages) return "The model cannot see images";
+    return bytes > imageBytesMax ? `The image is larger than ${imageBytesMax} bytes` : null;
+  }
+  return chunks > 0 || isText(row) ? null : "Files of this type are not put before the model";
+}
+
+function messageOf(error: string | null): string {
+  const { message = "nobody knows why" } = error === null ? {} : (JSON.parse(error) as { message?: string });
+  return message;
+}

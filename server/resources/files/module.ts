@@ -1,0 +1,123 @@
+import type { Chunking } from "../../domain/chunking.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Base, Module } from "../../http/module.ts";
+import { createEventEmitter } from "../../lib/event-emitter.ts";
+import type { LateRef } from "../../lib/late-ref.ts";
+import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
+import { createFileBlobs } from "../../storage/db/file-blobs.ts";
+import type { Journals } from "../../storage/journal/module.ts";
+import { createAttachments } from "./attachments.ts";
+import { createDocumentChunks } from "./document-chunks.ts";
+import { createDocumentWork } from "./document-work.ts";
+import { createOutputs } from "./outputs.ts";
+import { createProcessing, type ProcessingOptions } from "./processing.ts";
+import { fileRoutes } from "./routes.ts";
+import { createFileStore, type FileMemory } from "./store.ts";
+import { createUploader } from "./upload.ts";
+
+/** Files: uploads, document text, and tool outputs. */
+export function createFilesModule({
+  journals,
+  announcing,
+  memory,
+  ...base
+}: Base & {
+  journals: Journals;
+  announcing: Pick<ProcessingOptions, "announce" | "announced">;
+  memory: LateRef<FileMemory>;
+}) {
+  const { db, log, sandbox, requireRoom, now } = base;
+  const blobs = createFileBlobs({
+    db,
+    onError: (error) => log.error("content that no file has any more could not be deleted", { error }),
+    now,
+  });
+  const reader = createDocumentReader({ level: sandbox.level });
+  const chunks = createDocumentChunks({ db });
+  const work = createDocumentWork({ db, now });
+  // Emitted when a document was processed, is to be indexed, or was deleted.
+  const moved = createEventEmitter();
+  const processing = createProcessing({
+    db,
+    blobs,
+    work,
+    chunks,
+    reader,
+    log,
+    ...announcing,
+    indexedOf: (scope, id) => memory().of(scope, id),
+    onRead: moved.tell,
+  });
+  const files = createFileStore({
+    ...base,
+    blobs,
+    work,
+    chunks,
+    announced: announcing.announced,
+    memory: {
+      of: (scope, id) => memory().of(scope, id),
+      add: (scope, order, expires_at_ms) => memory().add(scope, order, expires_at_ms),
+      forget: (scope, id) => memory().forget(scope, id),
+      retry: (scope, id) => memory().retry(scope, id),
+    },
+    process() {
+      processing.wake();
+      moved.tell();
+    },
+    removed(id) {
+      processing.forget(id);
+      moved.tell();
+    },
+    announce: (scope, file) => announcing.announce(scope, "file.ready", file),
+  });
+  const outputs = createOutputs({ files, now });
+  const attachments = createAttachments({
+    db,
+    now,
+    read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
+  });
+  moved.listen(attachments.wake);
+  journals.project(outputs.project);
+  journals.project(files.projectImages);
+  journals.project(files.projectGiven);
+  journals.onCommit(outputs.committed);
+  const receiver = createUploader({ blobs, requireRoom: () => requireRoom(true) });
+
+  return {
+    routes: (auth) => [fileRoutes({ auth, files, receiver })],
+    exports: {
+      blobs,
+      files,
+      outputs,
+      attachments,
+      processing,
+      readPart(scope: Scope, id: string, start: number, length: number) {
+        const found = files.part(scope, id, start, length);
+        return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
+      },
+      /** Document functions that memory stores use. */
+      documents: {
+        reading: files.reading,
+        chunks: chunks.read,
+        demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
+        settle: processing.settle,
+      },
+      onMoved: moved.listen,
+    },
+    deleteExpired: [files.forgetExpired, blobs.forgetUnused],
+    start(): void {
+      blobs.collectSoon();
+      processing.start();
+    },
+    onProjectArrived(): void {
+      blobs.collectSoon();
+      processing.wake();
+      moved.tell();
+    },
+    async stop(): Promise<void> {
+      await processing.stop();
+      reader.stop();
+      await Promise.all([blobs.stop(), files.stop()]);
+    },
+  } satisfies Module;
+}

@@ -1,0 +1,68 @@
+import { endsRun, type FileFacts, type JournalEntry } from "../../domain/run-event.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Projector } from "../../storage/journal/journal.ts";
+import type { FileStore } from "./store.ts";
+
+export type Outputs = ReturnType<typeof createOutputs>;
+
+// Longer than any call takes to end after it made a file.
+const keep_ms = 15 * 60_000;
+
+/**
+ * Holds tool outputs in memory until the entry that ends their call makes them files in its transaction. A call that
+ * never ends leaves none.
+ */
+export function createOutputs({
+  files,
+  now = Date.now,
+}: {
+  files: Pick<FileStore, "insertOutput">;
+  now?: () => number;
+}) {
+  const kept = new Map<string, { run_id: string; content: Uint8Array; at: number }>();
+
+  function keep(run_id: string, id: string, content: Uint8Array): void {
+    for (const [old, { at }] of kept) if (at < now() - keep_ms) kept.delete(old);
+    kept.set(id, { run_id, content, at: now() });
+  }
+
+  /** Inserts outputs as files; `of` names the call, if any. Call inside a write. */
+  function insert(
+    scope: Scope,
+    made: readonly FileFacts[],
+    of: { run_id: string | null; tool_call_id: string | null },
+  ) {
+    for (const { id, filename, mime_type } of made) {
+      const output = kept.get(id);
+      if (!output) throw new Error(`The content of ${id} is gone.`);
+      files.insertOutput(scope, { id, filename, mime_type, content: output.content, ...of });
+    }
+  }
+
+  function forget(made: readonly FileFacts[]): void {
+    for (const { id } of made) kept.delete(id);
+  }
+
+  const project: Projector = (run, entries) => {
+    for (const { event } of entries)
+      if (event.type === "tool.completed" && event.files)
+        insert(run, event.files, { run_id: run.run_id, tool_call_id: event.tool_call_id });
+  };
+
+  return {
+    keep,
+    insert,
+    project,
+    /** Call after the commit, because a write may be retried. */
+    forget,
+    /** Forgets the outputs that these entries recorded, and all outputs of a run that ended. */
+    committed(runId: string, entries: readonly JournalEntry[]): void {
+      for (const { event } of entries) {
+        if (event.type === "tool.completed" && event.files) forget(event.files);
+        if (endsRun(event)) for (const [id, { run_id }] of kept) if (run_id === runId) kept.delete(id);
+      }
+    },
+    /** Bytes of outputs in memory. */
+    waiting_bytes: (): number => [...kept.values()].reduce((sum, { content }) => sum + content.length, 0),
+  };
+}

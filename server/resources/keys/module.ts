@@ -1,0 +1,85 @@
+import type { Exposure } from "../../domain/api-types/enums.ts";
+import type { AppError } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import type { Auth } from "../../http/auth.ts";
+import type { OnExposed } from "../../http/https-only.ts";
+import type { Base, Module } from "../../http/module.ts";
+import type { Identity } from "../../http/principal.ts";
+import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
+import { type Bound, createClientTokens, type TokenPage } from "./client-tokens.ts";
+import { clientTokenRoutes, keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
+import { createKeyStore } from "./store.ts";
+
+export interface KeyOptions {
+  /** True to keep keys valid that were sent in clear text. */
+  keepExposedKeys?: boolean;
+}
+
+type Http = Pick<MeOptions, "limiter"> & Pick<KeyAuthentication, "clientOf"> & { onExposed(hear: OnExposed): void };
+
+const lastUsedEvery_ms = 60_000;
+
+/** Log messages for keys that arrived in clear text. */
+const exposureLines: Record<Exposure, string> = {
+  revoked: "an API key came in clear text and was revoked",
+  kept: "an API key came in clear text and was kept: rotate it",
+  last_admin_key: "an API key came in clear text and was kept, because it is the last admin key: rotate it",
+  local: "an API key came in clear text from this machine and was kept",
+};
+
+/** API keys and client tokens. */
+export function createKeysModule({
+  http: { limiter, clientOf, onExposed },
+  keepExposedKeys: keepLive = false,
+  projects,
+  runs,
+  bound,
+  pages,
+  ...base
+}: Base &
+  KeyOptions &
+  Pick<MeOptions, "projects" | "runs"> & {
+    http: Http;
+    bound: Bound;
+    /** Chat pages, which create tokens as keys do. */
+    pages: { open(id: string): TokenPage | null; noLongerOpen(id: string): AppError | null };
+  }) {
+  const keys = createKeyStore(base);
+  const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
+  const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });
+  let lastUsed: Timer | undefined;
+
+  function writeLastUsed(): void {
+    keys.writeLastUsed().catch((error) => base.log.error("last use of keys was not written", { error }));
+  }
+
+  onExposed((authorization, sender) => {
+    const secret = bearer(authorization);
+    if (secret === null) return;
+    keys
+      .expose(secret, { ...sender, keepLive })
+      .then((exposed) => exposed && base.log.warn(exposureLines[exposed.exposure], { ...exposed, client: sender.ip }))
+      .catch((error) => base.log.error("an exposed key could not be marked", { error }));
+  });
+
+  return {
+    routes: (auth) => [keyRoutes({ auth, keys })],
+    exports: {
+      keys,
+      authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
+      noLongerValid: ({ id, token }: Pick<Identity, "id" | "token">) =>
+        (isId("chat_page", id) ? pages.noLongerOpen(id) : keys.noLongerValid(id)) ??
+        (token ? tokens.expired(token) : null),
+      tokenForPage: tokens.createForPage,
+      /** With API keys only: a token ends with its key, and dashboard users have none. */
+      clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
+      /** `GET /v1/me`. */
+      me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },
+    },
+    start(): void {
+      lastUsed = setInterval(writeLastUsed, lastUsedEvery_ms).unref();
+    },
+    stop: () => clearInterval(lastUsed),
+    recordShutdown: keys.writeLastUsed,
+  } satisfies Module;
+}

@@ -1,0 +1,41 @@
+import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { EntryRow } from "./row.ts";
+
+type Row = Pick<EntryRow, "memory_id" | "status" | "error" | "processed" | "total">;
+
+/** Entries of a file in all memory stores. */
+export function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+  const live = sqlite.query<Row, [string, Environment, string, number]>(
+    `SELECT e.memory_id, e.status, e.error, e.processed, e.total FROM memory_entries e
+     JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id
+     WHERE e.project_id = ? AND e.environment = ? AND e.file_id = ? AND e.deleted_at_ms IS NULL
+       AND s.deleted_at_ms IS NULL AND (e.expires_at_ms IS NULL OR e.expires_at_ms > ?) ORDER BY e.id`,
+  );
+  const retrying = sqlite.query(
+    `UPDATE memory_entries SET status = 'processing', error = NULL, updated_at_ms = ?
+     WHERE project_id = ? AND environment = ? AND file_id = ? AND status = 'failed' AND deleted_at_ms IS NULL`,
+  );
+
+  return {
+    of({ project_id, environment }: Scope, fileId: string) {
+      const rows = live.all(project_id, environment, fileId, now());
+      const errorOf = (wanted: EntryRow["status"]) => {
+        const { error } = rows.find(({ status, error }) => status === wanted && error !== null) ?? {};
+        return error ? (JSON.parse(error) as { code: string; message: string }) : null;
+      };
+      return {
+        memory_ids: [...new Set(rows.map(({ memory_id }) => memory_id))],
+        processed: rows.reduce((sum, { processed }) => sum + processed, 0),
+        total: rows.reduce<number | null>((sum, { total }) => (sum === null || total === null ? null : sum + total), 0),
+        processing: rows.filter(({ status }) => status === "processing").length,
+        error: errorOf("failed"),
+        delay: errorOf("processing"),
+      };
+    },
+
+    /** Retries failed entries and returns their number. Call inside a write. */
+    retry: ({ project_id, environment }: Scope, fileId: string): number =>
+      retrying.run(now(), project_id, environment, fileId).changes,
+  };
+}

@@ -1,0 +1,171 @@
+import { newId } from "../../domain/ids.ts";
+import { inputFault } from "../../domain/run-input.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
+import { fault, throwIfInvalid } from "../../http/errors.ts";
+import { listPage, type Page } from "../../http/page.ts";
+import { inputMost } from "../../http/schemas.ts";
+import { nameIssues } from "../../http/validate-name.ts";
+import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { schedules } from "../../storage/db/schema.ts";
+import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { timetableFaults } from "./cron.ts";
+import { type Definition, definitionOf, noPlan, planAfter, type Row, serializeSchedule } from "./row.ts";
+import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
+
+export interface ScheduleStoreOptions extends StoreBase {
+  /** True if the viewer has such an agent. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Throws if a run of this agent could not have these parameters. */
+  checkRun: (viewer: Viewer, agentId: string, run: Pick<Definition, "overrides" | "user_id" | "session_id">) => void;
+  /** Throws if the input shows files that the viewer does not see. */
+  checkInput: (viewer: Viewer, input: Definition["input"]) => void;
+  /** Called when a schedule's times changed. */
+  onPlan: () => void;
+}
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;
+
+export function createScheduleStore({
+  db,
+  audit,
+  hasAgent,
+  checkRun,
+  checkInput,
+  onPlan,
+  now = Date.now,
+}: ScheduleStoreOptions) {
+  const rows = createScopedTable(db, schedules);
+  const selectOf = db.sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM schedules WHERE project_id = ? AND environment = ? AND definition ->> '$.user_id' = ? LIMIT 1",
+  );
+
+  /** Finds a schedule. Throws for one of another scope, or of an agent that the viewer may not use. */
+  function find(viewer: Viewer, id: string): Row {
+    const row = rows.find(viewer, id);
+    requireAgent(viewer, row.agent_id);
+    return row;
+  }
+
+  /** Throws with every fault of a new or changed schedule. */
+  function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
+    const definition = definitionOf(row);
+    const wrong = inputFault(definition.input, inputMost);
+    const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
+    throwIfInvalid([
+      ...nameIssues(input.name),
+      ...(isNew ? [fault("agent_id", "There is no such agent.")] : []),
+      ...(wrong ? [fault(`input${wrong.path}`, wrong.message)] : []),
+      ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
+    ]);
+    if (input.input !== undefined) checkInput(viewer, definition.input);
+    const { agent_id, overrides, user_id, session_id } = input;
+    if (agent_id !== undefined || overrides || user_id !== undefined || session_id !== undefined)
+      checkRun(viewer, row.agent_id, definition);
+  }
+
+  async function create(author: Author & Viewer, input: CreateSchedule) {
+    const at = now();
+    const row = changed(blank(author, newId("schedule", at), at), input);
+    check(author, row, input);
+    if (row.enabled) Object.assign(row, planAfter(row, at));
+    await db.write(() => {
+      rows.insert(author, row);
+      audit.note(author, "schedule.created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled });
+    });
+    onPlan();
+    return serializeSchedule(row);
+  }
+
+  async function update(author: Author & Viewer, id: string, input: UpdateSchedule) {
+    const known = find(author, id); // Checked first: an unknown schedule is a 404, whatever the body says.
+    check(author, changed(known, input), input);
+    const row = await db.write(() => {
+      const after = replanned(find(author, id), input);
+      audit.note(author, "schedule.updated", id, { name: after.name, changes: Object.keys(input) });
+      return rows.update(author, id, { ...after, updated_at_ms: now() });
+    });
+    onPlan();
+    return serializeSchedule(row);
+  }
+
+  /** Keeps the plan, unless its times changed or it was disabled: then it is planned from now on. */
+  function replanned(before: Row, input: UpdateSchedule): Row {
+    const after = changed(before, input);
+    const isReset = input.enabled === true;
+    const fresh = isReset ? { failure_count: 0, disabled_reason: null, last_error: null } : {};
+    if (!after.enabled)
+      return {
+        ...after,
+        ...noPlan,
+        queued_at_ms: null,
+        disabled_reason: input.enabled === false ? null : after.disabled_reason,
+      };
+    const stands = before.enabled && before.cron === after.cron && before.timezone === after.timezone;
+    return { ...after, ...fresh, ...(stands ? {} : { ...planAfter(after, now()), queued_at_ms: null }) };
+  }
+
+  return {
+    create,
+    update,
+    find,
+    get: (viewer: Viewer, id: string) => serializeSchedule(find(viewer, id)),
+    list: (viewer: Viewer, page: Page) =>
+      listPage(
+        db,
+        { table: schedules, kind: "schedule", scope: viewer, page, where: agentConditions(viewer, "agent_id") },
+        serializeSchedule,
+      ),
+    /** Deletes one schedule whose runs are for this user; false if there is none. Call inside a write. */
+    eraseOf(scope: Scope, userId: string): boolean {
+      const schedule = selectOf.get(scope.project_id, scope.environment, userId);
+      if (schedule) rows.remove(scope, schedule.id);
+      return schedule !== null;
+    },
+    /** Deletes a schedule. Runs that it started continue. */
+    async remove(author: Author & Viewer, id: string) {
+      await db.write(() => {
+        const { name, agent_id } = find(author, id);
+        rows.remove(author, id);
+        audit.note(author, "schedule.deleted", id, { name, agent_id });
+      });
+      onPlan();
+      return { id, object: "schedule" as const, deleted: true };
+    },
+  };
+}
+
+const blank = ({ project_id, environment }: Scope, id: string, at: number): Row => ({
+  project_id,
+  environment,
+  id,
+  name: "",
+  agent_id: "",
+  cron: "",
+  timezone: "",
+  metadata: {},
+  definition: { input: "", overrides: null, budget: null, user_id: null, session_id: null },
+  enabled: true,
+  catch_up: "skip",
+  if_busy: "start",
+  ...noPlan,
+  queued_at_ms: null,
+  failure_count: 0,
+  disabled_reason: null,
+  last_error: null,
+  last_run_id: null,
+  created_at_ms: at,
+  updated_at_ms: at,
+});
+
+/** Applies an update to a row. Absent fields stay. */
+function changed(row: Row, input: UpdateSchedule): Row {
+  const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, ...own } = input;
+  const columns = { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata };
+  const said = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  return {
+    ...row,
+    ...said,
+    definition: { ...definitionOf(row), ...own },
+  };
+}

@@ -1,0 +1,105 @@
+import { Elysia } from "elysia";
+import { Deleted, listOf } from "../../domain/api-types/schema.ts";
+import { Thread, ThreadMessage } from "../../domain/api-types/thread.ts";
+import type { Auth } from "../../http/auth.ts";
+import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
+import { pathOf } from "../../http/schemas.ts";
+import { applyTokenRules } from "./client-token-rules.ts";
+import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
+import type { ThreadStore } from "./store.ts";
+
+const params = pathOf("thread");
+const { limit, starting_after, ending_before, order } = plainListQuery;
+const messageQuery = { limit, starting_after, ending_before, order };
+
+export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadStore }) =>
+  new Elysia({ prefix: "/threads", tags: ["Threads"] })
+    .use(auth)
+    .post(
+      "/",
+      async ({ principal, body, status }) =>
+        status(201, await threads.create(principal, applyTokenRules(principal, body))),
+      {
+        operation: {
+          id: "threads.create",
+          summary: "Create a thread",
+          needs: "run",
+          client: "run",
+          visitors: true,
+          creates: Thread,
+        },
+        body: CreateThread,
+      },
+    )
+    .get("/", ({ principal, request }) => threads.list(principal, readPage(request.url, threadFilters)), {
+      operation: {
+        id: "threads.list",
+        summary: "List threads",
+        needs: "read_or_run",
+        client: "read",
+        query: { ...listQuery, ...threadFilters },
+        returns: listOf(Thread),
+      },
+    })
+    .get("/:id", ({ principal, params }) => threads.get(principal, params.id), {
+      operation: {
+        id: "threads.retrieve",
+        summary: "Retrieve a thread",
+        needs: "read_or_run",
+        client: "read",
+        visitors: true,
+        returns: Thread,
+      },
+      params,
+    })
+    .patch("/:id", ({ principal, params, body }) => threads.update(principal, params.id, body), {
+      operation: {
+        id: "threads.update",
+        summary: "Change a thread's title or metadata",
+        needs: "run",
+        returns: Thread,
+      },
+      params,
+      body: UpdateThread,
+    })
+    .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), {
+      operation: {
+        id: "threads.delete",
+        summary: "Delete a thread with its messages; its runs stay",
+        needs: "run",
+        returns: Deleted,
+        errors: ["run_not_terminal"],
+      },
+      params,
+    })
+    .post(
+      "/:id/messages",
+      async ({ principal, params, body, status }) => status(201, await threads.say(principal, params.id, body)),
+      {
+        operation: {
+          id: "threads.messages.create",
+          summary: "Add a message to a thread, from elsewhere",
+          needs: "run",
+          creates: ThreadMessage,
+          errors: ["thread_busy"],
+        },
+        params,
+        body: CreateMessage,
+      },
+    )
+    .get(
+      "/:id/messages",
+      ({ principal, params, request }) => threads.messages(principal, params.id, readPage(request.url)),
+      {
+        operation: {
+          id: "threads.messages.list",
+          summary: "List the messages of a thread",
+          needs: "read_or_run",
+          client: "read",
+          visitors: true,
+          query: messageQuery,
+          returns: listOf(ThreadMessage),
+        },
+        params,
+      },
+    );

@@ -1,0 +1,97 @@
+import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import { limits } from "../../domain/limits.ts";
+import type { McpTool } from "../../runtime/mcp/read-tools.ts";
+import { parametersOf } from "./definition.ts";
+import { definitionOf, type Row } from "./row.ts";
+import { type Listing, offered } from "./types/mcp.ts";
+import type { Definition } from "./types/tool-kinds.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
+
+/** Tools that a run pins, and those that are unavailable. */
+export interface Pinned {
+  tools: ToolSnapshot[];
+  unavailable: { tool: string; message: string }[];
+}
+
+/** Pins these tools in order, without disabled ones. */
+export function pinTool(rows: readonly Row[]): Pinned {
+  const on = rows.map((row) => ({ row, definition: definitionOf(row) })).filter(({ definition }) => definition.enabled);
+  // A tool keeps its own name, because scripts and prompts rely on it; tools of servers are renamed.
+  const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));
+  const all: Pinned = { tools: [], unavailable: [] };
+  for (const { row, definition } of on) {
+    if (!definition.mcp) all.tools.push(snapshotOf(row, definition));
+    else pinServer(row, definition, names, all);
+  }
+  return all;
+}
+
+function pinServer(row: Row, definition: Definition, names: Set<string>, all: Pinned): void {
+  const { listing } = definition.mcp!;
+  const tools = offered(definition.mcp!);
+  const message = unavailableReason(listing, all.tools.length + tools.length);
+  if (message !== null) all.unavailable.push({ tool: row.name, message });
+  else
+    for (const tool of tools) {
+      const name = freeName(`${row.name}_${tool.name}`, names);
+      names.add(name);
+      all.tools.push(mcpSnapshot(row, definition, tool, name));
+    }
+}
+
+function unavailableReason({ listed_at_ms, last_error }: Listing, count: number): string | null {
+  if (listed_at_ms === null)
+    return `The tools of its MCP server have never been listed. ${last_error?.message ?? ""}`.trim();
+  if (count > limits.tools_per_agent)
+    return `With the tools of its MCP server the agent would have ${count}, more than ${limits.tools_per_agent}. Limit them with allowed_tools.`;
+  return null;
+}
+
+/** Snapshot of a tool that is no MCP server. */
+export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
+  const { call, modelReads } = toolKinds[row.type];
+  const { idempotent, ...rest } = call!(definition, row.sealed);
+  return {
+    ...base(row, definition),
+    name: row.name,
+    description: modelReads?.(definition) ?? definition.description,
+    parameters: parametersOf(row.type, definition)!,
+    idempotent,
+    http: null,
+    ...rest,
+  };
+}
+
+/** Snapshot of one tool of a server, with the server's settings. */
+export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, name: string): ToolSnapshot {
+  const { server_url, timeout_ms } = definition.mcp!;
+  return {
+    ...base(row, definition),
+    name,
+    description: tool.description,
+    parameters: tool.parameters,
+    idempotent: tool.idempotent,
+    http: null,
+    mcp: { server_url, tool: tool.name, timeout_ms, sealed: row.sealed },
+  };
+}
+
+const base = ({ id, type }: Row, { approval, on_unknown, max_output_bytes }: Definition) => ({
+  id,
+  type,
+  approval,
+  on_unknown,
+  max_output_bytes,
+});
+
+const nameLength_max = 64;
+
+/** Returns a free name similar to `wanted` that models accept; deterministic. */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  const clean = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  for (let count = 1; ; count++) {
+    const end = count === 1 ? "" : `_${count}`;
+    const name = clean.slice(0, nameLength_max - end.length) + end;
+    if (!taken.has(name)) return name;
+  }
+}

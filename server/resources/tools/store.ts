@@ -1,0 +1,236 @@
+import type { ToolSnapshot, ToolType } from "../../domain/agent-snapshot.ts";
+import type { SandboxLevel } from "../../domain/api-types/enums.ts";
+import { AppError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Viewer } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
+import { listPage, type Page } from "../../http/page.ts";
+import { createNameValidator } from "../../http/validate-name.ts";
+import type { Egress } from "../../lib/egress.ts";
+import type { Seal } from "../../lib/seal.ts";
+import { newSigningSecret } from "../../lib/signature.ts";
+import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { tools } from "../../storage/db/schema.ts";
+import { createScopedTable } from "../../storage/db/scoped-table.ts";
+import { checkAddress } from "./address.ts";
+import { checkTool } from "./check.ts";
+import { changed } from "./definition.ts";
+import { checkOrigin, unmasked } from "./headers.ts";
+import { createMcpLists, type ListTools } from "./mcp-lists.ts";
+import { definitionOf, type Row } from "./row.ts";
+import type { CreateTool, UpdateTool } from "./schema.ts";
+import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
+import { serializeTool } from "./shown.ts";
+import { freeName, mcpSnapshot, type Pinned, pinTool, snapshotOf } from "./snapshots.ts";
+import { type Listing, offered } from "./types/mcp.ts";
+import type { Known } from "./types/tool-kind.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
+
+export interface ToolStoreOptions extends StoreBase {
+  seal: Seal;
+  /** Egress guard for addresses that clients of this environment give. */
+  egress: (environment: Environment) => Pick<Egress, "check">;
+  secrets: { has(scope: Scope, name: string): boolean; value(scope: Scope, name: string): string | null };
+  /** True if the viewer has such an agent. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** File facts in the order of the ids. Throws with a fault for each one that the viewer does not see. */
+  fileFacts: (viewer: Viewer, ids: readonly string[], param: string) => readonly { filename: string }[];
+  /** True if the operator configured an MCP server of this name (`stdio:<name>`). */
+  hasStdioServer: (name: string) => boolean;
+  /** Sandbox level of this machine, known shortly after the start. */
+  sandboxLevel: () => Promise<SandboxLevel>;
+  listTools: ListTools;
+}
+
+export type ToolStore = ReturnType<typeof createToolStore>;
+
+// A starting run refreshes an MCP server's list that is older than this,
+const stale_ms = 5 * 60_000;
+// but not within this time after a failure, because every run would wait.
+const failed_ms = 30_000;
+
+export function createToolStore(options: ToolStoreOptions) {
+  const { db, audit, seal, egress, now = Date.now } = options;
+  const rows = createScopedTable(db, tools);
+  const { find } = rows;
+  // Checked for each tool of each starting run, so only servers' rows are read.
+  const isServer = db.sqlite.query<unknown, [string, string, string]>(
+    "SELECT 1 FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
+  );
+  const server = db.kept.rows((...key: [string, string, string]) => isServer.get(...key) !== null);
+  const requireFreeName = createNameValidator(db.sqlite, "tools", "tool");
+  const askServer = createMcpLists({
+    seal,
+    listTools: options.listTools,
+    secretValue: options.secrets.value,
+    now,
+  });
+  const refreshes = new Map<string, Promise<void>>();
+
+  const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
+    hasSecret: (name) => options.secrets.has(viewer, name),
+    hasAgent: (id) => options.hasAgent(viewer, id),
+    files: (ids) => options.fileFacts(viewer, ids, "files"),
+    hasStdioServer: options.hasStdioServer,
+    sandboxLevel: type === "code" ? await options.sandboxLevel() : "off",
+  });
+
+  const requireFewSecrets = (scope: Scope, headers: Record<string, string>): void => {
+    const { fault: tooMany } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
+      options.secrets.value(scope, name),
+    );
+    if (tooMany) throw invalid("headers", tooMany);
+  };
+
+  /** The response is the only place that shows the signing secret. */
+  async function create(scope: Author & Viewer, input: CreateTool) {
+    const type = input.type ?? (input.url === undefined ? "client" : "http");
+    checkTool(input, type, null, await known(scope, type));
+    requireFewSecrets(scope, input.headers ?? {});
+    await checkAddress(input, egress(scope.environment), scope.environment);
+    const [id, at] = [newId("tool", now()), now()];
+    const { sends } = toolKinds[type];
+    const signing_secret = sends?.signed ? newSigningSecret() : null;
+    const sealed = sends
+      ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
+      : "";
+    await db.write(() => {
+      requireFreeName(scope, input.name, null);
+      rows.insert(scope, {
+        id,
+        name: input.name,
+        type,
+        definition: changed(input, type, null),
+        sealed,
+        metadata: input.metadata ?? {},
+        created_at_ms: at,
+        updated_at_ms: at,
+      });
+      audit.note(scope, "tool.created", id, { name: input.name, type });
+    });
+    if (type === "mcp") await relistIfPossible(scope, id);
+    return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
+  }
+
+  async function update(scope: Author & Viewer, id: string, input: UpdateTool) {
+    const before = find(scope, id);
+    checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
+    await checkAddress(input, egress(scope.environment), scope.environment);
+    await db.write(() => {
+      const row = find(scope, id); // Read again: another request may have changed it during the DNS lookup.
+      checkOrigin(input, toolKinds[row.type], definitionOf(row));
+      if (input.name !== undefined) requireFreeName(scope, input.name, id);
+      const { name } = rows.update(scope, id, {
+        name: input.name,
+        definition: changed(input, row.type, definitionOf(row)),
+        sealed: input.headers && withHeaders(row, input.headers),
+        metadata: input.metadata,
+        updated_at_ms: now(),
+      });
+      audit.note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
+    });
+    if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
+      await relistIfPossible(scope, id);
+    return serializeTool(find(scope, id));
+  }
+
+  function withHeaders(row: Row, headers: Record<string, string>): string {
+    const before = openToolSecrets(seal, row, row.id, row.sealed);
+    const after = unmasked(headers, before.headers);
+    requireFewSecrets(row, after);
+    return sealToolSecrets(seal, row, row.id, { ...before, headers: after });
+  }
+
+  /** Requests an MCP server's tools and stores them; `within` is called inside the write. */
+  async function relist(scope: Scope, id: string, within: (row: Row) => void = () => {}): Promise<void> {
+    const asked = find(scope, id);
+    const listing = await askServer(asked);
+    await db.write(() => {
+      const row = find(scope, id);
+      // The tool may have changed to another server meanwhile; this response is not about that one.
+      if (isSameServer(row, asked)) keep(row, listing);
+      within(row);
+    });
+  }
+
+  // The change itself stands; a run's start refreshes the list again.
+  const relistIfPossible = (scope: Scope, id: string): Promise<void> => relist(scope, id).catch(() => {});
+
+  function keep(row: Row, listing: Listing): void {
+    const definition = definitionOf(row);
+    rows.update(row, row.id, { definition: { ...definition, mcp: { ...definition.mcp!, listing } } });
+  }
+
+  async function refresh(author: Author, id: string) {
+    const { type } = find(author, id);
+    if (type !== "mcp") throw new AppError("validation_failed", "Only mcp tools have a list of tools to refresh.");
+    await relist(author, id, ({ name }) => audit.note(author, "tool.refreshed", id, { name }));
+    return serializeTool(find(author, id));
+  }
+
+  function isStale(scope: Scope, id: string): boolean {
+    if (!server.of(scope.project_id, scope.environment, id)) return false;
+    const definition = definitionOf(find(scope, id));
+    if (!definition.enabled) return false;
+    const { listed_at_ms, last_error } = definition.mcp!.listing;
+    if (last_error && now() - last_error.at_ms < failed_ms) return false;
+    return listed_at_ms === null || now() - listed_at_ms > stale_ms;
+  }
+
+  /** Refreshes once for concurrently starting runs. After a failure the list stays. */
+  function refreshOnce(scope: Scope, id: string): Promise<void> {
+    const under = refreshes.get(id);
+    if (under) return under;
+    const work = relistIfPossible(scope, id).finally(() => refreshes.delete(id));
+    refreshes.set(id, work);
+    return work;
+  }
+
+  return {
+    create,
+    update,
+    refresh,
+    get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
+    list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),
+    /** Deletes a tool, also from its agents; runs keep the snapshot that they pinned. */
+    remove: (author: Author, id: string) =>
+      db.write(() => {
+        const { name, type } = find(author, id);
+        rows.remove(author, id);
+        audit.note(author, "tool.deleted", id, { name, type });
+        return { id, object: "tool" as const, deleted: true };
+      }),
+    /** Tools that a run pins, in order, without disabled and unknown ones. */
+    snapshots: (scope: Scope, ids: readonly string[]): Pinned =>
+      pinTool(ids.flatMap((id) => rows.get(scope, id) ?? [])),
+
+    /** Refreshes stale lists of MCP servers before a run pins them; undefined if there are none. */
+    refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {
+      const stale = ids.filter((id) => isStale(scope, id));
+      return stale.length === 0
+        ? undefined
+        : Promise.all(stale.map((id) => refreshOnce(scope, id))).then(() => undefined);
+    },
+
+    /** The tool for a call outside of runs, even if disabled; `tool` names one of an MCP server's. */
+    callable(scope: Scope, id: string, tool: string | undefined): ToolSnapshot {
+      const row = find(scope, id);
+      const definition = definitionOf(row);
+      if (!definition.mcp) {
+        if (tool !== undefined) throw invalid("tool", "Only mcp tools have this.");
+        return snapshotOf(row, definition);
+      }
+      if (tool === undefined) throw invalid("tool", "Choose one of the server's tools.", "required");
+      const listed = offered(definition.mcp).find(({ name }) => name === tool);
+      if (!listed) throw invalid("tool", "Agents have no such tool of this server.");
+      return mcpSnapshot(row, definition, listed, freeName(`${row.name}_${listed.name}`, new Set()));
+    },
+  };
+}
+
+// Other headers may reveal other tools, and only allowed tools are stored.
+const changesList = ["server_url", "headers", "allowed_tools"] as const;
+
+const isSameServer = (a: Row, b: Row): boolean =>
+  a.sealed === b.sealed && definitionOf(a).mcp!.server_url === definitionOf(b).mcp!.server_url;

@@ -1,0 +1,34 @@
+import type { Fault } from "../../../domain/errors.ts";
+import { fault } from "../../../http/errors.ts";
+import { idOf } from "../../../http/schemas.ts";
+import * as t from "../../../lib/schema.ts";
+import { textParameter } from "./fields.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
+
+const fields = { agent_id: idOf("agent") };
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { agent?: { agent_id: string } };
+
+/** Another agent, called in a child run. */
+export const kind = {
+  fields,
+  response: { agent_id: t.text },
+  about: { agent_id: "The agent that is called." },
+  faults: agentFaults,
+  change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? before!.agent!.agent_id } }),
+  show: ({ agent }) => ({ ...agent }),
+  // Idempotent, because the child run is found by its call.
+  call: ({ agent }) => ({ idempotent: true, agent }),
+  fixedParameters: () => textParameter("input", "What the agent is asked to do, with all that it must know."),
+  untestable: "An agent tool can only be called within a run. Start a run of its agent instead.",
+} satisfies ToolKind<Input, Definition>;
+
+function agentFaults(input: Input, before: Definition | null, { hasAgent }: Known): Fault[] {
+  const faults: Fault[] = [];
+  if (input.agent_id === undefined && !before)
+    faults.push(fault("agent_id", "An agent tool needs an agent.", "required"));
+  if (input.agent_id !== undefined && !hasAgent(input.agent_id))
+    faults.push(fault("agent_id", "There is no such agent."));
+  if (input.parameters) faults.push(fault("parameters", "An agent tool has only the parameter input."));
+  return faults;
+}

@@ -1,0 +1,153 @@
+import { Type } from "@sinclair/typebox";
+import { type CodeCall, type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot.ts";
+import { AppError, type Fault } from "../../../domain/errors.ts";
+import { fault } from "../../../http/errors.ts";
+import { idOf } from "../../../http/schemas.ts";
+import { build } from "../../../lib/build-info.ts";
+import * as t from "../../../lib/schema.ts";
+import { noPython } from "../../../runtime/sandbox/sandbox.ts";
+import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
+
+type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
+
+const sourceBytes_max = 256 * 1024;
+
+const fields = {
+  language: t.oneOf(codeLanguages),
+  source: t.orNull(Type.String({ maxLength: sourceBytes_max })),
+  timeout_ms: timeoutField,
+  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
+  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
+};
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { code?: CodeDefinition };
+
+/** A program in the sandbox: the tool's own function, or code that the model writes. */
+export const kind = {
+  fields,
+  response: {
+    language: t.oneOf(codeLanguages),
+    source: t.orNull(t.text),
+    timeout_ms: t.integer,
+    memory_mb: t.integer,
+    files: t.list(t.text),
+  },
+  about: {
+    language: "The language of the program.",
+    source: "The program; null: the model writes it.",
+    memory_mb:
+      "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
+    files: "Ids of files that the program reads.",
+  },
+  faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
+  change: (input, before) => ({ code: change(input, before?.code) }),
+  show: ({ code }) => ({ ...code }),
+  // Idempotent, because a program has no effects outside of the sandbox.
+  call: ({ code }) => {
+    const { files, ...rest } = code!;
+    return { idempotent: true, code: { ...rest, file_ids: files } };
+  },
+  fixedParameters: ({ code }) =>
+    code!.source === null
+      ? textParameter("code", `${languageNames[code!.language]} code; the value of its last expression is the result.`)
+      : undefined,
+  modelReads: ({ description, code }) =>
+    // Tells the model which Python modules exist.
+    code!.source === null && code!.language === "python"
+      ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
+      : description,
+} satisfies ToolKind<Input, Definition>;
+
+const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
+
+const pythonHas = [
+  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
+  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
+  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+].join(" ");
+
+interface Bounds {
+  least: number;
+  most: number;
+  usual: number;
+}
+
+/** Limits of programs by language. Python's interpreter alone needs more than a whole JavaScript program. */
+const codeBounds: Record<CodeLanguage, Record<"timeout_ms" | "memory_mb", Bounds>> = {
+  javascript: {
+    timeout_ms: { least: 100, most: 30_000, usual: 5000 },
+    memory_mb: { least: 16, most: 256, usual: 64 },
+  },
+  python: {
+    timeout_ms: { least: 1000, most: 60_000, usual: 5000 },
+    memory_mb: { least: 128, most: 1024, usual: 256 },
+  },
+};
+
+const isWithin = ({ least, most }: Bounds, value: number): boolean => value >= least && value <= most;
+
+/** When the language changes, limits outside of its bounds are replaced by its defaults. */
+function change(input: Input, before: CodeDefinition | undefined): CodeDefinition {
+  const language = input.language ?? before?.language ?? "javascript";
+  const bounded = (name: "timeout_ms" | "memory_mb"): number => {
+    const bounds = codeBounds[language][name];
+    const kept = before?.[name] ?? bounds.usual;
+    return input[name] ?? (isWithin(bounds, kept) ? kept : bounds.usual);
+  };
+  return {
+    language,
+    source: input.source === undefined ? (before?.source ?? null) : input.source,
+    timeout_ms: bounded("timeout_ms"),
+    memory_mb: bounded("memory_mb"),
+    files: input.files ?? before?.files ?? [],
+  };
+}
+
+/** Faults of a code tool. Syntax is checked by its first call, because untrusted code is parsed only in the sandbox. */
+function codeFaults(input: Input, before: Definition | null, known: Known): Fault[] {
+  const language = input.language ?? before?.code?.language ?? "javascript";
+  const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
+  const faults = levelFaults(input, before === null, language, known);
+  if (input.source != null && input.source.trim() === "")
+    faults.push(fault("source", "Expected code, or null to let the model write it."));
+  if (input.source != null && Buffer.byteLength(input.source) > sourceBytes_max)
+    faults.push(fault("source", `Expected at most ${sourceBytes_max} bytes.`));
+  const translated = before?.code && language !== before.code.language && input.source === undefined;
+  if (translated && source !== null) faults.push(fault("source", "A new language requires a new source.", "required"));
+  if (input.parameters && source === null)
+    faults.push(fault("parameters", "Without a source, the model writes the code and the only parameter is code."));
+  for (const name of ["timeout_ms", "memory_mb"] as const) {
+    const bounds = codeBounds[language][name];
+    if (input[name] !== undefined && !isWithin(bounds, input[name]))
+      faults.push(fault(name, `Expected ${bounds.least} to ${bounds.most} for ${language}.`));
+  }
+  return [...faults, ...fileFaults(input.files ?? [], known)];
+}
+
+/** Checked only when a change affects execution, so that descriptions can be edited on every server. */
+function levelFaults(input: Input, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
+  if (!isNew && input.language === undefined && input.source == null) return [];
+  const param = input.language === undefined ? "type" : "language";
+  if (level === "off") return [fault(param, "Code cannot run on this server: its sandbox is off.")];
+  if (language === "python" && build.lean) return [fault("language", noPython)];
+  if (language !== "python" || level === "strict") return [];
+  const message = `Python runs only where the system enforces the sandbox; on this server its level is ${level}.`;
+  return [fault("language", message)];
+}
+
+function fileFaults(ids: readonly string[], known: Known): Fault[] {
+  try {
+    const files = known.files(ids);
+    // Files share one folder, so equal names would hide one of them.
+    return files.flatMap(({ filename }, i) =>
+      files.findIndex((file) => file.filename === filename) === i
+        ? []
+        : [fault(`files[${i}]`, `Another file of the tool is also named ${JSON.stringify(filename)}.`)],
+    );
+  } catch (error) {
+    if (error instanceof AppError && error.errors) return error.errors;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Fault } from "../../../domain/errors.ts";
+import { fault } from "../../../http/errors.ts";
+import * as t from "../../../lib/schema.ts";
+import { namesIn, templateFault } from "../../../lib/url-template.ts";
+import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import {
+  callOfRequest,
+  changeRequest,
+  type RequestDefinition,
+  requestFields,
+  requestResponseFields,
+  sendsRequest,
+  showRequest,
+} from "./request.ts";
+import type { Given, ToolKind } from "./tool-kind.ts";
+
+const { url, headers, timeout_ms, retries, idempotent } = requestFields;
+
+const fields = {
+  url,
+  method: t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  headers,
+  timeout_ms,
+  retries,
+  response: t.oneOf(["json", "text"]),
+  idempotent,
+};
+type Input = Given<typeof fields>;
+
+/** A request whose URL may contain arguments. */
+export const kind = {
+  fields,
+  response: { ...requestResponseFields, method: t.text, response: t.oneOf(["json", "text"]) },
+  about: { response: "How an HTTP tool's response is read." },
+  faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
+  change: changeRequest,
+  show: (definition) => {
+    const { method, response } = definition.http!;
+    return { ...showRequest(definition), method, response };
+  },
+  call: callOfRequest,
+  sends: sendsRequest,
+} satisfies ToolKind<Input, RequestDefinition>;
+
+function urlFaults(input: Input, before: RequestDefinition | null): Fault[] {
+  if (input.url === undefined && !before) return [fault("url", "An HTTP tool needs a URL.", "required")];
+  return input.url?.includes("{{secret.") ? [secretInAddress("url")] : templateFaults(input, before);
+}
+
+/** Faults of a URL template against the parameters, also if only one of them changes. */
+function templateFaults({ url, parameters }: Input, before: RequestDefinition | null): Fault[] {
+  if (url === undefined && parameters === undefined) return [];
+  const template = url ?? before?.http?.url ?? "";
+  const unclear = templateFault(template);
+  if (unclear !== null) return [fault("url", unclear)];
+  const schema = parameters ?? before?.parameters ?? {};
+  return namesIn(template).flatMap((name) => {
+    const message = argumentFault(schema, name);
+    return message === null ? [] : [fault(url === undefined ? "parameters" : "url", message)];
+  });
+}
+
+function argumentFault(schema: Record<string, unknown>, name: string): string | null {
+  // References and alternatives are not evaluated; a call that lacks the argument fails later.
+  if (["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].some((keyword) => keyword in schema)) return null;
+  const properties = (schema.properties ?? {}) as Record<string, { type?: unknown } | boolean>;
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (property === undefined) return `The URL contains {${name}}, which is not one of the parameters.`;
+  const isPlain = typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
+  return isPlain ? null : `The URL contains {${name}}, which must be a string, a number or a boolean.`;
+}

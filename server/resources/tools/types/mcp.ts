@@ -1,0 +1,137 @@
+import { Type } from "@sinclair/typebox";
+import type { Fault } from "../../../domain/errors.ts";
+import { timestamp, timestampOrNull } from "../../../domain/time.ts";
+import { fault } from "../../../http/errors.ts";
+import * as t from "../../../lib/schema.ts";
+import type { McpListing, McpTool } from "../../../runtime/mcp/read-tools.ts";
+import { stdioName } from "../address.ts";
+import {
+  addressField,
+  headersField,
+  masked,
+  secretInAddress,
+  timeoutFaults,
+  timeoutField,
+  usualTimeout_ms,
+} from "./fields.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
+
+interface McpDefinition {
+  server_url: string;
+  /** Null: all of the server's tools. */
+  allowed_tools: string[] | null;
+  timeout_ms: number;
+  header_names: string[];
+  listing: Listing;
+}
+
+/** A server's listed tools with the time, and the error of the last request, if any. */
+export interface Listing extends McpListing {
+  listed_at_ms: number | null;
+  last_error: { code: string; message: string; at_ms: number } | null;
+}
+
+const fields = {
+  server_url: addressField,
+  headers: headersField,
+  timeout_ms: timeoutField,
+  allowed_tools: t.orNull(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
+  ),
+};
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { mcp?: McpDefinition };
+
+const responseFields = {
+  server_url: t.text,
+  headers: t.map(t.text),
+  timeout_ms: t.integer,
+  allowed_tools: t.orNull(t.list(t.text)),
+  tools: t.list(t.named("McpListedTool", t.object({ name: t.text, description: t.text, parameters: t.anyObject }))),
+  skipped: t.list(t.named("McpSkippedTool", t.object({ name: t.text, reason: t.text }))),
+  listed_at: t.orNull(t.time),
+  last_error: t.orNull(t.named("McpFailure", t.object({ code: t.text, message: t.text, at: t.time }))),
+};
+
+/** An MCP server. Each of its tools is pinned separately: see `snapshots.ts`. */
+export const kind = {
+  fields,
+  response: responseFields,
+  about: {
+    server_url: "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
+    allowed_tools: "Names of the MCP server's tools that agents get; null: all.",
+    tools: "The MCP server's tools that agents get.",
+    skipped: "Tools of the MCP server that agents cannot get, and why.",
+    listed_at: "When the MCP server's tools were last listed; null: never.",
+  },
+  faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
+  change: (input, before) => ({ mcp: change(input, before?.mcp) }),
+  show: ({ mcp }) => show(mcp!),
+  call: null,
+  fixedParameters: () => null,
+  sends: {
+    field: "server_url",
+    signed: false,
+    ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
+    to: ({ mcp }) => ({ address: mcp!.server_url, header_names: mcp!.header_names }),
+  },
+} satisfies ToolKind<Input, Definition>;
+
+function serverFaults(input: Input, before: Definition | null, { hasStdioServer }: Known): Fault[] {
+  const faults: Fault[] = [];
+  const address = input.server_url ?? before?.mcp?.server_url;
+  if (address === undefined)
+    faults.push(fault("server_url", "An MCP tool needs the address of its server.", "required"));
+  if (input.server_url?.includes("{{secret.")) faults.push(secretInAddress("server_url"));
+  const name = stdioName(address ?? "");
+  if (name !== null && input.server_url !== undefined && !hasStdioServer(name))
+    faults.push(fault("server_url", "The operator of this server has configured no MCP server of this name."));
+  if (name !== null && Object.keys(input.headers ?? {}).length > 0)
+    faults.push(fault("headers", "Headers cannot be set for a server that the operator configured."));
+  if (input.parameters) faults.push(fault("parameters", "An MCP tool takes its parameters from the server."));
+  return faults;
+}
+
+const neverListed: Listing = { tools: [], skipped: [], listed_at_ms: null, last_error: null };
+
+/** A new address is a new server, so its list starts empty. */
+function change(input: Input, before: McpDefinition | undefined): McpDefinition {
+  const server_url = input.server_url ?? before!.server_url;
+  return {
+    server_url,
+    allowed_tools: input.allowed_tools === undefined ? (before?.allowed_tools ?? null) : input.allowed_tools,
+    timeout_ms: input.timeout_ms ?? before?.timeout_ms ?? usualTimeout_ms,
+    header_names: input.headers ? Object.keys(input.headers) : (before?.header_names ?? []),
+    listing: before?.server_url === server_url ? before.listing : neverListed,
+  };
+}
+
+const show = (mcp: McpDefinition) => ({
+  server_url: mcp.server_url,
+  allowed_tools: mcp.allowed_tools,
+  headers: masked(mcp.header_names),
+  timeout_ms: mcp.timeout_ms,
+  tools: offered(mcp).map(({ name, description, parameters }) => ({ name, description, parameters })),
+  skipped: skipped(mcp),
+  listed_at: timestampOrNull(mcp.listing.listed_at_ms),
+  last_error: mcp.listing.last_error && showError(mcp.listing.last_error),
+});
+
+const showError = ({ code, message, at_ms }: NonNullable<Listing["last_error"]>) => ({
+  code,
+  message,
+  at: timestamp(at_ms),
+});
+
+/** The server's tools that agents get. */
+export const offered = ({ listing, allowed_tools }: McpDefinition): McpTool[] =>
+  listing.tools.filter(({ name }) => allowed_tools?.includes(name) ?? true);
+
+/** Requested tools that agents do not get. */
+function skipped({ listing, allowed_tools }: McpDefinition): McpListing["skipped"] {
+  const said = listing.skipped.filter(({ name }) => allowed_tools?.includes(name) ?? true);
+  if (listing.listed_at_ms === null) return said;
+  const known = new Set([...listing.tools, ...listing.skipped].map(({ name }) => name));
+  const absent = (allowed_tools ?? []).filter((name) => !known.has(name));
+  return [...said, ...absent.map((name) => ({ name, reason: "The server has no such tool." }))];
+}

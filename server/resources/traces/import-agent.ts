@@ -1,0 +1,127 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import {
+  type AgentSnapshot,
+  contextStrategies,
+  guardrailActions,
+  guardrailPoints,
+  guardrailTypes,
+  memoryOperations,
+  mostTurns,
+  toolTypes,
+  unknownPolicies,
+} from "../../domain/agent-snapshot.ts";
+import { Budget } from "../../domain/budget-schema.ts";
+import { Count, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
+import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
+import { checkSchema } from "../../lib/json-schema.ts";
+import { lazy } from "../../lib/lazy.ts";
+import { closedObject, oneOf, optional, orNull } from "../../lib/schema.ts";
+import { checkGuardrails } from "../../runtime/guardrails/check.ts";
+import { dotted } from "./import-event.ts";
+
+/** Stores are never imported; a non-empty list is refused. */
+const NoStores = Type.Array(Type.Never(), { maxItems: 0 });
+
+const Tool = closedObject({
+  id: Id,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  description: Text,
+  parameters: Json,
+  type: oneOf([...toolTypes, "memory"] as const),
+  approval: Type.Union([Type.Literal("never"), Type.Literal("always"), closedObject({ when: Json })]),
+  idempotent: Flag,
+  on_unknown: oneOf(unknownPolicies),
+  max_output_bytes: Count,
+  http: Type.Null(),
+  of_request: optional(True),
+  memory: optional(closedObject({ operation: oneOf(memoryOperations), stores: NoStores })),
+});
+
+const Settings = closedObject({
+  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
+  max_output_tokens: optional(Count),
+  reasoning_effort: optional(oneOf(reasoningEfforts)),
+  parallel_tool_calls: optional(Flag),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  seed: optional(Type.Integer()),
+  stop: optional(many(Short, 100)),
+  tool_choice: optional(Type.Union([oneOf(toolChoices), closedObject({ name: Short })])),
+  script: optional(
+    many(
+      closedObject({
+        text: optional(Text),
+        reasoning: optional(Text),
+        tool_calls: optional(many(closedObject({ name: Short, arguments: Json }), 200)),
+        error: optional(Short),
+        delay_ms: optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
+        delta_ms: optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
+      }),
+    ),
+  ),
+});
+
+const Agent = closedObject({
+  id: Id,
+  version: Count,
+  name: Short,
+  model: ModelName,
+  instructions: Text,
+  settings: Settings,
+  tools: many(Tool),
+  max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
+  output_schema: orNull(Json),
+  guardrails: optional(
+    many(
+      closedObject({
+        type: oneOf(guardrailTypes),
+        on: Type.Array(oneOf(guardrailPoints), { minItems: 1, maxItems: 4, uniqueItems: true }),
+        action: oneOf(guardrailActions),
+        config: Json,
+      }),
+      100,
+    ),
+  ),
+  budget: optional(orNull(Budget)),
+  memory: optional(
+    closedObject({
+      stores: NoStores,
+      history: closedObject({ mode: oneOf(["none", "thread"] as const), max_messages: Count }),
+      context: closedObject({
+        strategy: oneOf(contextStrategies),
+        reserve_output_tokens: Milliseconds,
+        tool_output_max_bytes: Count,
+      }),
+    }),
+  ),
+  unavailable: optional(many(closedObject({ tool: Short, message: Text }))),
+} satisfies Record<keyof AgentSnapshot, TSchema>);
+
+const check = lazy(() => TypeCompiler.Compile(Agent));
+
+/**
+ * Validates an imported agent, which must be as harmless as {@link file://./exported-agent.ts} makes them. Returns it,
+ * or its fault.
+ */
+export function readAgent(given: unknown): { agent: AgentSnapshot } | { path: string; message: string } {
+  if (!check().Check(given)) {
+    const fault = check().Errors(given).First();
+    return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is not an agent"}.` };
+  }
+  const agent = given as AgentSnapshot;
+  const [fault] = rulesOf(agent);
+  return fault ?? { agent };
+}
+
+/** Applies our own agents' rules to patterns and schemas, because replays and forks compile them. */
+function rulesOf({ guardrails = [], tools, output_schema }: AgentSnapshot): { path: string; message: string }[] {
+  const schemas: [string, unknown][] = tools.flatMap(({ parameters, approval }, i) => [
+    [`tools.${i}.parameters`, parameters] as [string, unknown],
+    ...(typeof approval === "object" ? [[`tools.${i}.approval.when`, approval.when] as [string, unknown]] : []),
+  ]);
+  if (output_schema) schemas.push(["output_schema", output_schema]);
+  return [
+    ...checkGuardrails(guardrails).map(({ param, message }) => ({ path: param ?? "guardrails", message })),
+    ...schemas.flatMap(([path, schema]) => checkSchema(schema).map((message) => ({ path, message: `${message}.` }))),
+  ];
+}

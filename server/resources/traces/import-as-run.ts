@@ -1,0 +1,91 @@
+import { newId } from "../../domain/ids.ts";
+import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
+import type { Asked } from "../../domain/run-input.ts";
+import type { Scope } from "../../domain/scope.ts";
+
+/** Place of an imported run on this server. */
+export interface Place extends Scope {
+  run_id: string;
+  agent_hash: string;
+  parent_run_id: string | null;
+  /** The parent's call that started it; null if the record does not tell. */
+  parent_call_id: string | null;
+  depth: number;
+  request_id: string | null;
+  /** Returns the new id of a run; an unused id for a run that was not imported. */
+  runIdOf(id: string): string;
+  /**
+   * The same for a child run: an unused id unless it is a child of this run, so that no other run appears below it.
+   */
+  childIdOf(id: string): string;
+  /** True to keep the ids of its input images, which are shown if they exist here. */
+  keepsImages: boolean;
+}
+
+/**
+ * Converts a foreign record to a run of this server, with its own id and project and without thread or user. Other ids
+ * stay as data, except those by which the importer could read objects that they may not see.
+ */
+export const importAsRun = (entries: readonly JournalEntry[], place: Place): Omit<JournalEntry, "seq">[] =>
+  entries.map(({ at, event }) => ({ at, event: ownEvent(event, place) }));
+
+function ownEvent(event: RunEvent, place: Place): RunEvent {
+  const { runIdOf, childIdOf } = place;
+  const ownCalls = (calls: readonly RequiredCall[]): RequiredCall[] =>
+    calls.map((call) => (call.run_id === undefined ? call : { ...call, run_id: runIdOf(call.run_id) }));
+  switch (event.type) {
+    case "run.created": {
+      const { run_id, agent_hash, parent_run_id, parent_call_id, depth, request_id, project_id, environment } = place;
+      const { parent_call_id: _, api_key_id: __, ...rest } = event;
+      return {
+        ...rest,
+        run_id,
+        project_id,
+        environment,
+        agent_hash,
+        parent_run_id,
+        depth,
+        request_id,
+        ...(parent_call_id !== null && { parent_call_id }),
+        thread_id: null,
+        session_id: null,
+        user_id: null,
+        ...(!place.keepsImages && { file_ids: event.file_ids.map(() => newId("file")), ...withoutImages(event) }),
+        imported: true,
+      };
+    }
+    case "subagent.started":
+      return { ...event, run_id: childIdOf(event.run_id) };
+    case "subagent.waiting":
+      return { ...event, calls: ownCalls(event.calls) };
+    case "run.requires_action": {
+      const { required_action } = event;
+      const tool_calls = ownCalls(required_action.submit_tool_outputs.tool_calls);
+      return { ...event, required_action: { ...required_action, submit_tool_outputs: { tool_calls } } };
+    }
+    case "documents.attached":
+      return place.keepsImages
+        ? event
+        : { ...event, documents: event.documents.map((one) => (one.image ? withoutOwner(one) : one)) };
+    case "history.loaded":
+      return place.keepsImages
+        ? event
+        : {
+            ...event,
+            messages: event.messages.map((one) =>
+              one.role === "user" && one.images ? { ...one, images: one.images.map(withoutOwner) } : one,
+            ),
+          };
+    default:
+      return event;
+  }
+}
+
+function withoutImages({ images, earlier }: Asked): Pick<Asked, "images" | "earlier"> {
+  const nobodysOf = <T extends Pick<Asked, "images">>(one: T): T =>
+    one.images ? { ...one, images: one.images.map(withoutOwner) } : one;
+  return { ...(images && nobodysOf({ images })), ...(earlier && { earlier: earlier.map(nobodysOf) }) };
+}
+
+/** Replaces a file's id by an unused one. */
+const withoutOwner = <T extends { file_id: string }>(file: T): T => ({ ...file, file_id: newId("file") });

@@ -1,0 +1,33 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { eventFields, type RunEvent, type RunEventType } from "../../domain/run-event.ts";
+import { closedObject } from "../../lib/schema.ts";
+
+const checks = new Map<string, TypeCheck<TSchema>>();
+
+/** Validates an imported event. Returns it, or its fault. */
+export function readEvent(given: unknown): { event: RunEvent } | { path: string; message: string } {
+  const type = typeof given === "object" && given !== null && "type" in given ? given.type : undefined;
+  const check = typeof type === "string" ? checkOf(type) : null;
+  if (!check) return { path: "type", message: "There is no such type of entry." };
+  if (check.Check(given)) return { event: given as RunEvent };
+  const fault = check.Errors(given).First();
+  return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This entry does not match its type"}.` };
+}
+
+function checkOf(type: string): TypeCheck<TSchema> | null {
+  if (!Object.hasOwn(eventFields, type)) return null;
+  const known = checks.get(type);
+  if (known) return known;
+  const made = TypeCompiler.Compile<TSchema>(
+    closedObject({ type: Type.Literal(type), ...eventFields[type as RunEventType] }),
+  );
+  checks.set(type, made);
+  return made;
+}
+
+/**
+ * Converts a JSON pointer to the API's form of parameter names: `call.arguments`. Cut, because imported names may have
+ * any length.
+ */
+export const dotted = (pointer: string): string => pointer.slice(1).replaceAll("/", ".").slice(0, 200);

@@ -1,0 +1,56 @@
+import type { Base, Module } from "../../http/module.ts";
+import { createEventEmitter } from "../../lib/event-emitter.ts";
+import type { LateRef } from "../../lib/late-ref.ts";
+import type { Journals } from "../../storage/journal/module.ts";
+import { createDeliveryStore } from "./deliveries.ts";
+import { createDeliveryResults } from "./delivery-result.ts";
+import { createDispatcher } from "./dispatch.ts";
+import type { Outcome } from "./http-attempt.ts";
+import { createOutbox } from "./outbox.ts";
+import { createPayloads, type Followed } from "./payload.ts";
+import { webhookRoutes } from "./routes.ts";
+import { createRunWebhooks } from "./run-webhooks.ts";
+import { createWebhookStore } from "./store.ts";
+
+export interface WebhookOptions {
+  /** Milliseconds for one attempt; default: 15 s. */
+  webhook_attempt_ms?: number;
+}
+
+/** Webhooks and their deliveries. */
+export function createWebhooksModule({
+  journals,
+  followed,
+  webhook_attempt_ms: attempt_ms = 15_000,
+  ...base
+}: Base & WebhookOptions & { journals: Journals; followed: LateRef<Followed> }) {
+  const { db } = base;
+  const outbox = createOutbox(base);
+  const record = createDeliveryResults(base);
+  const payloads = createPayloads({ db, journal: journals.journal, followed });
+  const tried = createEventEmitter<[Outcome]>();
+  const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: tried.tell });
+  const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });
+  const deliveries = createDeliveryStore({ ...base, dispatcher, record });
+  const announced = () => dispatcher.wake(outbox.take());
+  const followers = createRunWebhooks({ ...base, outbox, announced });
+  journals.project(outbox.project);
+  journals.onCommit(announced);
+  return {
+    routes: (auth) => [webhookRoutes({ auth, webhooks, deliveries })],
+    exports: {
+      /** Call inside a write. */
+      announce: outbox.announce,
+      /** Call after a write that may have announced an event. */
+      announced,
+      deliver: dispatcher.drain,
+      /** Registers a listener for the outcome of each attempt. */
+      onTried: tried.listen,
+      followers,
+    },
+    deleteExpired: [deliveries.forget],
+    start: dispatcher.load,
+    onProjectArrived: dispatcher.load,
+    stop: dispatcher.stop,
+  } satisfies Module;
+}

@@ -1,0 +1,32 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { deliveryStatuses, testEvent, webhookEvents } from "../../domain/api-types/enums.ts";
+import { idOf, Metadata } from "../../http/schemas.ts";
+import { closedObject, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
+
+const url = Type.String({ minLength: 1, maxLength: 2048 });
+const events = Type.Array(oneOf([...webhookEvents, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true });
+const others = {
+  description: orNull(Type.String({ maxLength: 1024 })),
+  enabled: Type.Boolean(),
+  metadata: Metadata,
+};
+
+export const CreateWebhook = partly({ url, events }, others);
+export type CreateWebhook = Static<typeof CreateWebhook>;
+
+export const UpdateWebhook = partial({ url, events, ...others });
+export type UpdateWebhook = Static<typeof UpdateWebhook>;
+
+/** Body of `POST /v1/webhooks/:id/rotate_secret`: seconds that the former secret still signs, too; default: a day. */
+export const RotateSecret = partial({ overlap_seconds: Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600 }) });
+export type RotateSecret = Static<typeof RotateSecret>;
+
+/** Body of `POST /v1/webhooks/:id/redeliver`. */
+export const RedeliverAll = closedObject({ since: Type.String({ maxLength: 64 }) });
+export type RedeliverAll = Static<typeof RedeliverAll>;
+
+export const deliveryFilters = {
+  status: oneOf(deliveryStatuses),
+  type: oneOf([...webhookEvents, testEvent]),
+  run_id: idOf("run"),
+};

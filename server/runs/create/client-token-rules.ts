@@ -1,0 +1,57 @@
+import { tightest } from "../../domain/budget.ts";
+import { AppError } from "../../domain/errors.ts";
+import { invalid } from "../../http/errors.ts";
+import type { Principal } from "../../http/principal.ts";
+import { type CreateRun, newThread } from "../schema.ts";
+
+/** Fields of a run that a client token may set. Others come from the agent or need an API key. */
+const fields: ReadonlySet<string> = new Set<keyof CreateRun>([
+  ...(["agent_id", "input", "stream", "thread_id", "if_thread_busy", "user_id", "budget", "timeout_ms"] as const),
+  ...(["action_timeout_ms", "on_disconnect", "on_concurrency_limit", "metadata"] as const),
+]);
+
+/**
+ * Returns the body with the token's user, thread and budget applied. Throws 403 for a field that only API keys may set,
+ * and 400 for another user.
+ */
+export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRun {
+  if (!token) return body;
+  if (token.run_id !== null)
+    throw new AppError("insufficient_scope", "This client token is for one run and cannot start runs.", {
+      param: "run_id",
+    });
+  // A token that may submit the outputs of its page's tools may declare those tools; they replace none of the agent's
+  // own.
+  const isField = (name: string) =>
+    fields.has(name) ||
+    (name === "tools" && token.scopes.has("submit")) ||
+    (name === "file_ids" && token.scopes.has("upload"));
+  const param = Object.keys(body).find((name) => !isField(name));
+  if (param) throw new AppError("insufficient_scope", `A client token cannot set ${param} of a run.`, { param });
+  if (typeof body.input !== "string" && body.input.some(({ role }) => role !== "user"))
+    throw new AppError("insufficient_scope", "A client token can only send messages with the role user.", {
+      param: "input",
+    });
+  if (typeof body.input !== "string" && body.input.some(({ content }) => showsFile(content)))
+    throw new AppError(
+      "insufficient_scope",
+      "A client token can only send images as data. Images by file_id need an API key.",
+      {
+        param: "input",
+      },
+    );
+  if (body.user_id !== undefined && body.user_id !== token.user_id)
+    throw invalid("user_id", "This client token is for another user.");
+  if (body.thread_id === newThread && token.thread_id !== null)
+    throw new AppError("insufficient_scope", "This client token is for one thread and cannot start others.", {
+      param: "thread_id",
+    });
+  const thread_id = body.thread_id ?? token.thread_id ?? undefined;
+  const user_id = token.user_id ?? undefined;
+  const budget = tightest(token.budget, body.budget) ?? undefined;
+  return { ...body, ...(thread_id && { thread_id }), ...(user_id && { user_id }), ...(budget && { budget }) };
+}
+
+// Files have no owner, so a browser could show another user's file by id.
+const showsFile = (content: Exclude<CreateRun["input"], string>[number]["content"]): boolean =>
+  typeof content !== "string" && content.some((part) => part.type === "image" && part.file_id !== undefined);

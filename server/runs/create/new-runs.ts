@@ -1,0 +1,190 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { tightest } from "../../domain/budget.ts";
+import { withFollowUp } from "../../domain/decide.ts";
+import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
+import { preModelSteps } from "../../domain/pre-model-steps.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import type { RunCreated, RunEvent } from "../../domain/run-event.ts";
+import { askedOf, type ShownImages } from "../../domain/run-input.ts";
+import { type RunObject, runObject } from "../../domain/run-object.ts";
+import { fold, initialState } from "../../domain/run-state.ts";
+import { keyOf, type Viewer } from "../../http/auth.ts";
+import type { Inserted, Journal } from "../../storage/journal/journal.ts";
+import type { Pool } from "../dispatch/pool.ts";
+import type { RequireModelAvailable } from "../fork/fork.ts";
+import type { RunQueue } from "../queue/queue.ts";
+import { noPlace, type ThreadQueue } from "../queue/thread-queue.ts";
+import type { CreateRun } from "../schema.ts";
+import { requireScopeIds } from "../scope-ids.ts";
+import type { Note, RunStore } from "../store.ts";
+import { requireChosenTool, withRequestTools } from "./request-tools.ts";
+import { screenInput } from "./screening.ts";
+
+export interface NewRunOptions {
+  journal: Journal;
+  runs: RunStore;
+  pool: Pick<Pool, "start" | "abort">;
+  queue: Pick<RunQueue, "place" | "wait">;
+  threadQueue: ThreadQueue;
+  /**
+   * Returns the agent as a run of this scope would pin it now. Throws if it is missing, unavailable or not its key's.
+   */
+  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  /**
+   * Refreshes the tool lists of the agent's MCP servers before it is pinned; returns undefined if they are up to date.
+   */
+  refreshTools(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
+  /** Throws if the model named in a request is not available now, as far as can be known beforehand. */
+  requireModelAvailable: RequireModelAvailable;
+  /** Returns the images that the input's messages reference. */
+  imagesOf(scope: Viewer, param: string, agentId: string): ShownImages;
+  /** Throws if one of the files does not exist. */
+  requireFiles(scope: Viewer, ids: readonly string[]): void;
+  /** Returns the current price of a model, by full name; null if unknown. */
+  priceOf(model: string): ModelPrice | null;
+  /** Returns the context window of a model in tokens, by full name; null if unknown. */
+  windowOf(model: string): number | null;
+  /** Called inside the write that creates the run. */
+  onCreated?(run: RunCreated, agent: AgentSnapshot): void;
+  now: () => number;
+}
+
+/** A run, not yet written. */
+interface PreparedRun {
+  agent: AgentSnapshot;
+  /** Its `run_id` is set by each attempt to write it. */
+  created: { type: "run.created" } & RunCreated;
+  findings: readonly Finding[];
+  images: ShownImages;
+  /** True if the run is over at once: it takes no place in its thread and no slot. */
+  isOverAtOnce: boolean;
+}
+
+/** A created run. A request that waits for it, or streams it, needs only the id. */
+export interface NewRun<Shown = RunObject> {
+  id: string;
+  /** Returns the run as created. Call before anything else can happen to it. */
+  shown(): Shown;
+}
+
+/** Starts or queues runs requested by clients. */
+export function createNewRuns(options: NewRunOptions) {
+  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, priceOf, windowOf, now } = options;
+
+  /**
+   * Starts or queues a run; it is durable when this resolves. Throws `concurrency_limit_exceeded` if the scope is full.
+   * `own` is an agent chosen by the server itself.
+   */
+  async function create(
+    scope: Viewer,
+    body: CreateRun,
+    requestId: string,
+    note?: Note,
+    own?: AgentSnapshot,
+  ): Promise<NewRun> {
+    const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
+    if (refreshed) await refreshed;
+    const made = await prepare(scope, body, requestId, own);
+    const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: made.agent });
+    const inserted = await journal.commitAll(
+      () => insert(scope, body, made, note),
+      scope,
+      // The model is called while the commit is under way, unless another run has to end first.
+      ([first, ...others]) => {
+        if (others.length > 0) return null;
+        begin(first!);
+        return () => pool.abort(first![0]);
+      },
+    );
+    const run = inserted.at(-1)!;
+    const [run_id, entries] = run;
+    for (const [id] of inserted.slice(0, -1)) pool.abort(id);
+    if (journal.head(run_id)!.status === "queued") queue.wait(scope);
+    else begin(run);
+    return { id: run_id, shown: () => runObject(fold(entries), runs.expiry(run_id)) };
+  }
+
+  async function prepare(scope: Viewer, body: CreateRun, requestId: string, own?: AgentSnapshot): Promise<PreparedRun> {
+    const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
+    if (body.overrides?.model_settings) requireChosenTool(agent);
+    const owner = threadQueue.owner(scope, body);
+    requireScopeIds(agent, owner);
+    options.requireFiles(scope, body.file_ids ?? []);
+    if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
+    // Only if there are guardrails, because the runs created in one tick share a snapshot of the database.
+    const images = options.imagesOf(scope, "input", agent.id);
+    const asked = askedOf(body.input, images.of);
+    const screened = agent.guardrails ? await screenInput(agent, asked) : null;
+    const created = {
+      type: "run.created" as const,
+      ...creationFields(scope, agent, body, requestId, journal.hashOf(agent)),
+      ...(screened?.asked ?? asked),
+      ...owner,
+      ...preModelSteps(agent, { ...owner, file_ids: body.file_ids ?? [] }),
+      price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
+    };
+    const isOverAtOnce = screened?.isBlocked === true;
+    return { agent, created, images, findings: screened?.findings ?? [], isOverAtOnce };
+  }
+
+  /** Call inside a write. Returns the ended runs whose place it takes, then the new run. */
+  function insert(scope: Viewer, body: CreateRun, made: PreparedRun, note: Note | undefined): Inserted[] {
+    const { agent, isOverAtOnce } = made;
+    // A new id per write: queued runs begin in the order of their ids, and a loop may already know the id of a failed
+    // write.
+    const run_id = newId("run", now());
+    const created = Object.assign(made.created, { run_id });
+    const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
+    const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
+    const decided = decidedEvents(made.findings, 0, 0);
+    threadQueue.beginFor(scope, body, created);
+    const events: RunEvent[] =
+      queue_position === null
+        ? withFollowUp(initialState, [created, ...decided], agent, now())
+        : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
+    const own = journal.insert(run_id, events);
+    journal.pin(scope, run_id, agent);
+    made.images.keep({ run_id });
+    options.onCreated?.(created, agent);
+    note?.(runs.standing(scope, run_id), 0);
+    return [...place.ended, [run_id, own]];
+  }
+
+  return create;
+}
+
+function creationFields(
+  scope: Viewer,
+  agent: AgentSnapshot,
+  body: CreateRun,
+  request_id: string,
+  agent_hash: string,
+): Omit<RunCreated, "input"> {
+  const { project_id, environment } = scope;
+  return {
+    run_id: "",
+    project_id,
+    environment,
+    agent_id: agent.id,
+    agent_version: agent.version,
+    agent_hash,
+    model: agent.model,
+    message_id: newId("message"),
+    max_turns: agent.max_turns,
+    timeout_ms: body.timeout_ms ?? limits.run_timeout_ms,
+    action_timeout_ms: body.action_timeout_ms ?? limits.action_timeout_ms,
+    on_disconnect: body.on_disconnect ?? "continue",
+    thread_id: null,
+    session_id: null,
+    user_id: null,
+    file_ids: body.file_ids ?? [],
+    parent_run_id: null,
+    budget: tightest(agent.budget, body.budget),
+    metadata: body.metadata ?? {},
+    request_id,
+    ...keyOf(scope),
+  };
+}

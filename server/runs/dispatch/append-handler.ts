@@ -1,0 +1,73 @@
+import { beginsModelCall, type JournalEntry } from "../../domain/run-event.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { FromWorker } from "../../runtime/agent-loop/messages.ts";
+import type { Leave } from "../../storage/db/writer.ts";
+import { AppendRefused, type Inserted, type Journal } from "../../storage/journal/journal.ts";
+import type { Recovery } from "../recovery/recovery.ts";
+import type { Draining } from "./draining.ts";
+import type { WorkerThread } from "./worker-threads.ts";
+
+interface LoopAppendsOptions {
+  journal: Pick<Journal, "head">;
+  recovery: Pick<Recovery, "record" | "unwritten">;
+  draining: Pick<Draining, "has" | "rests">;
+  /** True if model calls of a scope must reserve a share of the daily budget. */
+  hasDayBudget(scope: Scope): boolean;
+  /** Stops the loop of a run until the run may be driven again. */
+  hold(runId: string): void;
+}
+
+/** Appends events from loops to the journal, and replies with the outcome. */
+export function createAppendHandler({ journal, recovery, draining: parking, hasDayBudget, hold }: LoopAppendsOptions) {
+  // Attempts by run whose loop had an append confirmed before its commit failed: the loop went on from a false state.
+  const misled = new Map<string, number>();
+
+  async function append(notice: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
+    const { run_id, attempt, ticket, events, leaves } = notice;
+    const confirmation = { ahead: false, inVain: false };
+    const callsModel = events.some(beginsModelCall);
+
+    function confirm(entries: readonly JournalEntry[]): void {
+      if (leaves !== undefined) return; // The loop has left.
+      const { seq, at } = entries[0]!;
+      const head = callsModel ? journal.head(run_id) : null;
+      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
+    }
+
+    // The model call may start before its step is durable (worst case: one wasted call). A tool call may not.
+    const confirmEarly: Leave<Inserted[]> = (inserted) => {
+      const own = inserted.find(([id]) => id === run_id);
+      const head = journal.head(run_id);
+      if (!own || !head || parking.has(head.project_id)) return null;
+      confirm(own[1]);
+      confirmation.ahead = true;
+      return () => {
+        confirmation.inVain = true;
+        misled.set(run_id, attempt);
+      };
+    };
+
+    try {
+      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop was told what is not so.");
+      const entries = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
+      if (confirmation.inVain) throw new Error("What a loop was told of its run was not so.");
+      if (confirmation.ahead) return;
+      if (parking.rests(run_id, entries[0]!.seq)) {
+        hold(run_id);
+        throw new AppendRefused("Its project leaves.");
+      }
+      confirm(entries);
+    } catch (error) {
+      thread.send({ do: "refused", ticket });
+      if (!(error instanceof AppendRefused)) recovery.unwritten(run_id, error);
+    }
+  }
+
+  return {
+    append,
+    /** Forgets an attempt whose loop has left. */
+    left(runId: string, attempt: number): void {
+      if (misled.get(runId) === attempt) misled.delete(runId);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import { AppError } from "../../domain/errors.ts";
+import { nameOf, type Scope } from "../../domain/scope.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { EgressPolicy } from "../../lib/egress.ts";
+import type { Log } from "../../lib/log.ts";
+import { onAbort } from "../../lib/on-abort.ts";
+import type { Outputs } from "../../resources/files/outputs.ts";
+import type { RunTool } from "../../resources/tools/test-call.ts";
+import type { FromWorker, RunStart, TriedOutcome } from "../../runtime/agent-loop/messages.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { WorkerLoad } from "./worker-placement.ts";
+import { createWorkerRpc, type RpcHandlers } from "./worker-rpc.ts";
+import { createWorkerSupervisor } from "./worker-supervisor.ts";
+import { type WorkerThread, workerThread } from "./worker-threads.ts";
+
+interface ToolTest extends WorkerLoad {
+  scope: Scope;
+  done(outcome: TriedOutcome): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Tests tools outside of runs; their files are stored. Uses its own threads, started on demand, because a tool's output
+ * may take long to process and the main thread serves requests.
+ */
+export function createToolTests({
+  db,
+  answerers,
+  outputs,
+  secretsOf,
+  policyOf,
+  log,
+  now,
+}: {
+  db: Pick<Db, "write">;
+  answerers: RpcHandlers;
+  outputs: Outputs;
+  secretsOf(scope: Scope, tools: readonly ToolSnapshot[]): RunStart["secrets"];
+  policyOf(environment: Scope["environment"]): EgressPolicy;
+  log: Log;
+  now: () => number;
+}) {
+  // A test has no run that could wait for a later callback.
+  const unusedCallback = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
+  const answer = createWorkerRpc({ ...answerers, callback: unusedCallback });
+  const tries = new Map<number, ToolTest>();
+  const threads = createWorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, hear, died });
+  let count = 0;
+
+  function died(dead: WorkerThread, reason: string): () => void {
+    const lost = new Error(`The thread that tries tools ended: ${reason}`);
+    for (const { thread, failed } of tries.values()) if (thread === dead) failed(lost);
+    return () => {};
+  }
+
+  function hear(notice: FromWorker, from: WorkerThread): void {
+    if (notice.do === "ask") void tell(notice, from);
+    else if (notice.do === "warn") log.warn(notice.message, notice.fields);
+    else if (notice.do === "tried") {
+      const { drive, outcome, fault } = notice;
+      if (outcome) tries.get(drive)?.done(outcome);
+      else tries.get(drive)?.failed(new Error(fault ?? "A try came to nothing."));
+    }
+  }
+
+  async function tell(
+    { run_id, ticket, question }: Extract<FromWorker, { do: "ask" }>,
+    to: WorkerThread,
+  ): Promise<void> {
+    const asking = tries.get(Number(run_id));
+    if (!asking) return to.send({ do: "refused", ticket });
+    try {
+      to.send({ do: "answer", ticket, answer: await answer({ ...asking.scope, ...noRun }, question) });
+    } catch (error) {
+      asking.failed(error);
+      to.send({ do: "refused", ticket });
+    }
+  }
+
+  const runTool: RunTool = async (scope, tool, args, signal) => {
+    const attempt = {
+      drive: ++count,
+      owner: nameOf(scope),
+      tool,
+      args,
+      secrets: secretsOf(scope, [tool]),
+      egress: policyOf(scope.environment),
+    };
+    const { drive, owner } = attempt;
+    const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
+    const thread = threads.choose(String(drive), owner, tries.values());
+    tries.set(drive, { scope, owner, thread, done: resolve, failed: reject });
+    const { send } = thread;
+    send({ do: "try", attempt });
+    const forget = onAbort([signal], () => send({ do: "abort", drive }));
+    const outcome = await promise.finally(() => {
+      forget();
+      tries.delete(drive);
+    });
+    if ("files" in outcome && outcome.files) {
+      const { files } = outcome;
+      await db.write(() => outputs.insert(scope, files, { run_id: null, tool_call_id: null }));
+      outputs.forget(files);
+    }
+    return outcome;
+  };
+
+  return {
+    runTool,
+    stop(): void {
+      threads.stop();
+      for (const each of tries.values()) each.failed(new AppError("shutting_down", "The server is stopping."));
+    },
+  };
+}
+
+const noRun = {
+  run_id: "none",
+  status: "in_progress",
+  seq: 0,
+  attempt: 1,
+  parent_run_id: null,
+  depth: 0,
+  root_run_id: "none",
+} as const;

@@ -1,0 +1,29 @@
+import type { WorkerThread } from "./worker-threads.ts";
+
+/** Work on a thread, with its owner. */
+export interface WorkerLoad {
+  owner: string;
+  thread: WorkerThread;
+}
+
+/**
+ * Returns the worker with the least load of other owners, then of this owner. An owner uses at most `most` workers, so
+ * that another owner finds one free of its long work. Returns null if a new worker is needed.
+ */
+export function chooseWorker(
+  owner: string,
+  threads: Iterable<WorkerThread>,
+  placed: Iterable<WorkerLoad>,
+  most: number,
+): WorkerThread | null {
+  const load = new Map([...threads].map((thread) => [thread, { own: 0, others: 0 }]));
+  for (const one of placed) {
+    const on = load.get(one.thread);
+    if (on) on[one.owner === owner ? "own" : "others"]++;
+  }
+  const mine = [...load].filter(([, { own }]) => own > 0);
+  const open = mine.length >= most ? mine : [...load];
+  if (open.length === 0) return null;
+  const [best, { others }] = open.reduce((a, b) => ((b[1].others - a[1].others || b[1].own - a[1].own) < 0 ? b : a));
+  return others > 0 && load.size <= most && open !== mine ? null : best;
+}

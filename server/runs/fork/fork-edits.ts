@@ -1,0 +1,110 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { PrefixEdits } from "../../domain/fork.ts";
+import type { Finding } from "../../domain/guardrail-event.ts";
+import { limits } from "../../domain/limits.ts";
+import { type Asked, askedOf, type ImageOf, type RunInput, wholeText } from "../../domain/run-input.ts";
+import { clientError } from "../../domain/submit.ts";
+import { invalid } from "../../http/errors.ts";
+import { compileGuardrails, except } from "../../runtime/guardrails/compile.ts";
+import { searched, textsOf } from "../../runtime/guardrails/in-slices.ts";
+import { screenCall, screenText } from "../../runtime/guardrails/inspect.ts";
+import { requireInput } from "../create/require-input.ts";
+import { screenAnswer, screenInput } from "../create/screening.ts";
+import type { ForkRun } from "./fork-schema.ts";
+
+type ForkEdits = NonNullable<ForkRun["edits"]>;
+
+/** Edits, safe to store, with their guardrail findings; none of them blocks. */
+export interface ReadEdits {
+  prefix: PrefixEdits;
+  /** Null: the record's own input. */
+  asked: Asked | null;
+  findings: {
+    input: Finding[];
+    tool_output: Finding[];
+    /** Findings for the text of an edited answer; `calls` has those for each of its calls. */
+    said: Finding[];
+    calls: Finding[][];
+  };
+}
+
+/**
+ * Reads a fork's edits and screens them. Throws a validation error if a guardrail blocks one. Judges screen an edited
+ * input or tool output later, before the model call.
+ */
+export async function readEdits(
+  { tool_output, is_error, model_output, input }: ForkEdits,
+  tool: string | null,
+  agent: AgentSnapshot,
+  imageOf: ImageOf,
+): Promise<ReadEdits> {
+  if (is_error !== undefined && tool_output === undefined)
+    throw invalid("edits.is_error", "is_error requires tool_output.");
+  const said = model_output === undefined ? null : await readAnswer(model_output, agent);
+  const given = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
+  const asked = input === undefined ? null : await readInput(input, agent, imageOf);
+  return {
+    prefix: {
+      ...(said && { model_output: said.output }),
+      ...(given && { tool_output: given.result }),
+      ...(asked && { input: true }),
+    },
+    asked: asked?.asked ?? null,
+    findings: {
+      input: asked?.findings ?? [],
+      tool_output: given?.findings ?? [],
+      said: said?.findings ?? [],
+      calls: said?.ofCalls ?? [],
+    },
+  };
+}
+
+async function readInput(input: RunInput, agent: AgentSnapshot, imageOf: ImageOf) {
+  requireBytes(wholeText(input), limits.input_bytes, "edits.input");
+  requireInput(input, "edits.input");
+  const given = askedOf(input, imageOf);
+  const { asked, findings } = await screenInput(agent, given);
+  return { asked, findings: requireUnblocked(findings, "edits.input") };
+}
+
+async function readOutput(output: unknown, is_error: boolean, tool: string | null, agent: AgentSnapshot) {
+  requireBytes(JSON.stringify(output), limits.tool_output_bytes, "edits.tool_output");
+  const { answer, findings } = await screenAnswer(agent, tool ?? "", { tool_call_id: "", output, is_error });
+  const result = is_error
+    ? { output: null, error: clientError(answer.output) }
+    : { output: answer.output, error: null };
+  return { result, findings: requireUnblocked(findings, "edits.tool_output") };
+}
+
+async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: AgentSnapshot) {
+  const { content = "", tool_calls = [] } = typeof given === "string" ? { content: given } : given;
+  const param = "edits.model_output";
+  const list = compileGuardrails(agent.guardrails ?? []);
+  // An answer with tool calls is not the final output that the schema applies to.
+  const ofText = tool_calls.length === 0 ? list : except(list, "shape");
+  const text = screenText(await searched(ofText, "output", [content]), "output", content);
+  const findings = content === "" ? [] : requireUnblocked(text.triggered, param);
+  const ofCalls: Finding[][] = [];
+  const calls = [];
+  for (const [index, { name, arguments: args }] of tool_calls.entries()) {
+    const known = await searched(list, "tool_call", textsOf(args));
+    const { value, triggered } = screenCall(known, { tool: name, arguments: args });
+    ofCalls.push(requireUnblocked(triggered, `${param}.tool_calls[${index}]`));
+    calls.push({ name, arguments: value });
+  }
+  return { output: { content: content === "" ? "" : text.value, tool_calls: calls }, findings, ofCalls };
+}
+
+/** Throws if a finding blocks. */
+function requireUnblocked(findings: readonly Finding[], param: string): Finding[] {
+  const blocked = findings.find(({ verdict }) => verdict === "blocked");
+  if (blocked) throw invalid(param, `A guardrail (${blocked.guardrail.type}) blocked this.`);
+  return [...findings];
+}
+
+// The schema limits characters, and a character may take four bytes.
+function requireBytes(text: string, most: number, param: string): void {
+  if (Buffer.byteLength(text) > most)
+    throw new AppError("payload_too_large", `${param} has at most ${most} bytes.`, { param });
+}

@@ -1,0 +1,331 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { tightest } from "../../domain/budget.ts";
+import { withFollowUp } from "../../domain/decide.ts";
+import { foldInSlices } from "../../domain/fold-in-slices.ts";
+import { CannotFork, type Prefix, type PrefixEdits, prefixInSlices } from "../../domain/fork.ts";
+import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
+import type { AssistantPart, FinishReason } from "../../domain/model-call.ts";
+import { preModelSteps } from "../../domain/pre-model-steps.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
+import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
+import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from "../../domain/run-input.ts";
+import { applyAll, isOver, ownMessages, type RunState } from "../../domain/run-state.ts";
+import { keyOf, type Viewer } from "../../http/auth.ts";
+import { fault, invalid, throwIfInvalid, validationError } from "../../http/errors.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
+import type { AgentEdits } from "../../resources/agents/schema.ts";
+import type { Inserted, Journal } from "../../storage/journal/journal.ts";
+import { withToolsOf } from "../create/request-tools.ts";
+import type { Pool } from "../dispatch/pool.ts";
+import type { createRunQueue } from "../queue/queue.ts";
+import {
+  explainMissingAgent,
+  type ReplaySource,
+  readReplaySource,
+  recordDamaged,
+  requireReplaySource,
+} from "../replay/replay-source.ts";
+import { requireScopeIds } from "../scope-ids.ts";
+import { type Note, type RunStore, type ShownRun, shownAs } from "../store.ts";
+import { type ReadEdits, readEdits } from "./fork-edits.ts";
+import type { ForkRun } from "./fork-schema.ts";
+
+/** Applies edits to a pinned agent. Throws if its model is not available. */
+export type EditAgent = (viewer: Viewer, agent: AgentSnapshot, edits: AgentEdits) => AgentSnapshot;
+
+/** Throws if the model named in `param` is not available now. */
+export type RequireModelAvailable = (model: string, param: string) => Promise<void>;
+
+/**
+ * Forks: runs that continue from a step of another run's record, with edits. The fork copies the record's entries, so
+ * they are not executed or billed again, and the record may be deleted.
+ */
+export function createForks({
+  journal,
+  runs,
+  queue,
+  pool,
+  snapshot,
+  editAgent,
+  requireModelAvailable,
+  imagesOf,
+  priceOf,
+  windowOf,
+  now,
+}: {
+  journal: Journal;
+  runs: RunStore;
+  queue: Pick<ReturnType<typeof createRunQueue>, "place" | "wait">;
+  pool: Pick<Pool, "start">;
+  /** Returns the agent as a run of this scope would pin it now. */
+  snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
+  editAgent: EditAgent;
+  requireModelAvailable: RequireModelAvailable;
+  /** Returns the images that an edited input's messages reference. */
+  imagesOf(viewer: Viewer, param: string, agentId: string): ShownImages;
+  priceOf(model: string): ModelPrice | null;
+  windowOf(model: string): number | null;
+  now: () => number;
+}) {
+  /** Starts or queues a fork; it is durable when this resolves. */
+  async function fork(viewer: Viewer, id: string, body: ForkRun, requestId: string, note?: Note): Promise<ShownRun> {
+    const rest = createYielder();
+    const source = await readReplaySource({ journal, runs }, viewer, id, rest);
+    const { created } = source;
+    const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
+    const agent = await agentFor(viewer, source, body, isForeign);
+    if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
+    if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
+    const images = imagesOf(viewer, "edits.input", agent.id);
+    const { prefix, edits } = await prepareFork(source, agent, body, isForeign, images, rest);
+    const run: RunCreated = {
+      ...creationEvent(created, agent, body, prefix),
+      ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
+      ...(edits.asked ?? inputOf(created)),
+      ...keyOf(viewer),
+      request_id: requestId,
+      agent_hash: journal.hashOf(agent),
+      price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
+    };
+    const at = now();
+    await rest(); // Each of the next steps reads every entry.
+    const record = shiftRecord(at, prefix, run);
+    const before = await foldInSlices(record, rest);
+    await rest();
+    const own = ownEvents(before, agent, edits, { step: body.step_index, finish: lastFinish(record), at });
+    const begun = withFollowUp(before, own, agent, at);
+    const isOverAtOnce = isOver(applyAll(before, begun, at).status);
+    if (isOverAtOnce) requireFollower(body);
+    return begin(
+      viewer,
+      { agent, record, before, own, begun, images, isOverAtOnce, at },
+      body.on_concurrency_limit,
+      note,
+    );
+  }
+
+  async function agentFor(
+    viewer: Viewer,
+    { created, pinned }: ReplaySource,
+    { agent, edits = {} }: ForkRun,
+    isForeign: boolean,
+  ): Promise<AgentSnapshot> {
+    const { instructions, model } = edits;
+    // The agent of an imported run was chosen by its importer, so its model must be one that this key may use.
+    if (agent !== "current")
+      return editAgent(viewer, pinned, { instructions, model: isForeign ? (model ?? pinned.model) : model });
+    const current = await snapshot(viewer, created.agent_id).catch((error) => {
+      throw explainMissingAgent(error);
+    });
+    requireScopeIds(current, created);
+    return editAgent(viewer, withToolsOf(current, pinned), { instructions, model });
+  }
+
+  async function begin(
+    viewer: Viewer,
+    { agent, record, before, own, begun, images, isOverAtOnce, at }: Beginning,
+    on_concurrency_limit: ForkRun["on_concurrency_limit"],
+    note: Note | undefined,
+  ): Promise<ShownRun> {
+    const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
+    const run_id = newId("run", now()); // Created at the write, because queued runs begin in the order of their ids.
+    const run = { ...before.run!, run_id };
+    let events: RunEvent[] = begun;
+    const insert = (): Inserted[] => {
+      requireReplaySource(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.
+      // A run that is over at once takes no slot.
+      const queue_position = isOverAtOnce ? null : queue.place(viewer, on_concurrency_limit);
+      const isQueued = queue_position !== null;
+      if (isQueued) events = [{ type: "run.queued", queue_position }, ...own];
+      const created = { ...run, type: "run.created" as const, ...(isQueued && { queued: true as const }) };
+      const all = [{ ...first, event: created }, ...rest, ...events.map((event) => ({ at, event }))];
+      const inserted = journal.insertRecord(run_id, all);
+      journal.pin(viewer, run_id, agent);
+      images.keep({ run_id });
+      note?.(runs.standing(viewer, run_id), 0);
+      return [[run_id, inserted]];
+    };
+    const [[, history] = [run_id, []]] = await journal.commitRecords([[run_id, record]], insert, viewer);
+    const state = applyAll({ ...before, run }, events, at);
+    const answer = shownAs(state, runs.expiry(run_id));
+    if (state.status === "queued") queue.wait(viewer);
+    else pool.start(run_id, { history, agent });
+    return answer;
+  }
+
+  return fork;
+}
+
+/** A fork, not yet written: the copied record and its own first events. */
+interface Beginning {
+  agent: AgentSnapshot;
+  record: JournalEntry[];
+  before: RunState;
+  own: RunEvent[];
+  /** `own` and the events that follow at once. */
+  begun: RunEvent[];
+  images: ShownImages;
+  isOverAtOnce: boolean;
+  at: number;
+}
+
+/** Throws for edits that apply after the step if nothing follows it, because they would silently change nothing. */
+function requireFollower({ step_index, edits = {} }: ForkRun): void {
+  const idle = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
+  const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;
+  throwIfInvalid(idle.map((name) => fault(`edits.${name}`, said)));
+}
+
+/** Returns the record's part of the fork and the edits, screened by the fork's agent. */
+async function prepareFork(
+  { entries, created }: ReplaySource,
+  agent: AgentSnapshot,
+  body: ForkRun,
+  isForeign: boolean,
+  images: ShownImages,
+  rest: () => Promise<void>,
+): Promise<{ prefix: Prefix; edits: ReadEdits }> {
+  const { step_index: step } = body;
+  const state = await foldInSlices(entries, rest).catch((error) => {
+    throw recordDamaged(error);
+  });
+  // Another agent screens the record's input with its own guardrails.
+  const asked = { ...(body.agent === "current" && { input: givenOf(created) }), ...body.edits };
+  // Images in the record need not exist any more.
+  const shown = new Map(imagesIn(inputOf(created)).map((image) => [image.file_id, image]));
+  const imageOf: ImageOf = (part, path) => shown.get(part.file_id ?? "") ?? images.of(part, path);
+  const edits = await readEdits(asked, toolOf(state, step), agent, imageOf);
+  // Another agent also screens the documents.
+  const documents = step < 0 && edits.asked !== null && !isForeign;
+  return { prefix: await forkable(entries, step, { ...edits.prefix, documents }, state, rest), edits };
+}
+
+/** Returns a run's input from its record. */
+const inputOf = ({ input, images, earlier }: RunCreated): Asked => ({
+  input,
+  ...(images && { images }),
+  ...(earlier && { earlier }),
+});
+
+/** Returns the tool called at a step; null if the step is no tool call. */
+const toolOf = ({ calls }: RunState, step: number): string | null =>
+  calls.find(({ step_index }) => step_index === step)?.tool ?? null;
+
+/** Throws a validation error that names the wrong parameter. */
+function forkable(
+  entries: readonly JournalEntry[],
+  step: number,
+  edits: PrefixEdits,
+  state: RunState,
+  rest: () => Promise<void>,
+): Promise<Prefix> {
+  return prefixInSlices(entries, step, edits, state, rest).catch((error) => {
+    throw error instanceof CannotFork ? invalid(error.param, error.message) : error;
+  });
+}
+
+const notHere = fault("tools", "The run was imported, and its tools do not exist here: expected recorded_only.");
+
+/** Returns the fork's creation event: same user and session, no thread or parent; time and budget start anew. */
+function creationEvent(
+  source: RunCreated,
+  agent: AgentSnapshot,
+  { step_index, tools = "live", budget, timeout_ms, action_timeout_ms, on_disconnect, metadata }: ForkRun,
+  { entries, later }: Prefix,
+): Omit<RunCreated, "input"> {
+  const { project_id, environment, session_id, user_id, file_ids, message_id, run_id, agent_hash } = source;
+  // A child run's timeout was its parent's remaining time.
+  const time = source.parent_run_id === null ? source.timeout_ms : limits.run_timeout_ms;
+  return {
+    // Replaced by the fork's own id at the write.
+    run_id,
+    project_id,
+    environment,
+    session_id,
+    user_id,
+    file_ids,
+    message_id,
+    agent_hash,
+    agent_id: agent.id,
+    agent_version: agent.version,
+    model: agent.model,
+    max_turns: agent.max_turns,
+    timeout_ms: timeout_ms ?? time,
+    action_timeout_ms: action_timeout_ms ?? source.action_timeout_ms,
+    on_disconnect: on_disconnect ?? "continue",
+    thread_id: null,
+    parent_run_id: null,
+    budget: tightest(agent.budget, budget),
+    metadata: metadata ?? source.metadata,
+    request_id: null,
+    forked_from: { run_id, step_index },
+    recorded_to: entries.length + 1,
+    recorded_ms: timeOf(entries),
+    ...(tools !== "live" && { recorded: { mode: tools, calls: later } }),
+  };
+}
+
+/** Returns the total latency of a record's steps in ms, without waits. */
+const timeOf = (entries: Prefix["entries"]): number =>
+  entries.reduce((sum, { event }) => sum + (event.type === "step.completed" ? (event.latency_ms ?? 0) : 0), 0);
+
+/** Returns what is still to be fetched: no history, because a fork has no thread; what the record has stays. */
+function preparation(
+  { prepare = [], file_ids }: RunCreated,
+  agent: AgentSnapshot,
+  step: number,
+  { entries }: Prefix,
+): Pick<RunCreated, "prepare"> {
+  if (step < 0) return preModelSteps(agent, { thread_id: null, file_ids });
+  const isLoaded = entries.some(({ event }) => event.type === "history.loaded");
+  const left = prepare.filter((what) => what !== "history" || isLoaded);
+  return left.length > 0 ? { prepare: left } : {};
+}
+
+/** Shifts the record in time so that it ends when the fork begins. */
+function shiftRecord(at: number, { created_at, entries }: Prefix, run: RunCreated): JournalEntry[] {
+  const later = at - (entries.at(-1)?.at ?? created_at);
+  const first = { at: created_at, event: { type: "run.created", ...run } } as const;
+  return [first, ...entries].map(({ at, event }, index) => ({ seq: index + 1, at: at + later, event }));
+}
+
+/** Returns the fork's own events: findings for the edits, and calls that have no result in the record. */
+function ownEvents(
+  state: RunState,
+  agent: AgentSnapshot,
+  { findings }: ReadEdits,
+  { step, finish, at }: { step: number; finish: FinishReason | null; at: number },
+): RunEvent[] {
+  const asked =
+    ownMessages(state)
+      .findLast((message) => message.role === "assistant")
+      ?.parts.filter(isCall) ?? [];
+  const about = (of: readonly Finding[], tool_call_id: string | undefined): Finding[] =>
+    of.map((finding) => ({ ...finding, tool_call_id: tool_call_id ?? null }));
+  const edited = state.calls.find(({ step_index }) => step_index === step);
+  const decided = decidedEvents(
+    [
+      ...findings.input,
+      ...about(findings.tool_output, edited?.id),
+      ...findings.said,
+      ...findings.calls.flatMap((of, place) => about(of, asked[place]?.id)),
+    ],
+    state.steps,
+    Math.max(0, state.turns - 1),
+  );
+  const screened = applyAll(state, decided, at);
+  const left = asked.filter(({ id }) => !state.calls.some((call) => call.id === id));
+  return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions), finish })];
+}
+
+/** Returns the finish reason of the last model call in the record. */
+function lastFinish(record: readonly JournalEntry[]): FinishReason | null {
+  const last = record.findLast(({ event }) => event.type === "step.completed" && event.step_type === "model_call");
+  return last?.event.type === "step.completed" ? (last.event.answer?.finish ?? null) : null;
+}
+
+const isCall = (part: AssistantPart) => part.type === "tool_call";

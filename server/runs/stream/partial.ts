@@ -1,0 +1,28 @@
+import { costOf } from "../../domain/cost.ts";
+import { modelRequest } from "../../domain/prompt.ts";
+import type { RunState } from "../../domain/run-state.ts";
+import type { Partial } from "../../domain/terminal-events.ts";
+import { tokensIn } from "../../domain/usage.ts";
+import { estimatedUsage } from "../../runtime/agent-loop/spending.ts";
+import { unknownUsage } from "../../runtime/models/model.ts";
+import { runPrice } from "../../runtime/models/run-price.ts";
+import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
+import { type Live, partialAnswer } from "./run-subscriptions.ts";
+
+/**
+ * Returns the partial answer of an interrupted model call, with estimated usage, because readers have already received
+ * it.
+ */
+export function partialOf(live: Live | null, state: RunState, journal: Pick<Journal, "snapshot">): Partial | null {
+  // A retry or recovery may have been recorded in this tick: the live deltas then belong to the discarded attempt.
+  const stands = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
+  if (!live || !stands) return null;
+  const run = state.run!;
+  const agent = catchCorruption(() => journal.snapshot(run, run.agent_hash));
+  const said = Math.max(live.length, live.generatedLength);
+  const usage = agent
+    ? estimatedUsage(modelRequest(state, agent), said)
+    : { ...unknownUsage, input_tokens: tokensIn(JSON.stringify(state.messages).length), output_tokens: tokensIn(said) };
+  return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(run), usage), estimated: true };
+}

@@ -1,0 +1,121 @@
+import { newId } from "../../domain/ids.ts";
+import { createEgress } from "../../lib/egress.ts";
+import { sha256 } from "../../lib/hash.ts";
+import { mimeTypeOf } from "../../lib/mime-type.ts";
+import { createMcpClient } from "../mcp/client.ts";
+import { readStdioServers } from "../mcp/stdio-config.ts";
+import { createStdioServers } from "../mcp/stdio-servers.ts";
+import type { Model } from "../models/model.ts";
+import { createModelCache } from "../models/model-cache.ts";
+import type { ProgramFile } from "../sandbox/program.ts";
+import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import type { LeaseGuard } from "./lease-guard.ts";
+import type { Ask, RunStart } from "./messages.ts";
+import type { RunPorts } from "./run-context.ts";
+import type { ToolContext } from "./tools/context.ts";
+import { runners } from "./tools/runners.ts";
+import { createHidden } from "./tools/secret-texts.ts";
+
+/** Gives the run executor access to models and tools. */
+export interface Adapters {
+  model(start: RunStart): Promise<Model> | Model;
+  tools(start: ToolStart, ask: Ask): RunTools;
+}
+
+/** Fields of a run's start that tools need. */
+export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egress"> & {
+  /** Key of the fair queues: owners take turns. */
+  owner: string;
+  file_ids: readonly string[];
+};
+
+/** The tools of one run, closed when it ends. */
+export type RunTools = Pick<RunPorts, "runTool" | "keepFile"> & { close(): void };
+
+interface World {
+  now: () => number;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  leading: LeaseGuard;
+}
+
+/** Production adapters: providers, networks, sandboxed processes. */
+export function createAdapters(world: World): Adapters {
+  const openModel = createModelCache();
+  return { model: ({ connection, model }) => openModel(connection, model), tools: createTools(world) };
+}
+
+/** Runs tools. Resources shared by all runs are created on first use. */
+function createTools({ now, warn, leading }: World): Adapters["tools"] {
+  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn }, leading });
+  const sandboxOf = createSharedSandbox();
+
+  return (start, ask) => {
+    const egress = createEgress(start.egress);
+    const mcp = createMcpClient({ egress, stdio });
+    // Secrets of all tools and all earlier calls: a secret sent to one server may be echoed by another.
+    const hidden = createHidden();
+    const context: Omit<ToolContext, "recorded" | "standing"> = {
+      run_id: start.run_id,
+      owner: start.owner,
+      fileIds: start.file_ids,
+      egress,
+      ask,
+      async secrets({ id, http, mcp }) {
+        const given = start.secrets[id]!;
+        const sealed = (http ?? mcp)!.sealed;
+        const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
+        for (const each of Object.values(start.secrets)) hidden.add(each);
+        const fault = own.fault ?? hidden.add(own);
+        return fault === null ? own : { ...own, fault };
+      },
+      hidden: hidden.texts,
+      async keepFile({ name, bytes }) {
+        const id = newId("file");
+        const facts = { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
+        await ask("keep_file", { file_id: id, content: bytes });
+        return facts;
+      },
+      readFile: (id, most) => readFile(id, most, ask),
+      sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },
+      mcp,
+      now,
+    };
+    return {
+      keepFile: context.keepFile,
+      runTool: (call, tool, signal, recorded, standing) =>
+        runners[tool.type as keyof typeof runners](call, tool, { ...context, recorded, standing }, signal),
+      close: () => void mcp.close(),
+    };
+  };
+}
+
+/** Returns a getter of one sandbox shared by all runs, created when the first code runs. */
+export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
+  let made: Sandbox | null = null;
+  return async (ask) => {
+    if (made) return made;
+    // Each run asks for itself: if a run that ends while waiting had asked for all, the others would get no answer.
+    const level = await ask("sandbox", {});
+    made ??= createSandbox({ level: () => level });
+    return made;
+  };
+}
+
+// Large files are read in parts so that the main thread is not blocked.
+const partBytes = 256 * 1024;
+
+/** Returns a file's content, `missing`, or `too_large` if it has more than `most` bytes. */
+export async function readFile(
+  file_id: string,
+  most: number,
+  ask: Ask,
+): Promise<ProgramFile | "missing" | "too_large"> {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; ; start += partBytes) {
+    const found = await ask("read_file", { file_id, start, length: partBytes });
+    if (!found) return "missing";
+    if (found.bytes > most) return "too_large";
+    parts.push(Uint8Array.fromBase64(found.content));
+    if (start + partBytes >= found.bytes) return { name: found.filename, bytes: new Uint8Array(Buffer.concat(parts)) };
+  }
+}

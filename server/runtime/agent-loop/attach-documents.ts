@@ -1,0 +1,64 @@
+import { attachmentBytes } from "../../domain/documents-prompt.ts";
+import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
+import type { AttachedDocument } from "../../domain/run-event.ts";
+import { type CompiledGuardrails, compileGuardrails, except } from "../guardrails/compile.ts";
+import { searched } from "../guardrails/in-slices.ts";
+import { screenText } from "../guardrails/inspect.ts";
+import { takesImages } from "../models/capabilities.ts";
+import { askJudges, judgesOn } from "./judge.ts";
+import type { RunContext } from "./run-context.ts";
+import { withFindings } from "./spending.ts";
+
+/** Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. */
+export async function attachDocuments(turn: RunContext): Promise<void> {
+  const { state, start, ports } = turn;
+  const { file_ids, model } = state().run!;
+  const max_bytes = attachmentBytes(state(), start.agent);
+  const given = await ports.ask("documents", { file_ids, max_bytes, images: takesImages(model) });
+  const { documents, findings } = await screen(given, turn);
+  const decided = decidedEvents(findings, turn.takeSteps(findings.length), 0);
+  // Blocked content is not journaled.
+  if (findings.some(isBlocked)) await turn.record(...decided);
+  else await turn.record(...decided, { type: "documents.attached", documents });
+}
+
+/**
+ * Applies input guardrails (except length and shape) to the files' texts, names and notes. Judges see only the texts.
+ */
+async function screen(
+  documents: AttachedDocument[],
+  turn: RunContext,
+): Promise<{ documents: AttachedDocument[]; findings: Finding[] }> {
+  const list = except(compileGuardrails(turn.start.agent.guardrails ?? []), "shape", "length");
+  const left: AttachedDocument[] = [];
+  const findings: Finding[] = [];
+  for (const document of documents) {
+    const { screened, triggered } = await screenOne(list, document);
+    left.push(screened);
+    findings.push(...triggered);
+    if (!triggered.some(isBlocked) && screened.text !== null) {
+      const used = withFindings(turn.state().usage, findings); // The cost of these judges is not journaled yet.
+      findings.push(...(await askJudges(judgesOn(turn, "input"), "input", screened.text, turn, used)));
+    }
+    if (findings.some(isBlocked)) break;
+  }
+  return { documents: left, findings };
+}
+
+// A note may quote the text that a parser failed on.
+const screenedFields = ["text", "filename", "note"] as const;
+
+async function screenOne(list: CompiledGuardrails, document: AttachedDocument) {
+  const texts = screenedFields.flatMap((field) => document[field] ?? []);
+  const known = await searched(list, "input", texts);
+  const screened = { ...document };
+  const triggered: Finding[] = [];
+  for (const field of screenedFields) {
+    const text = document[field];
+    if (text === null) continue;
+    const found = screenText(known, "input", text);
+    screened[field] = found.value;
+    triggered.push(...found.triggered);
+  }
+  return { screened, triggered };
+}

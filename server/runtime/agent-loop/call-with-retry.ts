@@ -1,0 +1,127 @@
+import type { ModelPrice } from "../../domain/price.ts";
+import type { RunError, RunUsage } from "../../domain/run-event.ts";
+import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/model.ts";
+import type { RunStart } from "./messages.ts";
+import { createModelRetryPolicy } from "./model-retry-policy.ts";
+import { limitToAllowance, reserveBudget } from "./reserve-budget.ts";
+import { type RunContext, Superseded } from "./run-context.ts";
+import type { Spoken } from "./spending.ts";
+
+/** The last request sent to a model, and its result: an answer, or an error that is not retried. */
+interface Asked<Heard> {
+  heard: Heard;
+  asked: ModelRequest;
+}
+
+interface Transport<Heard> {
+  send(request: ModelRequest): Promise<Heard>;
+  /** Called before a retry, to record the failed attempt. */
+  again(heard: Heard, request: ModelRequest, error: ModelError, delay_ms: number): Promise<unknown>;
+  /** Usage of the run so far, journaled or not. */
+  used?(): RunUsage;
+  /** Price of the model, if it is not the run's model. */
+  price?: ModelPrice | null;
+}
+
+/** Asks a model and retries transient errors. Returns `refused` if the budget does not allow the call. */
+export async function callWithRetry<Heard extends { error: ModelError | null }>(
+  turn: RunContext,
+  request: ModelRequest,
+  { send, again, used, price }: Transport<Heard>,
+): Promise<Asked<Heard> | { refused: RunError }> {
+  const patience = createModelRetryPolicy();
+  for (;;) {
+    const allowed = await reserveBudget(turn, request, used?.(), price);
+    if ("code" in allowed) return { refused: allowed };
+    const asked = limitToAllowance(request, allowed);
+    const heard = await send(asked);
+    if (turn.signal.aborted) throw new Superseded(); // The caller that aborted ends the step.
+    const { error } = heard;
+    const delay_ms = error && patience(error);
+    if (delay_ms === null) return { heard, asked };
+    await again(heard, asked, error!, delay_ms);
+    await turn.ports.sleep(delay_ms, turn.signal);
+  }
+}
+
+/** A model's answer that is read as a whole, not streamed. */
+export interface Text extends Spoken {
+  answer: string;
+  error: ModelError | null;
+}
+
+const idleTimeout_ms = 300_000;
+// Limits an answer's length: a model may never stop.
+const longest = 1_048_576;
+
+/** Milliseconds that a run's provider may send nothing, not even a comment, before its call is aborted. */
+export const idleTimeout = ({ connection }: Pick<RunStart, "connection">): number =>
+  connection.idle_timeout_ms ?? idleTimeout_ms;
+
+/** Calls `ring` once after `ms` without a refresh, unless ended before. */
+export function createAlarm(ms: number, ring: () => void) {
+  let timer: Timer | null = setTimeout(ring, ms);
+  return {
+    refresh: () => void timer?.refresh(),
+    end() {
+      if (timer) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}
+
+/** Returns the error of a call that was aborted because its provider sent nothing for `ms`. */
+export const silence = (ms: number): ModelError => ({
+  code: "model_error",
+  message: `The model sent nothing for ${ms / 1000} seconds.`,
+  retryable: true,
+  retry_after_ms: null,
+  aborted: false,
+  request: "sent",
+});
+
+/**
+ * Collects an answer until it ends, exceeds `saidMax` characters or its time is up: `idle_ms` without a byte, or
+ * `max_ms` in total.
+ */
+export async function collectText(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+  { idle_ms, max_ms, saidMax = longest }: { idle_ms: number; max_ms?: number; saidMax?: number },
+): Promise<Text> {
+  const heard: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
+  const giveUp = new AbortController();
+  let isAnswered = false;
+  let fault: ModelError | null = null;
+  const alarm = createAlarm(idle_ms, () => {
+    fault = silence(idle_ms);
+    heard.aborted = isAnswered;
+    giveUp.abort();
+  });
+  const observer = {
+    onByte() {
+      isAnswered = true;
+      alarm.refresh();
+    },
+    onArguments(length: number) {
+      heard.said += length;
+      if (heard.said > saidMax) giveUp.abort();
+    },
+  };
+  const signals = [signal, giveUp.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
+  try {
+    for await (const event of model.stream(request, AbortSignal.any(signals), observer)) {
+      alarm.refresh();
+      if (event.type === "delta") heard.said += event.text.length;
+      if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
+      else if (event.type === "done") heard.usage = event.usage;
+      else if (event.type === "error")
+        Object.assign(heard, { usage: event.usage, error: fault ?? event.error, failed: true });
+      if (heard.said > saidMax) break;
+    }
+  } finally {
+    alarm.end();
+  }
+  return heard;
+}

@@ -1,0 +1,104 @@
+import { planContext } from "../../domain/context.ts";
+import { type Cut, compactedEvents } from "../../domain/drop-messages.ts";
+import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
+import { newId } from "../../domain/ids.ts";
+import { processRestarted, restartStep } from "../../domain/restart.ts";
+import type { ModelSpend, RunError } from "../../domain/run-event.ts";
+import { openStep } from "../../domain/run-state.ts";
+import { endStep } from "../../domain/step-events.ts";
+import { fitSummary, summaryRequest } from "../../domain/summary.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { compileGuardrails, except } from "../guardrails/compile.ts";
+import { searched } from "../guardrails/in-slices.ts";
+import { screenText } from "../guardrails/inspect.ts";
+import { runPrice } from "../models/run-price.ts";
+import { callWithRetry, collectText, idleTimeout } from "./call-with-retry.ts";
+import type { RunContext } from "./run-context.ts";
+import { spendingOf } from "./spending.ts";
+
+// Limits an answer's length: a model may never stop.
+const saidMax = 262_144;
+
+type Fault = Pick<RunError, "code" | "message" | "retryable">;
+
+/**
+ * Runs one step: asks the run's own model to summarize the messages that no longer fit. Drops them without a summary if
+ * their record is still too long; fails the run if the model cannot be asked.
+ */
+export async function compact(turn: RunContext): Promise<void> {
+  const { state, start, ports, signal } = turn;
+  const begun = performance.now();
+  await begin(turn);
+  const cut = planContext(state(), start.agent) as Cut; // Same result as when the step began: nothing has changed since.
+  const request = summaryRequest(state(), start.agent, cut);
+  const price = runPrice(state().run!);
+  const ended = await callWithRetry(turn, request, {
+    async send(asked) {
+      failpoint?.("before_effect.model_call");
+      const heard = await ports.inPlace(() =>
+        collectText(ports.model, asked, signal, { idle_ms: idleTimeout(start), saidMax }),
+      );
+      failpoint?.("after_effect.model_call");
+      return heard;
+    },
+    again: (heard, asked, { code, message }, delay_ms) =>
+      turn.record(
+        restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(heard, asked, price) }),
+      ),
+  });
+  if ("refused" in ended) return fail(turn, ended.refused, null, begun);
+  const { error, answer } = ended.heard;
+  const spent = spendingOf(ended.heard, ended.asked, price);
+  // The shortened record still exceeds the model's window, so a summary is impossible.
+  if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, begun);
+  return finish(turn, cut, error ? "" : answer, spent, begun);
+}
+
+const openCompaction = ({ state }: RunContext) => openStep(state(), "compaction")!;
+
+async function begin(turn: RunContext): Promise<void> {
+  const step = openCompaction(turn);
+  if (step.run_attempt !== turn.state().attempt)
+    await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
+}
+
+async function finish(turn: RunContext, cut: Cut, text: string, spent: ModelSpend, begun: number): Promise<void> {
+  const { step_index, turn_index } = openCompaction(turn);
+  const screened = await screen(text, turn);
+  // An empty summary does not replace the previous one.
+  const before = turn.state().compacted?.summary ?? null;
+  const summary = screened.text === "" ? before : fitSummary(screened.text, cut);
+  const latency_ms = Math.round(performance.now() - begun);
+  await turn.record(
+    ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), turn_index),
+    ...compactedEvents(cut, { step_index, summary, latency_ms, spent }),
+  );
+}
+
+/**
+ * Applies output guardrails to a summary. It has no shape to keep, and blocked text does not end the run, which
+ * continues without a summary. Judges are not asked, because only the model reads it.
+ */
+async function screen(text: string, { start }: RunContext): Promise<{ text: string; findings: Finding[] }> {
+  const list = except(compileGuardrails(start.agent.guardrails ?? []), "shape", "length", "opinion");
+  if (list.length === 0 || text === "") return { text, findings: [] };
+  const { value, triggered, blocked } = screenText(await searched(list, "output", [text]), "output", text);
+  const findings = triggered.map((one) => (one.verdict === "blocked" ? { ...one, verdict: "redacted" as const } : one));
+  return { text: blocked ? "" : value, findings };
+}
+
+/** Fails the run because its model could not be asked for a summary. */
+async function fail(turn: RunContext, fault: Fault, spent: ModelSpend | null, begun: number): Promise<void> {
+  const { code, message, retryable } = fault;
+  const nothing = { message_id: newId("message"), parts: [], deltas: [], finish: null, time_to_first_token_ms: null };
+  await turn.record(
+    endStep({
+      step_index: openCompaction(turn).step_index,
+      step_type: "compaction",
+      status: "failed",
+      latency_ms: Math.round(performance.now() - begun),
+      error: { code, message, retryable },
+      answer: spent && { ...spent, ...nothing },
+    }),
+  );
+}

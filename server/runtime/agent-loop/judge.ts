@@ -1,0 +1,108 @@
+import type { GuardrailPoint } from "../../domain/agent-snapshot.ts";
+import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
+import { addModelCall, noUsage } from "../../domain/usage.ts";
+import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { trigger } from "../guardrails/inspect.ts";
+import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
+import { builtInPrice } from "../models/known-models.ts";
+import type { ModelRequest } from "../models/model.ts";
+import { runPrice } from "../models/run-price.ts";
+import { callWithRetry, collectText, idleTimeout, type Text } from "./call-with-retry.ts";
+import type { RunContext } from "./run-context.ts";
+import { spendingOf, withFindings } from "./spending.ts";
+
+// Timeout of a judge: a verdict is one sentence.
+const judgeMax_ms = 120_000;
+
+/** Returns the judges of the run's agent at this point. */
+export const judgesOn = ({ start }: Pick<RunContext, "start">, on: GuardrailPoint): CompiledGuardrail[] =>
+  guardrailsOn(compileGuardrails(start.agent.guardrails ?? []), on).filter(({ kind }) => kind.about === "opinion");
+
+/**
+ * Asks judges one after the other until one blocks. Their cost is in the findings; `used` is the run's usage so far,
+ * journaled or not.
+ */
+export async function askJudges(
+  judges: readonly CompiledGuardrail[],
+  on: GuardrailPoint,
+  text: string,
+  turn: RunContext,
+  used: RunUsage = turn.state().usage,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const one of judges) {
+    const finding = await askJudge(one, on, text, turn, withFindings(used, findings));
+    findings.push(finding);
+    if (isBlocked(finding)) break;
+  }
+  return findings;
+}
+
+/** Asks one judge. A judge that cannot be asked, or whose answer cannot be parsed, counts as a violation. */
+async function askJudge(
+  one: CompiledGuardrail,
+  on: GuardrailPoint,
+  text: string,
+  turn: RunContext,
+  used: RunUsage,
+): Promise<Finding> {
+  const begun = performance.now();
+  const { answer, fault, spent } = await answerOf(one, text, turn, used);
+  const verdict = answer === null ? null : readVerdict(answer);
+  const costs = { latency_ms: Math.round(performance.now() - begun), spent };
+  const [found] = trigger(one, on, 1);
+  if (verdict?.violates) return { ...found!, ...costs };
+  if (!verdict) return { ...found!, message: fault ?? "The judge's answer could not be read.", ...costs };
+  const message = "The judge found no violation.";
+  return { guardrail: found!.guardrail, verdict: "passed", message, matches: 0, ...costs };
+}
+
+interface Answer {
+  answer: string | null;
+  fault: string | null;
+  spent: ModelSpend | null;
+}
+
+async function answerOf(
+  { guardrail }: CompiledGuardrail,
+  text: string,
+  turn: RunContext,
+  used: RunUsage,
+): Promise<Answer> {
+  const { state, ports, signal } = turn;
+  const request = judgeRequest(guardrail, text);
+  const run = state().run!;
+  const name = typeof guardrail.config.model === "string" ? guardrail.config.model : run.model;
+  const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
+  const model = await ports.judge(name).catch(() => null);
+  if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
+  let spent: ModelSpend | null = null;
+  const count = (heard: Text, asked: ModelRequest) => {
+    spent = sum(spent, spendingOf(heard, asked, price));
+  };
+  const ended = await callWithRetry(turn, request, {
+    send: (asked) =>
+      ports.inPlace(() => collectText(model, asked, signal, { idle_ms: idleTimeout(turn.start), max_ms: judgeMax_ms })),
+    again: async (heard, asked) => count(heard, asked),
+    used: () => (spent ? addModelCall(used, spent) : used),
+    price,
+  });
+  const unasked = ({ message }: { message: string }): Answer => ({
+    answer: null,
+    fault: `The judge could not be asked: ${message}`,
+    spent,
+  });
+  if ("refused" in ended) return unasked(ended.refused);
+  count(ended.heard, ended.asked);
+  const { error, answer } = ended.heard;
+  return error ? unasked(error) : { answer, fault: null, spent };
+}
+
+function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
+  if (!before) return spent;
+  const all = [before, spent].reduce(addModelCall, noUsage);
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = all;
+  return { usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens }, cost_usd, estimated };
+}

@@ -1,0 +1,210 @@
+import type { AgentSnapshot, PassageChoices, Rerank, ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import type { SandboxLevel } from "../../domain/api-types/enums.ts";
+import type { WorstCase } from "../../domain/budget.ts";
+import type { Budget, UnknownPrice } from "../../domain/budget-schema.ts";
+import type { PromptMessage } from "../../domain/model-call.ts";
+import type {
+  AttachedDocument,
+  JournalEntry,
+  RequiredCall,
+  RetrievedPassage,
+  RunError,
+  RunEvent,
+  RunUsage,
+  ToolError,
+} from "../../domain/run-event.ts";
+import type { EgressPolicy } from "../../lib/egress.ts";
+import type { Connection } from "../models/model.ts";
+import type { Standing } from "../models/spend-guard.ts";
+import type { ToolResult } from "./tools/tool-result.ts";
+
+/** All data that a worker needs to drive a run. Plain data, held only while the loop runs. */
+export interface RunStart {
+  /** Number of this start: a run may be started again before its previous loop has left. */
+  drive: number;
+  run_id: string;
+  attempt: number;
+  history: JournalEntry[];
+  agent: AgentSnapshot;
+  /** Connection to the agent's model, with its key. */
+  connection: Connection;
+  /** Name of the model at its provider. */
+  model: string;
+  /** Headers and signing secrets of tools, by tool id. */
+  secrets: Record<string, ToolSecrets>;
+  egress: EgressPolicy;
+  /** The project's rule for a model with unknown price under a budget in USD; absent: refuse. */
+  unknown_price?: UnknownPrice;
+  /** True if the project has a daily budget: each model call has to reserve its share. */
+  day_budget?: boolean;
+}
+
+/** Requests of a loop to the main thread, with their replies. */
+export interface Asks {
+  /** Decrypts the secrets of a pinned tool with their current values. */
+  secrets: { ask: { tool_id: string; sealed: string }; answer: ToolSecrets };
+  /** Returns the one-time URL for the result of a webhook call. */
+  callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
+  /**
+   * Stores bytes that become a file with the result of the call; without a result they are deleted. Transferred, not
+   * copied.
+   */
+  keep_file: { ask: { file_id: string; content: Uint8Array }; answer: null };
+  /** Reads a part (base64) of a file of the run's project and environment; null if the file does not exist. */
+  read_file: {
+    ask: { file_id: string; start: number; length: number };
+    answer: { filename: string; bytes: number; content: string } | null;
+  };
+  /** Returns this machine's sandbox level. */
+  sandbox: { ask: object; answer: SandboxLevel };
+  /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */
+  model_place: { ask: { connection: string }; answer: number };
+  /** Reserves the maximum usage of a model call in the daily budget; replies once it is granted or refused. */
+  reserve: { ask: { worst: WorstCase }; answer: Reserved };
+  /** Starts the child run of a call, or returns the one already started. */
+  start_child: { ask: ChildOrder; answer: { run_id: string } | { refused: ToolError } };
+  /** Returns at most this many earlier messages of the run's thread, oldest first. */
+  history: { ask: { max_messages: number }; answer: PromptMessage[] };
+  /** Returns the run's files as its model gets them, with at most this many bytes of text in total. */
+  documents: {
+    ask: { file_ids: readonly string[]; max_bytes: number; images: boolean };
+    answer: AttachedDocument[];
+  };
+  /** Searches a memory store of the run; in a store per user or session, only the run's own part. */
+  search_memory: {
+    ask: {
+      memory_id: string;
+      query: string;
+      top_k: number;
+      score_threshold: number;
+      filter?: Record<string, unknown>;
+      rerank?: Rerank;
+      /** The run's budget and usage. */
+      standing: Standing;
+    } & PassageChoices;
+    /**
+     * `reranked`: set if requested; `error` says why the order is unchanged. `degraded`: reason for a keyword-only
+     * search. `usage`: cost of models; absent if none was paid for.
+     */
+    answer:
+      | {
+          matches: RetrievedPassage[];
+          reranked?: { error: ToolError | null };
+          degraded?: ToolError;
+          usage?: RunUsage;
+        }
+      | { refused: ToolError };
+  };
+  /** Adds a text to a memory store, at most once per call; replies when it can be found or is about to be. */
+  write_memory: {
+    ask: {
+      memory_id: string;
+      text: string;
+      metadata: Record<string, string | number | boolean>;
+      tool_call_id: string;
+    };
+    answer: { entry_id: string } | { refused: ToolError };
+  };
+  get_key: {
+    ask: { memory_id: string; key: string };
+    answer: { found: { value: unknown; version: number } | null } | { refused: ToolError };
+  };
+  set_key: {
+    ask: { memory_id: string; key: string; value: unknown; tool_call_id: string };
+    answer: { version: number } | { refused: ToolError };
+  };
+  /** Replies when the child run ends or requires action. */
+  await_child: { ask: { run_id: string }; answer: ChildStanding };
+}
+export type AskKind = keyof Asks;
+/** A request to the main thread, by its kind. */
+export type Question = { [Kind in AskKind]: { of: Kind } & Asks[Kind]["ask"] }[AskKind];
+export type Ask = <Kind extends AskKind>(of: Kind, ask: Asks[Kind]["ask"]) => Promise<Asks[Kind]["answer"]>;
+
+/** `max_output_tokens` is null if there is no daily budget (any more). */
+export type Reserved = { granted: true; max_output_tokens: number | null } | { granted: false; message: string };
+
+export interface ChildOrder {
+  tool_call_id: string;
+  agent_id: string;
+  input: string;
+  budget: Budget | null;
+}
+
+export type ChildStanding =
+  | { is: "waiting"; calls: RequiredCall[] }
+  | { is: "over"; output: string | null; output_json: unknown; error: RunError | null; usage: RunUsage };
+
+export interface ToolSecrets {
+  headers: Record<string, string>;
+  signing_secret: string;
+  /** Named secrets used in the headers. They may change during the run, so each call asks for them again. */
+  named?: { values: string[]; missing: string[] };
+  /** Reason why they cannot be used (more secrets than can be searched for in outputs); headers are empty then. */
+  fault?: string;
+}
+
+/** Messages from the main thread to a worker. */
+export type ToWorker =
+  | { do: "start"; start: RunStart }
+  | { do: "try"; attempt: ToolTry }
+  /** Aborts a start or a try, by its number. */
+  | { do: "abort"; drive: number }
+  /** Liveness check. */
+  | { do: "ping" }
+  /** The append with this ticket is durable: its events have `seq` and the following numbers, all at `at`. */
+  | ({ do: "appended"; ticket: number } & Appended)
+  /** Reply to the request with this ticket. */
+  | { do: "answer"; ticket: number; answer: unknown }
+  /** The run is over or superseded: the requester has to stop. */
+  | { do: "refused"; ticket: number };
+
+/** One call of a tool outside of any run. */
+export interface ToolTry extends Pick<RunStart, "drive" | "secrets" | "egress"> {
+  /** See `ToolStart`. */
+  owner: string;
+  tool: ToolSnapshot;
+  args: Record<string, unknown>;
+}
+
+export interface Appended {
+  seq: number;
+  at: number;
+  /** See `RunStart`; for the model call that begins with these events, because a budget may have been set meanwhile. */
+  day_budget?: boolean;
+}
+
+/** `later`: a webhook accepted the call and replies later; tries do not wait for that. */
+export type TriedOutcome = ToolResult | { later: true; attempts: number };
+
+/** Messages from a worker to the main thread. */
+export type FromWorker =
+  /** `leaves`: the events end the run and the loop of this start, which expects no reply. */
+  | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[]; leaves?: number }
+  | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
+  /** `first`: first delta of a started step, sent without delay. */
+  | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
+  /** Number of code units of the model call at this anchor so far, including those that no delta shows. */
+  | { do: "said"; run_id: string; anchor: number; length: number }
+  | { do: "pong" }
+  /** Releases a slot after its model call. */
+  | { do: "free_place"; place: number }
+  /** Writes to the log of the process: a worker has none. */
+  | { do: "warn"; message: string; fields: Record<string, unknown> }
+  /** Result of a try; null with a `fault` for an internal error. Its requests use its number as run id. */
+  | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
+  /** The loop has ended without a final append: the run waits, is over, or (with a `fault`) met an internal error. */
+  | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
+
+/** A piece of a model's answer; `anchor` is the `seq` of the start of its step. */
+export interface Delta {
+  anchor: number;
+  step_index: number;
+  part: number;
+  kind: "output" | "reasoning";
+  text: string;
+  /** Milliseconds since the step started. */
+  ms: number;
+  /** Length and milliseconds of each of several merged deltas, alternating. */
+  marks?: number[];
+}

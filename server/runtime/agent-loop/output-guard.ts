@@ -1,0 +1,132 @@
+import type { Finding } from "../../domain/guardrail-event.ts";
+import { type CompiledGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
+import { searched } from "../guardrails/in-slices.ts";
+import { inspectText, trigger } from "../guardrails/inspect.ts";
+import { createOutputGate, type OutputGate, type Released } from "../guardrails/output-gate.ts";
+import { createPlainEscapes } from "../guardrails/plain-escapes.ts";
+import type { ModelEvent } from "../models/model.ts";
+
+/** A piece of an answer that may be shown. */
+export type Piece = Pick<Extract<ModelEvent, { type: "delta" }>, "part" | "kind" | "text">;
+
+interface Voice {
+  kind: Piece["kind"];
+  /** The part that it adds to now. */
+  part: number;
+  guardrails: CompiledGuardrails;
+  gate: OutputGate;
+  said: string;
+  shown: string;
+}
+
+/**
+ * Applies output guardrails to the model's stream. All answer text is checked as one text, because readers join it;
+ * each reasoning part is checked separately. Withheld text is not journaled either.
+ */
+export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: { isJson?: boolean } = {}) {
+  const here = guardrailsOn(list, "output");
+  // Readers parse the JSON, so guardrails check its unescaped text.
+  const escapes = isJson ? createPlainEscapes() : null;
+  // Guardrails on shape and length do not apply to reasoning.
+  const overReasoning = except(here, "shape", "length");
+  const voices: Voice[] = [];
+  const heard = new Map<number, { said: string; shown: string }>();
+  let said = 0;
+  let blocked: Finding | null = null;
+
+  /** Returns the voice of this part, and the rest of a reasoning part that has ended. */
+  function voiceOf({ part, kind }: Piece): [voice: Voice, ended: Piece[]] {
+    const last = voices.at(-1);
+    const known = kind === "output" ? voices.find((each) => each.kind === "output") : last;
+    const isOver = last?.kind === "reasoning" && last.part !== part && !last.gate.holdsAll;
+    const ended = isOver ? show(last, last.gate.end(false)) : [];
+    if (known?.kind === kind && (kind === "output" || known.part === part))
+      return [Object.assign(known, { part }), ended];
+    return [newVoice(kind, part), ended];
+  }
+
+  function newVoice(kind: Piece["kind"], part: number): Voice {
+    const guardrails = kind === "output" ? here : overReasoning;
+    const voice = { kind, part, guardrails, gate: createOutputGate(guardrails), said: "", shown: "" };
+    voices.push(voice);
+    return voice;
+  }
+
+  function show(voice: Voice, released: Released): Piece[] {
+    const { part, kind } = voice;
+    blocked ??= released.blocked;
+    if (released.text === "") return [];
+    heardOf(part).shown += released.text;
+    voice.shown += released.text;
+    return [{ part, kind, text: released.text }];
+  }
+
+  function say(voice: Voice, text: string): Piece[] {
+    voice.said += text;
+    return show(voice, voice.gate.push(text));
+  }
+
+  /**
+   * Flushes the escapes of the answer. A final answer without text is checked as an empty text, which may violate the
+   * shape.
+   */
+  function lastWord(isFinal: boolean): Piece[] {
+    const voice = voices.find(({ kind }) => kind === "output");
+    if (voice) return say(voice, escapes?.end() ?? "");
+    if (isFinal) newVoice("output", voices.at(-1)?.part ?? 0);
+    return [];
+  }
+
+  function heardOf(part: number): { said: string; shown: string } {
+    const known = heard.get(part) ?? { said: "", shown: "" };
+    heard.set(part, known);
+    return known;
+  }
+
+  return {
+    /** Number of UTF-16 code units that the model has produced, shown or not. */
+    said: () => said,
+    /** The guardrail that ended the answer. */
+    blocked: () => blocked,
+    /** Returns the pieces that may be shown after this one. */
+    push(piece: Piece): Piece[] {
+      said += piece.text.length;
+      if (here.length === 0) return [piece];
+      if (blocked) return [];
+      const [voice, ended] = voiceOf(piece);
+      if (blocked) return ended;
+      heardOf(piece.part).said += piece.text;
+      return [...ended, ...say(voice, piece.kind === "output" && escapes ? escapes.push(piece.text) : piece.text)];
+    },
+    /** Returns the withheld rest and all findings. An answer with tool calls (not final) need not fit the schema. */
+    async end(isFinal: boolean): Promise<{ rest: Piece[]; findings: Finding[] }> {
+      if (here.length === 0) return { rest: [], findings: [] };
+      const last = blocked ? [] : lastWord(isFinal);
+      const rest = [...last, ...voices.flatMap((voice) => (blocked ? [] : show(voice, voice.gate.end(isFinal))))];
+      return { rest, findings: [...(await findingsOf(voices, isFinal && !blocked)), ...(blocked ? [blocked] : [])] };
+    },
+    /** Returns all text that was shown, for a judge. */
+    shown: (): string => voices.map(({ shown }) => shown).join("\n\n"),
+    /** Returns the parts that were not shown exactly as the model sent them. */
+    changed: (): number[] => [...heard].flatMap(([part, { said, shown }]) => (said === shown ? [] : [part])),
+  };
+}
+export type OutputGuard = ReturnType<typeof createOutputGuard>;
+
+/** Returns the findings of flagging guardrails, and the redactions. */
+async function findingsOf(voices: readonly Voice[], isWhole: boolean): Promise<Finding[]> {
+  const noted = await Promise.all(voices.map((voice) => flagged(voice, isWhole)));
+  const sums = new Map<number, Finding>();
+  for (const one of [...voices.flatMap(({ gate }) => gate.redacted()), ...noted.flat()]) {
+    const { index } = one.guardrail;
+    sums.set(index, { ...one, matches: (sums.get(index)?.matches ?? 0) + one.matches });
+  }
+  return [...sums.values()].sort((a, b) => a.guardrail.index - b.guardrail.index);
+}
+
+async function flagged({ guardrails, said }: Voice, isWhole: boolean): Promise<Finding[]> {
+  const flags = guardrails.filter(
+    ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
+  );
+  return (await searched(flags, "output", [said])).flatMap((one) => trigger(one, "output", inspectText(one, said)));
+}

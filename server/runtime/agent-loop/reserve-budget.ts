@@ -1,0 +1,43 @@
+import { allowance, beyond, saidOf, worstCase } from "../../domain/budget.ts";
+import type { ModelRequest } from "../../domain/model-call.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import { runError } from "../../domain/run-error.ts";
+import type { RunError, RunUsage } from "../../domain/run-event.ts";
+import { runPrice } from "../models/run-price.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** Limits of a model call. */
+interface Allowed {
+  /** Maximum length of the answer in the request; null: not limited. */
+  max_output_tokens: number | null;
+}
+
+/**
+ * Returns the limits of a model call, or an error if the run's or the day's budget has no room for it. Call it before
+ * every attempt. The day's share stays reserved until the journal has the call's cost; `used` includes usage not
+ * journaled yet; `price` is that of the model to be asked.
+ */
+export async function reserveBudget(
+  { state, start, ports }: RunContext,
+  request: ModelRequest,
+  used: RunUsage = state().usage,
+  price: ModelPrice | null = runPrice(state().run!),
+): Promise<Allowed | RunError> {
+  const { run, usage } = state();
+  const { max_total_tokens, max_cost_usd } = run!.budget ?? {};
+  const isBounded = max_total_tokens !== undefined || max_cost_usd !== undefined;
+  // Without a budget the prompt is not counted, because it may be long.
+  const own = isBounded ? allowance(run!.budget!, used, price, request, start.unknown_price) : null;
+  if (own && "exceeded" in own) return runError("budget_exceeded", saidOf(own), state());
+  const day = await ports.reserve(() => ({
+    ...(own?.worst ?? worstCase(request, price)),
+    ...(used !== usage && { unrecorded: beyond(used, usage) }),
+  }));
+  if (day && !day.granted) return runError("budget_exceeded", day.message, state(), true); // Retryable: tomorrow has a new budget.
+  const said = request.settings.max_output_tokens ?? null;
+  return { max_output_tokens: day?.max_output_tokens ?? own?.max_output_tokens ?? said };
+}
+
+/** Returns the request with the maximum length of its answer. */
+export const limitToAllowance = (request: ModelRequest, { max_output_tokens }: Allowed): ModelRequest =>
+  max_output_tokens === null ? request : { ...request, settings: { ...request.settings, max_output_tokens } };

@@ -1,0 +1,61 @@
+import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import type { WorstCase } from "../../domain/budget.ts";
+import type { JournalEntry, RunEvent, ToolError } from "../../domain/run-event.ts";
+import type { RunState, ToolCall } from "../../domain/run-state.ts";
+import type { Model } from "../models/model.ts";
+import type { Ask, ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
+import type { ToolContext } from "./tools/context.ts";
+import type { ToolOutcome } from "./tools/tool-result.ts";
+
+/** Ports of a run: its connections to storage, models and tools. */
+export interface RunPorts {
+  /** Resolves when the events are durable. Throws `Superseded` if the run is over or driven by another attempt. */
+  append(events: RunEvent[]): Promise<{ seq: number; at: number }>;
+  /** Sends a delta to the readers now; it becomes durable with the entry that ends its step. */
+  delta(delta: Delta): void;
+  /** Reports the UTF-16 code units of the model call at this anchor so far, shown or not. */
+  said?(anchor: number, length: number): void;
+  model: Model;
+  /** Returns the model of a judge by its full name; rejects a model that the run's provider does not have. */
+  judge(name: string): Promise<Model>;
+  /**
+   * Reserves the maximum usage of a model call in the daily budget. Returns null, without calling `worst`, if there is
+   * none.
+   */
+  reserve(worst: () => WorstCase): Promise<Reserved | null>;
+  /** Returns failures as errors for the model; throws only on abort. */
+  runTool: RunTool;
+  keepFile: ToolContext["keepFile"];
+  /** Starts the child run of an agent's call, or returns the one already started. */
+  startChild(order: Omit<ChildOrder, "budget">): Promise<{ run_id: string } | { refused: ToolError }>;
+  /** Makes a call once the run's provider has a free slot. */
+  inPlace<T>(call: () => Promise<T>): Promise<T>;
+  /** Waits between attempts, or until the signal is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Asks the main thread. */
+  ask: Ask;
+  now(): number;
+}
+
+/** `recorded` settles once the outcome is journaled or never will be. */
+type RunTool = (
+  call: ToolCall,
+  tool: ToolSnapshot,
+  signal: AbortSignal,
+  recorded: Promise<void>,
+  standing: ToolContext["standing"],
+) => Promise<ToolOutcome>;
+
+/** The run was ended or taken over while this loop worked on it: the loop stops and appends nothing. */
+export class Superseded extends Error {}
+
+/** Context of a step: the current state, and the only way to change it. */
+export interface RunContext {
+  state(): RunState;
+  record(...events: RunEvent[]): Promise<JournalEntry[]>;
+  /** Reserves step numbers and returns the first: concurrent calls may record findings at once. */
+  takeSteps(count: number): number;
+  start: RunStart;
+  ports: RunPorts;
+  signal: AbortSignal;
+}

@@ -1,0 +1,182 @@
+import type { RunEvent } from "../../domain/run-event.ts";
+import { nameOf } from "../../domain/scope.ts";
+import { sleep } from "../../lib/retry.ts";
+import { modelPrefix, parseModel } from "../models/registry.ts";
+import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
+import { type LeaseGuard, singleNode } from "./lease-guard.ts";
+import type {
+  Appended,
+  Ask,
+  AskKind,
+  Asks,
+  FromWorker,
+  Question,
+  RunStart,
+  ToolTry,
+  ToWorker,
+  TriedOutcome,
+} from "./messages.ts";
+import { createPendingRequests } from "./pending-requests.ts";
+import { type RunPorts, Superseded } from "./run-context.ts";
+import { runLoop } from "./run-loop.ts";
+import { testTool } from "./test-tool.ts";
+
+interface RunExecutorOptions {
+  now?: () => number;
+  /** Set on the nodes of a cluster. */
+  leading?: LeaseGuard;
+  reach?: Adapters;
+}
+
+/** Ends loops that have left. One shared instance, because each new error captures a stack. */
+const over = new Superseded();
+
+/** Drives runs by messages, in a worker thread or on the main thread. `send` may batch messages in their order. */
+export function createRunExecutor(
+  send: (notice: FromWorker) => void,
+  {
+    now = Date.now,
+    leading = singleNode,
+    reach = createAdapters({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
+  }: RunExecutorOptions = {},
+) {
+  const aborts = new Map<number, AbortController>();
+  const tickets = createPendingRequests(send);
+
+  function receive(order: ToWorker): void {
+    switch (order.do) {
+      case "start":
+        void drive(order.start);
+        break;
+      case "try":
+        void tryOut(order.attempt);
+        break;
+      case "abort":
+        aborts.get(order.drive)?.abort();
+        break;
+      case "ping":
+        send({ do: "pong" });
+        break;
+      case "appended":
+        tickets.answer(order.ticket, order);
+        break;
+      case "answer":
+        tickets.answer(order.ticket, order.answer);
+        break;
+      case "refused":
+        tickets.refuse(order.ticket);
+    }
+  }
+
+  async function drive(start: RunStart): Promise<void> {
+    const { drive, run_id, attempt } = start;
+    const abort = new AbortController();
+    aborts.set(drive, abort);
+    let hasLeft = false;
+    /** Ends the loop together with its run: no step follows. */
+    const leave = (events: RunEvent[]): never => {
+      hasLeft = true;
+      send({ do: "append", run_id, attempt, ticket: 0, events, leaves: drive });
+      throw over;
+    };
+    const fault = await faultOf(loop(start, abort.signal, leave));
+    abort.abort(over); // Cancels all work that this loop began.
+    aborts.delete(drive);
+    if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
+  }
+
+  async function tryOut(attempt: ToolTry): Promise<void> {
+    const { drive } = attempt;
+    const abort = new AbortController();
+    aborts.set(drive, abort);
+    const ask: Ask = (of, question) => tickets.wait(asking(String(drive), 1, of, question), abort.signal);
+    let outcome: TriedOutcome | null = null;
+    const work = async () => {
+      outcome = await testTool(reach.tools, attempt, ask, abort.signal);
+    };
+    const fault = await faultOf(work());
+    aborts.delete(drive);
+    send({ do: "tried", drive, outcome, fault });
+  }
+
+  async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
+    const { run_id, attempt } = start;
+    const ask: Ask = (of, question) => tickets.wait(asking(run_id, attempt, of, question), signal);
+    let { day_budget } = start;
+    let told = 0;
+    let opened: RunTools | null = null; // Created lazily: most runs call no tool.
+    const tools = (): RunTools => {
+      opened ??= reach.tools({ ...start, ...createdWith(start) }, ask);
+      return opened;
+    };
+    const ports: RunPorts = {
+      async append(events) {
+        if (events.at(-1)?.type === "run.completed") leave(events);
+        const appended = await append(start, events);
+        day_budget = appended.day_budget ?? day_budget;
+        return appended;
+      },
+      delta(delta) {
+        const first = delta.anchor !== told ? { first: true } : undefined;
+        told = delta.anchor;
+        send({ do: "delta", run_id, delta, ...first });
+      },
+      said: (anchor, length) => send({ do: "said", run_id, anchor, length }),
+      model: await reach.model(start),
+      judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
+      reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
+      runTool: (...call) => tools().runTool(...call),
+      keepFile: (file) => tools().keepFile(file),
+      startChild: (order) => ask("start_child", { ...order, budget: null }),
+      inPlace: (call) => inPlace(start, ask, call),
+      sleep,
+      ask,
+      now,
+    };
+    await runLoop(start, ports, signal).finally(() => opened?.close());
+  }
+
+  async function inPlace<T>({ connection }: RunStart, ask: Ask, call: () => Promise<T>): Promise<T> {
+    if (connection.max_concurrent === undefined) return call();
+    const place = await ask("model_place", { connection: modelPrefix(connection) });
+    try {
+      return await call();
+    } finally {
+      send({ do: "free_place", place });
+    }
+  }
+
+  /** Not aborted by the signal: an append always gets a reply. Other requests end with their loop. */
+  const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
+    tickets.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
+
+  return { receive };
+}
+
+const asking =
+  <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
+  (ticket: number): FromWorker => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
+
+/** Returns the model's name at the run's own provider. Throws if it is another provider's model. */
+function ownModel(name: string, { connection }: RunStart): string {
+  const parsed = parseModel(name);
+  if (parsed?.provider === connection.provider && parsed.connection === connection.name) return parsed.model;
+  throw new Error(`${name} is not a model of ${connection.name}.`);
+}
+
+function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
+  const created = history[0]?.event;
+  if (created?.type !== "run.created") return { owner: "", file_ids: [] };
+  return { owner: nameOf(created), file_ids: created.file_ids };
+}
+
+/** Returns null if the work ended normally, or the internal error for the log and the run. */
+async function faultOf(work: Promise<void>): Promise<string | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (error instanceof Superseded) return null;
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}

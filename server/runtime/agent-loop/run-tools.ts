@@ -1,0 +1,183 @@
+import { afterFailure, outcomeUnknown } from "../../domain/after-failure.ts";
+import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import { completeCall, type Result, stepTypeOf } from "../../domain/complete-call.ts";
+import { decidedEvents } from "../../domain/guardrail-event.ts";
+import { replayResult } from "../../domain/replay-lookup.ts";
+import { processRestarted, restartStep } from "../../domain/restart.ts";
+import { isOver, type OpenStep, type ToolCall } from "../../domain/run-state.ts";
+import { failpoint } from "../../lib/failpoint.ts";
+import { standingOf } from "../models/spend-guard.ts";
+import { judgesOn } from "./judge.ts";
+import { type RunContext, Superseded } from "./run-context.ts";
+import { screenResult } from "./screen-result.ts";
+import { type ToolOutcome, type ToolResult, toolError } from "./tools/tool-result.ts";
+import { truncateOutput } from "./truncate-output.ts";
+
+/** Runs calls concurrently. They are journaled before; each result is recorded as it arrives. */
+export async function runTools(calls: readonly ToolCall[], turn: RunContext): Promise<void> {
+  const isJudged = judgesOn(turn, "tool_output").length > 0;
+  const inLine: InLine = isJudged ? createLine() : (work) => work();
+  const ended = await Promise.allSettled(calls.map((call) => runCall(call, turn, inLine)));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
+}
+
+type InLine = (work: () => Promise<void>) => Promise<void>;
+
+/** Runs work one at a time, so that a judge's cost is journaled before the next judge is asked. */
+function createLine(): InLine {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Promise<void> {
+  const call = () => turn.state().calls.find((each) => each.id === id)!;
+  const step = openStep(turn, id);
+  if (replayResult(turn.state(), call())) return takeRecorded(call(), turn, inLine);
+  const tool = turn.start.agent.tools.find(({ name }) => name === call().tool)!;
+  if (step.run_attempt < turn.state().attempt) {
+    if (afterFailure("sent", tool) !== "repeat") {
+      const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
+      return inLine(() => record(call(), tool, cutShort, latency_ms, turn));
+    }
+    await turn.record(restartStep(step, processRestarted("the tool was running")));
+  }
+  const begun = performance.now();
+  failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
+  const recorded = Promise.withResolvers<void>();
+  try {
+    const outcome = await outcomeOf(call, tool, turn, recorded.promise);
+    failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
+    const latency_ms = Math.round(performance.now() - begun);
+    await inLine(async () => {
+      requireCurrent(turn);
+      await record(call(), tool, outcome, latency_ms, turn);
+    });
+  } finally {
+    recorded.resolve();
+  }
+}
+
+/** Uses a recorded result instead of running the call, after guardrails have checked it. */
+async function takeRecorded(call: ToolCall, turn: RunContext, inLine: InLine): Promise<void> {
+  const { status, output, error } = replayResult(turn.state(), call)!;
+  await inLine(async () => {
+    requireCurrent(turn);
+    const done: ToolResult = error ? toolError(error.code, error.message, 0) : { output, error: null, attempts: 0 };
+    await settle(call, done, turn, (left) => ({
+      output: left.output,
+      error: left.error,
+      attempts: 0,
+      latency_ms: 0,
+      submitted: false,
+      recorded: true,
+      status: left.error && !error ? "failed" : status,
+    }));
+  });
+}
+
+/** Throws `Superseded` if a guardrail has ended the run because of another call's result. */
+function requireCurrent({ signal, state }: RunContext): void {
+  if (signal.aborted || isOver(state().status)) throw new Superseded();
+}
+
+const openStep = (turn: RunContext, callId: string): OpenStep =>
+  turn.state().open.find(({ tool_call_id }) => tool_call_id === callId)!;
+
+async function outcomeOf(
+  call: () => ToolCall,
+  tool: ToolSnapshot,
+  turn: RunContext,
+  recorded: Promise<void>,
+): Promise<ToolOutcome> {
+  try {
+    return (
+      (await startChild(call(), tool, turn)) ??
+      (await turn.ports.runTool(call(), tool, turn.signal, recorded, () => standingOf(turn.state())))
+    );
+  } catch (error) {
+    // An aborted tool throws: neither an internal error nor an event.
+    throw turn.signal.aborted ? new Superseded() : error;
+  }
+}
+
+/**
+ * Starts the child run of an agent tool and records it before waiting for it. Returns null if there is one to wait for.
+ */
+async function startChild(call: ToolCall, { agent }: ToolSnapshot, turn: RunContext): Promise<ToolOutcome | null> {
+  if (!agent || call.child) return null;
+  const { id: tool_call_id } = call;
+  const { agent_id } = agent;
+  const started = await turn.ports.startChild({ tool_call_id, agent_id, input: String(call.arguments.input) });
+  if ("refused" in started) return toolError(started.refused.code, started.refused.message, 0);
+  await turn.record({ type: "subagent.started", tool_call_id, run_id: started.run_id, agent_id });
+  return null;
+}
+
+async function record(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  outcome: ToolOutcome,
+  latency_ms: number,
+  turn: RunContext,
+): Promise<void> {
+  if ("later" in outcome) return void (await turn.record(askAgain(call, "output")));
+  if ("child" in outcome) {
+    await turn.record({ type: "subagent.waiting", tool_call_id: call.id, calls: outcome.calls });
+    return;
+  }
+  const next = outcome.error && afterFailure(outcome.request, tool);
+  if (next === "ask") return void (await turn.record(askAgain(call, "reconcile")));
+  const isUnknown = next === "report";
+  const told = isUnknown ? { ...outcome, error: outcomeUnknown(outcome.error!.message) } : outcome;
+  await settle(call, told as ToolResult, turn, async (left) => {
+    // The stored file has only screened content.
+    const {
+      output,
+      error,
+      files = [],
+      usage,
+      attempts,
+    }: ToolResult = await truncateOutput(left, tool, turn.ports.keepFile);
+    return {
+      status: isUnknown ? "unknown" : error ? "failed" : "completed",
+      output,
+      error,
+      latency_ms,
+      submitted: false,
+      // Each earlier start of the step counts as an attempt.
+      attempts: openStep(turn, call.id).attempt - 1 + attempts,
+      ...(files.length > 0 && { files }),
+      ...(usage && { usage }),
+    };
+  });
+}
+
+/** Completes a call with its result after guardrails. */
+async function settle(
+  call: ToolCall,
+  done: ToolResult,
+  turn: RunContext,
+  resultOf: (left: ToolResult) => Result | Promise<Result>,
+) {
+  const { done: left, findings } = await screenResult(done, call.id, turn);
+  const result = await resultOf(left);
+  requireCurrent(turn);
+  await turn.record(
+    ...completeCall(call, result),
+    ...decidedEvents(findings, turn.takeSteps(findings.length), call.turn_index),
+  );
+}
+
+/** Returns the event for a call that now requires action; it keeps its place and its arguments. */
+function askAgain(call: ToolCall, needs: "output" | "reconcile") {
+  const { id, step_index, turn_index, tool_id, tool, type, arguments: args } = call;
+  const request = { id, step_index, turn_index, tool_id, tool, type, arguments: args, needs };
+  return { type: "tool.requested", call: request } as const;
+}
+
+/** Result of a call during which the process died: its request may have been sent. */
+const cutShort = toolError("process_restarted", "The process ended while the tool was running.", 1, "sent");

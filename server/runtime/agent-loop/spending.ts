@@ -1,0 +1,60 @@
+import { costOf } from "../../domain/cost.ts";
+import type { Finding } from "../../domain/guardrail-event.ts";
+import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
+import { addModelCall, tokensIn } from "../../domain/usage.ts";
+import { unknownUsage } from "../models/model.ts";
+
+/** Result of a model call as far as its cost depends on it; `said` counts UTF-16 code units received. */
+export interface Spoken {
+  usage: ModelUsage;
+  failed: boolean;
+  said: number;
+  /** True if we aborted the call after the provider had begun to answer: it has read the prompt. */
+  aborted?: boolean;
+}
+
+/**
+ * Returns the cost of a model call. Without the provider's usage (interrupted, or not reported for streams) it is
+ * estimated from the streamed text; a call that failed before any output costs nothing.
+ */
+export function spendingOf(
+  { usage, failed, said, aborted = false }: Spoken,
+  request: ModelRequest,
+  price: ModelPrice | null,
+): ModelSpend {
+  const { input_tokens, output_tokens } = usage;
+  if (input_tokens !== null && output_tokens !== null)
+    return { usage, cost_usd: costOf(price, usage), estimated: false };
+  if (output_tokens === null && failed && said === 0 && !aborted)
+    return { usage: nothing, cost_usd: 0, estimated: false };
+  const guess = estimatedUsage(request, said);
+  const counted = {
+    ...usage,
+    input_tokens: input_tokens ?? guess.input_tokens,
+    output_tokens: output_tokens ?? guess.output_tokens,
+  };
+  return { usage: counted, cost_usd: costOf(price, counted), estimated: true };
+}
+
+/** Returns a run's usage including judges that are not journaled yet. */
+export const withFindings = (used: RunUsage, findings: readonly Finding[]): RunUsage =>
+  findings.reduce((sum, { spent }) => (spent ? addModelCall(sum, spent) : sum), used);
+
+const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+
+/** Estimates the usage of a call from its request and the length of its answer. */
+export function estimatedUsage({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
+  // Per message: serializing all of them at once would double the memory.
+  const asked = messages.reduce(
+    (sum, message) => sum + JSON.stringify(message).length + 1,
+    1 + JSON.stringify(tools).length,
+  );
+  return {
+    ...unknownUsage,
+    input_tokens: tokensIn(asked),
+    // The provider stops there, so a higher estimate is wrong.
+    output_tokens: Math.min(tokensIn(said), settings.max_output_tokens ?? Number.POSITIVE_INFINITY),
+  };
+}

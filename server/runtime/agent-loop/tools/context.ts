@@ -1,0 +1,45 @@
+import type { ToolSnapshot } from "../../../domain/agent-snapshot.ts";
+import type { FileFacts } from "../../../domain/run-event.ts";
+import type { ToolCall } from "../../../domain/run-state.ts";
+import type { Egress } from "../../../lib/egress.ts";
+import type { McpClient } from "../../mcp/client.ts";
+import type { Standing } from "../../models/spend-guard.ts";
+import type { ProgramFile } from "../../sandbox/program.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Ask, ToolSecrets } from "../messages.ts";
+import type { ToolOutcome } from "./tool-result.ts";
+
+/** Runs one call. Returns failures as errors for the model; throws only on abort. */
+export type ToolRunner = (
+  call: ToolCall,
+  tool: ToolSnapshot,
+  context: ToolContext,
+  signal: AbortSignal,
+) => Promise<ToolOutcome>;
+
+/** Dependencies of a run's tools. */
+export interface ToolContext {
+  run_id: string;
+  /** Key of the fair queues: owners take turns. */
+  owner: string;
+  /** Settles once the result of the call is journaled or never will be; until then it is in memory. */
+  recorded: Promise<void>;
+  egress: Egress;
+  /** Returns the run's budget and usage. */
+  standing(): Standing;
+  /** Asks the main thread. */
+  ask: Ask;
+  /** Returns the tool's current headers and signing secret, and hides them in all later outputs. */
+  secrets(tool: ToolSnapshot): Promise<ToolSecrets>;
+  /** Returns the texts that no output may contain, because journal and model would keep them. */
+  hidden(): readonly string[];
+  /** Stores bytes that become a file with the result of the call. */
+  keepFile(file: ProgramFile): Promise<FileFacts>;
+  /** Reads a file of the run's project and environment; `too_large` if it has more than `most` bytes. */
+  readFile(id: string, most: number): Promise<ProgramFile | "missing" | "too_large">;
+  /** Files of the run, which code tools get in addition to their own. */
+  fileIds: readonly string[];
+  sandbox: Pick<Sandbox, "run">;
+  mcp: Pick<McpClient, "callTool">;
+  now(): number;
+}

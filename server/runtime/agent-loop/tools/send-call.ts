@@ -1,0 +1,140 @@
+import { afterFailure } from "../../../domain/after-failure.ts";
+import type { HttpCall, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
+import { limits } from "../../../domain/limits.ts";
+import type { ToolError } from "../../../domain/run-event.ts";
+import type { ToolCall } from "../../../domain/run-state.ts";
+import { EgressError, type EgressResponse } from "../../../lib/egress.ts";
+import { hideInAnyCase, maskSecretsAsync } from "../../../lib/redact.ts";
+import type { RequestOutcome } from "../../../lib/request-outcome.ts";
+import { backoff, retryAfter, sleep } from "../../../lib/retry.ts";
+import { sign } from "../../../lib/signature.ts";
+import type { ToolSecrets } from "../messages.ts";
+import type { ToolContext } from "./context.ts";
+import { type ToolResult, toolError } from "./tool-result.ts";
+
+/** A request to a tool's address. */
+export interface Outgoing {
+  url: string;
+  method: string;
+  /** Null: a request without a body. */
+  body: string | null;
+  accept: string;
+  maxRedirects: number;
+  /** Waits for a memory slot before a long response is read. */
+  beforeLong: () => Promise<void>;
+}
+
+type Sent = { response: EgressResponse; attempts: number };
+type Attempt = { response: EgressResponse } | Refused;
+type Refused = { error: ToolError; request: RequestOutcome; again: boolean; delay_ms: number | null };
+
+/**
+ * Sends a call and returns its 2xx response; other results are errors for the model. Every attempt has the same
+ * `Idempotency-Key` and a signature (Standard Webhooks) for the receiver to verify.
+ */
+export async function sendCall(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  outgoing: Outgoing,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<Sent | ToolResult> {
+  const http = tool.http!;
+  const secrets = await context.secrets(tool);
+  const unusable = secretsError(secrets);
+  if (unusable) return unusable;
+  for (let attempts = 1; ; attempts++) {
+    const ended = await attempt(call, tool, http, outgoing, secrets, context, signal);
+    if ("response" in ended) return { response: ended.response, attempts };
+    const { error, request, again, delay_ms } = ended;
+    if (!again || attempts > http.retries || signal.aborted) return { output: null, error, request, attempts };
+    await sleep(backoff(attempts, delay_ms), signal);
+  }
+}
+
+/** Returns an error if the secrets cannot be used, or null. */
+export function secretsError({ named, fault }: ToolSecrets): ToolResult | null {
+  if (fault) return toolError("too_many_secrets", fault, 0);
+  const missing = named?.missing ?? [];
+  if (missing.length === 0) return null;
+  const names = missing.map((name) => `the secret ${name}`).join(" and ");
+  return toolError("secret_not_found", `The tool's headers name ${names}, which does not exist.`, 0);
+}
+
+async function attempt(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  http: HttpCall,
+  outgoing: Outgoing,
+  secrets: ToolSecrets,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  try {
+    const response = await send(call, http, outgoing, secrets, context, signal);
+    if (response.status >= 200 && response.status < 300) return { response };
+    const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
+    return {
+      error: { code: "http_error", message: await refusal(response, context.hidden()) },
+      request: "answered",
+      again,
+      delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
+    };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    const { code, message, request } = error;
+    // A response that redirects to an unreachable server counts as none.
+    const again = error.mayPass && (request === "answered" || afterFailure(request, tool) === "repeat");
+    return { error: { code, message: hideInAnyCase(message, context.hidden()) }, request, again, delay_ms: null };
+  }
+}
+
+function send(
+  call: ToolCall,
+  http: HttpCall,
+  { url, method, body, accept, maxRedirects, beforeLong }: Outgoing,
+  secrets: ToolSecrets,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<EgressResponse> {
+  const timestamp = Math.floor(context.now() / 1000);
+  const headers = {
+    ...(body !== null && { "content-type": "application/json" }),
+    accept,
+    ...lowered(secrets.headers),
+    "idempotency-key": call.id,
+    "x-run-id": context.run_id,
+    "x-tool-call-id": call.id,
+    ...sign({ secrets: [secrets.signing_secret], id: call.id, timestamp, body: body ?? "" }),
+  };
+  return context.egress.fetch(url, {
+    method: method as "POST",
+    headers,
+    ...(body !== null && { body }),
+    signal,
+    timeoutMs: http.timeout_ms,
+    maxBytes: limits.tool_answer_bytes,
+    maxRedirects,
+    beforeLong,
+  });
+}
+
+// Lowercase, so that a tool's own `Accept` replaces ours and no header is duplicated.
+const lowered = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+// Bytes of a refusal that are searched for secrets; the rest is not shown.
+const refusalMax_bytes = 65_536;
+
+/** Returns the error message for the model: the status and the beginning of the response. */
+async function refusal({ status, body, truncated }: EgressResponse, hidden: readonly string[]): Promise<string> {
+  // Secrets are hidden before truncation, because a truncated secret would not be found.
+  const start = body.subarray(0, refusalMax_bytes);
+  const shown = await maskSecretsAsync(
+    new TextDecoder().decode(start),
+    hidden,
+    truncated || start.length < body.length,
+  );
+  const text = shown.slice(0, 1000).toWellFormed().trim();
+  return hideInAnyCase(`The tool returned status ${status}${text ? `: ${text}` : "."}`, hidden);
+}

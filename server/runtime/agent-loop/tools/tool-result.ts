@@ -1,0 +1,23 @@
+import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../../domain/run-event.ts";
+import type { RequestOutcome } from "../../../lib/request-outcome.ts";
+
+/** Outcome of running a tool; `attempts` counts the requests made. */
+export type ToolOutcome = ToolResult | { later: true; attempts: number } | { child: "waiting"; calls: RequiredCall[] };
+
+/** A result, or an error for the model. */
+export type ToolResult = (
+  | { output: unknown; error: null }
+  | { output: null; error: ToolError; request: RequestOutcome }
+) & {
+  attempts: number;
+  files?: FileFacts[];
+  /** Cost of a child run, or of the models that a search used. */
+  usage?: RunUsage;
+};
+
+export const toolError = (
+  code: string,
+  message: string,
+  attempts = 1,
+  request: RequestOutcome = attempts === 0 ? "not_sent" : "answered",
+): ToolResult => ({ output: null, error: { code, message }, request, attempts });

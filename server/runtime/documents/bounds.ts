@@ -1,0 +1,26 @@
+/** Limits of a document and its text, checked both by the child that reads it and by its parent. */
+export const documentBounds = {
+  bytes: 100 * 2 ** 20,
+  /** Bytes of the extracted text, in UTF-8. */
+  text: 20 * 2 ** 20,
+  pages: 5000,
+  chunks: 50_000,
+  /** Characters of a chunk's heading path. */
+  heading: 500,
+  message: 500,
+} as const;
+
+/** Limits of OCR, which takes seconds per page. */
+export const ocrBounds = {
+  /** Pages to read of a document without text. Later pages are skipped, and a note in the text says so. */
+  pages: 50,
+  /** No page is started after this time. */
+  time_ms: 240_000,
+  /** Images to draw for one page. */
+  images: 100,
+  /** Pixels of an input image. */
+  inputPixels: 50_000_000,
+  /** Pixels of the image that is passed to OCR. */
+  pixels: 10_000_000,
+  dpi: 300,
+} as const;

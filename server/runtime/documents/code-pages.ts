@@ -1,0 +1,54 @@
+const named: Record<number, string> = {
+  932: "shift_jis",
+  936: "gbk",
+  949: "euc-kr",
+  950: "big5",
+  1200: "utf-16le",
+  20866: "koi8-r",
+  20932: "euc-jp",
+  28591: "windows-1252",
+  50220: "iso-2022-jp",
+  51932: "euc-jp",
+  51949: "euc-kr",
+  54936: "gb18030",
+  65001: "utf-8",
+};
+
+/** Returns the encoding name of a Windows code page. */
+export const encodingOf = (codePage: number): string =>
+  named[codePage] ?? (codePage > 28591 && codePage < 28606 ? `iso-8859-${codePage - 28590}` : `windows-${codePage}`);
+
+// Code page by the primary language of a locale; all others use Western European (1252).
+const languages: Record<number, number> = {
+  1: 1256,
+  2: 1251,
+  4: 936,
+  5: 1250,
+  8: 1253,
+  13: 1255,
+  14: 1250,
+  17: 932,
+  18: 949,
+  21: 1250,
+  24: 1250,
+  25: 1251,
+  26: 1250,
+  27: 1250,
+  28: 1250,
+  30: 874,
+  31: 1254,
+  34: 1251,
+  35: 1251,
+  36: 1250,
+  37: 1257,
+  38: 1257,
+  39: 1257,
+  41: 1256,
+  42: 1258,
+  47: 1251,
+};
+const traditional = [1028, 3076, 5124];
+
+/** Returns the code page that Windows uses for texts without Unicode in this locale. */
+export const codePageOf = (locale: number): number =>
+  traditional.includes(locale) ? 950 : (languages[locale & 0x3ff] ?? 1252);

@@ -1,0 +1,14 @@
+import type { Attributes } from "./xml.ts";
+
+/** File names that some programs store as the description of a picture. */
+const fileName = /^\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)$/i;
+
+/** Returns the alternative text of a picture as "[Image: …]"; empty if it has none. */
+export function imageText(...said: readonly (string | null)[]): string {
+  const texts = new Set(said.map((text) => (text ?? "").replace(/\s+/g, " ").trim()));
+  const told = [...texts].filter((text) => text !== "" && !fileName.test(text));
+  return told.length === 0 ? "" : `[Image: ${told.join(": ")}]`;
+}
+
+/** Returns the alternative text of a drawing by its Office attributes. */
+export const drawnImageText = (attribute: Attributes): string => imageText(attribute("title"), attribute("descr"));

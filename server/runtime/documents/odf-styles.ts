@@ -1,0 +1,52 @@
+import type { NumberStyle } from "./list-numbers.ts";
+import type { Attributes } from "./xml.ts";
+
+interface ListLevel {
+  /** Undefined: a bullet. */
+  number?: NumberStyle;
+  prefix?: string;
+  suffix?: string;
+  start?: number;
+}
+
+/** List styles and raised text styles of a document, by name. */
+export interface OdfStyles {
+  isWorkbook: boolean;
+  lists: Map<string, ListLevel[]>;
+  raised: Set<string>;
+  /** Name of the style that is being read. */
+  current: string;
+}
+
+export const noStyles = (isWorkbook: boolean): OdfStyles => ({
+  isWorkbook,
+  lists: new Map(),
+  raised: new Set(),
+  current: "",
+});
+
+const numbers: Record<string, NumberStyle> = {
+  "1": "decimal",
+  a: "lowerLetter",
+  A: "upperLetter",
+  i: "lowerRoman",
+  I: "upperRoman",
+};
+
+/** Records the properties of one style element. */
+export function readOdfStyle(styles: OdfStyles, name: string, attribute: Attributes): void {
+  if (name === "style" || name === "list-style") styles.current = attribute("name") ?? "";
+  if (name === "text-properties" && /^(?:super|[1-9]\d?%)/.test(attribute("text-position") ?? ""))
+    styles.raised.add(styles.current);
+  if (!name.startsWith("list-level-style-")) return;
+  const levels = styles.lists.get(styles.current) ?? [];
+  styles.lists.set(styles.current, levels);
+  const level = Math.min(10, Math.max(1, Math.floor(Number(attribute("level"))) || 1)) - 1;
+  const format = attribute("num-format") ?? "";
+  levels[level] = {
+    ...(name.endsWith("number") && Object.hasOwn(numbers, format) ? { number: numbers[format]! } : {}),
+    prefix: attribute("num-prefix")?.slice(0, 20) ?? "",
+    suffix: attribute("num-suffix")?.slice(0, 20) ?? "",
+    start: Number(attribute("start-value")) || 1,
+  };
+}

@@ -1,0 +1,60 @@
+import { htmlToMarkdown } from "@mdream/js";
+import { decodeText } from "./decode.ts";
+import { outlineMarkdown } from "./markdown.ts";
+import type { Outline } from "./outline.ts";
+import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
+
+/**
+ * Elements around a page's content, code and graphics. Forms and asides are kept, because they can hold whole pages.
+ */
+const around = ["nav", "footer", "button", "select", "svg", "noscript", "template", "iframe", "script", "style"];
+const noise = ["title", ...around];
+
+const blocks = { dl: "div", dt: "p", dd: "p", details: "div", summary: "p", center: "p", address: "p", legend: "p" };
+const inline = ["ins", "u", "mark", "sub", "del", "s", "strike", "var", "samp"];
+/** Elements without a Markdown equivalent, which would otherwise be kept as HTML. */
+const plainTags = {
+  ...blocks,
+  ...Object.fromEntries(inline.map((tag) => [tag, { enter: "", exit: "" }])),
+  sup: { enter: raisedStart, exit: raisedEnd },
+};
+
+/** Converts a web page to Markdown. Nothing that it references is loaded. */
+export function parseHtml(bytes: Uint8Array, outline: Outline): void {
+  const html = withInnerFeet(titled(decodeText(bytes, charsetOf(bytes))));
+  const markdown = htmlToMarkdown(html, { plugins: { filter: { exclude: noise }, tagOverrides: plainTags } });
+  // An image in a data URL would be thousands of meaningless characters.
+  const text = markdown.replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
+  outlineMarkdown(markRaisedText(text).replace(/^\|.*$/gm, stripTags), outline);
+}
+
+/** Keeps the footers of articles and quotations, which name the author; the page's own footer is dropped. */
+function withInnerFeet(html: string): string {
+  let depth = 0;
+  return html.replace(
+    /<(\/?)(article|blockquote|section|figure|footer)(?=[\s>])/gi,
+    (tag, slash: string, name: string) => {
+      if (name.toLowerCase() === "footer") return depth > 0 ? `<${slash}div` : tag;
+      depth = Math.max(0, depth + (slash === "" ? 1 : -1));
+      return tag;
+    },
+  );
+}
+
+/** Removes tags from table rows, in which Markdown cannot express lists and nested tables. Code is kept. */
+const stripTags = (row: string): string =>
+  row.replace(
+    /`[^`]*`|(?<!\\)<\/?(?:table|thead|tbody|tr|t[dh]|[uo]l|li|d[ltd]|p|div|center|br)(?:\s[^<>]{0,200})?\/?>/gi,
+    (found) => (found.startsWith("`") ? found : " "),
+  );
+
+/** Uses the `<title>` as heading if the page has no other one. */
+function titled(html: string): string {
+  const title = /<title[^>]{0,200}>([^<]{1,500})</i.exec(html.slice(0, 65_536))?.[1];
+  return title === undefined || /<h1[\s>]/i.test(html) ? html : `<h1>${title}</h1>${html}`;
+}
+
+function charsetOf(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 2048)).toString("latin1");
+  return /<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{2,40})/i.exec(start)?.[1];
+}

@@ -1,0 +1,231 @@
+import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
+import { documentBounds, ocrBounds } from "./bounds.ts";
+import type { Box, PlacedLine } from "./boxes.ts";
+import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
+import type { Ocr } from "./ocr.ts";
+import type { Outline } from "./outline.ts";
+import { annotationsOn } from "./pdf-annotations.ts";
+import { removeFurniture } from "./pdf-furniture.ts";
+import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
+import { imagesOn, renderPage } from "./pdf-scan.ts";
+import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
+
+/**
+ * Parses a PDF: the text of each page, or OCR of its images if it has no text. Lines in a larger font are headings.
+ * Returns the number of pages.
+ */
+export async function parsePdf(
+  bytes: Uint8Array,
+  outline: Outline,
+  ocr: Ocr | null,
+  clock = () => performance.now(),
+): Promise<number> {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
+  if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
+  const pdf = await open(bytes);
+  if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
+  const pages: PdfLine[][] = [];
+  const annotations: PlacedLine[][] = [];
+  const scans = openScans(ocr, clock);
+  let [size, failed] = [0, 0];
+  for (let number = 1; number <= pdf.numPages; number++) {
+    const page = await readPage(pdf, number);
+    if (page === null) failed++;
+    const { lines, beside } = page ?? { lines: [], beside: [] };
+    if (page?.lines.length === 0) size += await scans.read(pdf, number);
+    size += [...lines, ...beside].reduce((sum, { text }) => sum + text.length, 0);
+    if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
+    pages.push(lines);
+    annotations.push(beside);
+  }
+  if (failed === pages.length) throw unreadable("None of its pages can be read.");
+  outlinePages({ pages, annotations, scans: scans.found }, outline);
+  const note = scans.note();
+  if (note !== null) outline.block(note);
+  if (size === 0) throw new DocumentError("document_empty", noTextInImages);
+  return pdf.numPages;
+}
+
+/** Loads PDF.js in advance, so that the first PDF need not wait for it. */
+export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
+
+/** Applies OCR to pages that have images and no text, up to a limit, and records the pages that it skipped. */
+function openScans(ocr: Ocr | null, clock: () => number) {
+  const found = new Map<number, PlacedLine[][]>();
+  const left: number[] = [];
+  const begun = clock();
+  let read = 0;
+  return {
+    /** Paragraphs by page number, from 1. */
+    found,
+    /** Returns the number of characters found on the page. Throws Scanned if it has images and there is no OCR. */
+    async read(pdf: Pdf, number: number): Promise<number> {
+      if (read >= ocrBounds.pages || clock() - begun > ocrBounds.time_ms) {
+        left.push(number);
+        return 0;
+      }
+      const page = await pdf.getPage(number);
+      const images = await imagesOn(page).catch(() => []);
+      if (images.length === 0) return 0;
+      if (ocr === null) throw new OcrRequired();
+      read++;
+      const paragraphs = ocr(renderPage(images, page.getViewport({ scale: 1 })));
+      page.cleanup();
+      found.set(number, paragraphs);
+      return paragraphs.flat().reduce((sum, { text }) => sum + text.length, 0);
+    },
+    note: (): string | null =>
+      left.length === 0
+        ? null
+        : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`,
+  };
+}
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+async function open(bytes: Uint8Array): Promise<Pdf> {
+  try {
+    return await getDocumentProxy(bytes, {
+      verbosity: 0,
+      disableFontFace: true,
+      useSystemFonts: false,
+      enableXfa: false,
+      isOffscreenCanvasSupported: false,
+      maxImageSize: ocrBounds.inputPixels,
+    });
+  } catch (error) {
+    if (error instanceof Error && error.name === "PasswordException") {
+      throw new DocumentError("document_encrypted", "The PDF needs a password.");
+    }
+    // Encrypted with certificates or for a vendor's own reader.
+    if (error instanceof Error && /^un(?:known|supported) encryption/.test(error.message)) {
+      throw new DocumentError("document_encrypted", "The PDF is encrypted in a way that needs more than a password.");
+    }
+    throw unreadable("It is not a readable PDF.");
+  }
+}
+
+/** Returns the lines of a page and its annotations, or null if the page is damaged. Other pages are still read. */
+async function readPage(pdf: Pdf, number: number): Promise<{ lines: PdfLine[]; beside: PlacedLine[] } | null> {
+  try {
+    const page = await pdf.getPage(number);
+    const boxOf = boxesOn(page.getViewport({ scale: 1 }));
+    const { items } = await page.getTextContent();
+    const beside = await annotationsOn(page, boxOf);
+    page.cleanup();
+    return {
+      lines: linesFrom(
+        items.filter((item) => "str" in item),
+        boxOf,
+      ),
+      beside,
+    };
+  } catch {
+    return null;
+  }
+}
+
+type Viewport = ReturnType<Awaited<ReturnType<Pdf["getPage"]>>["getViewport"]>;
+
+/** Returns the box of an item on the page as displayed, with its rotation. */
+function boxesOn({ width, height, transform }: Viewport): (item: PdfItem) => Box {
+  const shown = (x: number, y: number): [number, number] => {
+    const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = transform as number[];
+    return [fraction((a * x + c * y + e) / width), fraction((b * x + d * y + f) / height)];
+  };
+  return ({ transform, width, height }) => {
+    const [a = 1, b = 0, , , x = 0, y = 0] = transform;
+    const scale = Math.hypot(a, b) || 1;
+    const [along, up] = [
+      [a / scale, b / scale],
+      [-b / scale, a / scale],
+    ] as const;
+    // Descenders reach a fifth of the height below the baseline.
+    const corners = [0, width].flatMap((right) =>
+      [-0.2 * height, 0.8 * height].map((rise) =>
+        shown(x + right * along[0] + rise * up[0], y + right * along[1] + rise * up[1]),
+      ),
+    );
+    const [xs, ys] = [corners.map(([left]) => left), corners.map(([, top]) => top)];
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  };
+}
+
+const fraction = (value: number): number => Math.min(1, Math.max(0, Math.round(value * 10_000) / 10_000)) || 0;
+
+const larger = 1.2;
+const titleLimit = 200;
+
+interface PdfPages {
+  pages: readonly (readonly PdfLine[])[];
+  /** Form values and comments of each page. */
+  annotations: readonly (readonly PlacedLine[])[];
+  scans: ReadonlyMap<number, PlacedLine[][]>;
+}
+
+function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Outline): void {
+  const body = bodySize(all.flat());
+  const isTitle = ({ text, size }: PdfLine) => size >= larger * body && text.length <= titleLimit && !isContents(text);
+  const pages = removeFurniture(all, isTitle);
+  const words = hyphenatedWords(pages);
+  const levelOf = levelsOf(pages.flat().filter(isTitle));
+  let header: TableHeader | null = null;
+  let before: (PdfTable | PdfLine)[] = [];
+  for (const [at, lines] of pages.entries()) {
+    const scan = scans.get(at + 1) ?? [];
+    outline.page(at + 1, { isScan: scan.length > 0 });
+    for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
+    const found = tablesIn(lines, isTitle);
+    let carried: TableHeader | null = mayContinue(before, found) ? header : null;
+    header = null;
+    for (const group of groupsOf(found, isTitle)) {
+      if ("rows" in group) {
+        const table = tableLines(group, carried);
+        outline.lines(table.lines);
+        [header, carried] = [table.header, null];
+        continue;
+      }
+      const text = joinLines(group, words);
+      if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
+      else outline.lines(text);
+    }
+    for (const line of annotations[at] ?? []) outline.lines([line]);
+    before = found;
+  }
+}
+
+/** Groups lines into paragraphs and titles. */
+function groupsOf(
+  found: readonly (PdfTable | PdfLine)[],
+  isTitle: (line: PdfLine) => boolean,
+): (PdfTable | PdfLine[])[] {
+  const groups: (PdfTable | PdfLine[])[] = [];
+  for (const one of found) {
+    const group = groups.at(-1);
+    const before = Array.isArray(group) ? group.at(-1) : undefined;
+    if ("rows" in one) groups.push(one);
+    else if (before && continues(before, one, isTitle)) (group as PdfLine[]).push(one);
+    else groups.push([one]);
+  }
+  return groups;
+}
+
+function continues(before: PdfLine, line: PdfLine, isTitle: (line: PdfLine) => boolean): boolean {
+  if (line.hasGapAbove || isTitle(before) !== isTitle(line)) return false;
+  return !isTitle(line) || levelSize(line) === levelSize(before);
+}
+
+const levelSize = ({ size }: PdfLine): number => Math.round(size);
+
+/** Assigns heading levels by font size: the largest is level 1. */
+function levelsOf(titles: readonly PdfLine[]): (title: PdfLine) => number {
+  const sizes = [...new Set(titles.map(levelSize))].sort((a, b) => b - a);
+  return (title) => Math.min(6, sizes.indexOf(levelSize(title)) + 1);
+}
+
+/** Returns the font size of most characters. */
+function bodySize(lines: readonly PdfLine[]): number {
+  const letters = new Map<number, number>();
+  for (const line of lines) letters.set(levelSize(line), (letters.get(levelSize(line)) ?? 0) + line.text.length);
+  return [...letters].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0])[0];
+}

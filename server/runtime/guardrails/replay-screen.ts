@@ -1,0 +1,123 @@
+import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
+import { divergence, type Found } from "../../domain/divergence.ts";
+import type { Finding } from "../../domain/guardrail-event.ts";
+import type { GuardrailVerdict, JournalEntry, RunEvent } from "../../domain/run-event.ts";
+import type { Asked } from "../../domain/run-input.ts";
+import type { RunState } from "../../domain/run-state.ts";
+import { textOf } from "../../domain/text-of.ts";
+import { canonicalJson } from "../../lib/canonical-json.ts";
+import { type CompiledGuardrails, compileGuardrails, except } from "./compile.ts";
+import { searched, textsOf } from "./in-slices.ts";
+import { screenCall, screenOutput, screenText } from "./inspect.ts";
+
+/**
+ * Compares an agent's guardrails with those that were in effect for a recording. Checks the recorded texts only with
+ * guardrails that differ; the others have already been applied. Judges are not asked, because they are models.
+ */
+export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) {
+  const fresh = compileGuardrails(without(agent.guardrails, pinned.guardrails));
+  const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
+
+  return async (entry: JournalEntry, before: RunState): Promise<Found[]> => {
+    const { event } = entry;
+    if (event.type === "guardrail.decided")
+      return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
+    const looked = fresh.length > 0 ? await look(fresh, event, before) : null;
+    return (looked?.findings ?? []).flatMap(({ guardrail: { type, on }, verdict, message }) => {
+      if (!changes(verdict)) return [];
+      const [then, now] = [
+        { type, on, verdict: "passed" },
+        { type, on, verdict },
+      ];
+      return divergence(entry, looked!.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
+    });
+  };
+}
+
+const changes = (verdict: GuardrailVerdict): boolean => verdict !== "passed" && verdict !== "flagged";
+
+/** Returns the guardrails, except judges, that are not in the other list. */
+function without(list: readonly Guardrail[] = [], others: readonly Guardrail[] = []): Guardrail[] {
+  const known = new Set(others.map(canonicalJson));
+  return list.filter((one) => one.type !== "llm_judge" && !known.has(canonicalJson(one)));
+}
+
+/** Reports a recorded verdict of a guardrail that was since removed or replaced. */
+function lost(
+  entry: JournalEntry,
+  { guardrail: { type, on }, verdict, step_index }: Extract<RunEvent, { type: "guardrail.decided" }>,
+): Found[] {
+  if (!changes(verdict)) return [];
+  const [then, now] = [
+    { type, on, verdict },
+    { type, on, verdict: "passed" },
+  ];
+  const message = `The guardrail ${type} that the record has on ${on} was removed or replaced.`;
+  return [divergence(entry, step_index, "guardrail", message, then, now)].filter((found) => found !== null);
+}
+
+interface Looked {
+  step_index: number;
+  findings: readonly Finding[];
+}
+
+async function look(list: CompiledGuardrails, event: RunEvent, before: RunState): Promise<Looked | null> {
+  switch (event.type) {
+    case "run.created":
+      return { step_index: 0, findings: await onMessages(list, event) };
+    case "documents.attached": {
+      const texts = event.documents.flatMap(({ text }) => text ?? []);
+      const findings = await Promise.all(texts.map((text) => onInput(except(list, "shape", "length"), text)));
+      return { step_index: Math.max(0, before.steps - 1), findings: findings.flat() };
+    }
+    case "memory.retrieved": {
+      const texts = event.matches.map(({ text }) => text);
+      const findings = await Promise.all(texts.map((text) => onOutput(except(list, "shape", "length"), text)));
+      return { step_index: event.step_index, findings: findings.flat() };
+    }
+    case "step.completed":
+      return event.step_type === "model_call" && event.status === "completed" ? onAnswer(list, event) : null;
+    case "tool.requested": {
+      const { id, tool, arguments: args, step_index } = event.call;
+      if (before.calls.some((call) => call.id === id)) return null;
+      const known = await searched(list, "tool_call", textsOf(args));
+      return { step_index, findings: screenCall(known, { tool, arguments: args }).triggered };
+    }
+    case "tool.completed":
+      if (event.status !== "completed") return null;
+      return {
+        step_index: event.step_index,
+        findings: await onOutput(event.files ? except(list, "shape", "length") : list, event.output),
+      };
+    default:
+      return null;
+  }
+}
+
+const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly Finding[]> =>
+  screenText(await searched(list, "input", [text]), "input", text).triggered;
+
+async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Asked): Promise<Finding[]> {
+  const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
+  const before = earlier.flatMap(({ content, tool_calls = [] }) => [
+    onInput(ofTexts, content),
+    ...tool_calls.flatMap((call) => textsOf(call.arguments).map((text) => onInput(ofArguments, text))),
+  ]);
+  return [...(await Promise.all(before)).flat(), ...(await onInput(list, input))];
+}
+
+const onOutput = async (list: CompiledGuardrails, output: unknown): Promise<readonly Finding[]> =>
+  screenOutput(await searched(list, "tool_output", textsOf(output)), output).triggered;
+
+/** Checks an answer; one that asks for tools need not fit a schema. */
+async function onAnswer(
+  list: CompiledGuardrails,
+  { answer, step_index }: Extract<RunEvent, { type: "step.completed" }>,
+): Promise<Looked | null> {
+  const parts = answer?.parts ?? [];
+  const text = textOf(parts);
+  const isFinal = !parts.some(({ type }) => type === "tool_call");
+  const asked = isFinal ? list : except(list, "shape");
+  const known = await searched(asked, "output", [text]);
+  return { step_index, findings: screenText(known, "output", text).triggered };
+}

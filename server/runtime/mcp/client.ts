@@ -1,0 +1,73 @@
+import type { Egress } from "../../lib/egress.ts";
+import type { McpLimits } from "./deadline.ts";
+import { createHttpSessions, type McpServer } from "./http-sessions.ts";
+import { McpFailure } from "./mcp-failure.ts";
+import type { Work } from "./open-client.ts";
+import { type McpResult, readResult } from "./read-result.ts";
+import { createToolReader, type McpListing } from "./read-tools.ts";
+import type { Client, RequestOptions } from "./sdk.ts";
+import type { StdioServers } from "./stdio-servers.ts";
+
+/** Client of MCP servers; throws only `McpFailure`. */
+export type McpClient = ReturnType<typeof createMcpClient>;
+
+/**
+ * Sessions last for all calls of one client, because servers keep state in them that the next run must not see.
+ * Processes of `stdio:` servers are shared.
+ */
+export function createMcpClient({ egress, stdio }: { egress: Pick<Egress, "stream">; stdio: StdioServers }) {
+  const http = createHttpSessions(egress);
+
+  const perform = <T>({ url, headers }: McpServer, limits: McpLimits, work: Work<T>): Promise<T> =>
+    url.startsWith("stdio:") ? stdio.perform(url.slice(6), limits, work) : http.perform({ url, headers }, limits, work);
+
+  return {
+    /** Returns the server's tools, or only the allowed ones. */
+    async listTools(server: McpServer, allowed: readonly string[] | null, limits: McpLimits): Promise<McpListing> {
+      return perform(server, limits, (client, options) => readAll(client, options, allowed));
+    },
+
+    async callTool(
+      server: McpServer,
+      name: string,
+      args: Record<string, unknown>,
+      limits: McpLimits,
+    ): Promise<McpResult> {
+      const { ResultSchema } = await import("./sdk.ts");
+      const request = { method: "tools/call", params: { name, arguments: args } } as const;
+      let isAsked = false;
+      const call: Work<McpResult> = async (client, options) => {
+        isAsked = true;
+        return readResult(await client.request(request, ResultSchema, options));
+      };
+      return perform(server, limits, call).catch((error: McpFailure) => {
+        // The call itself was not sent: the session could not be opened.
+        throw isAsked ? error : new McpFailure(error.code, error.message, "not_sent");
+      });
+    },
+
+    /** Cancels open requests and ends the sessions. */
+    close: () => http.close(),
+  };
+}
+
+const pagesMax = 32;
+
+// Parsed here: the SDK's client rejects a whole page for one invalid tool, and compiles the server's schemas.
+async function readAll(
+  client: Client,
+  options: RequestOptions,
+  allowed: readonly string[] | null,
+): Promise<McpListing> {
+  const { ResultSchema } = await import("./sdk.ts");
+  const { listing, read } = createToolReader(allowed);
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } } as const;
+    const { tools, nextCursor } = await client.request(request, ResultSchema, options);
+    if (!Array.isArray(tools)) throw new McpFailure("mcp_protocol_error", "The server lists no tools.");
+    if (!read(tools) || typeof nextCursor !== "string" || nextCursor === "") return listing;
+    cursor = nextCursor;
+  }
+  throw new McpFailure("mcp_protocol_error", `The server's list of tools has more than ${pagesMax} pages.`);
+}

@@ -1,0 +1,148 @@
+import type { Egress } from "../../lib/egress.ts";
+import { createBoundedFetch } from "./bounded-fetch.ts";
+import { type McpLimits, withDeadline } from "./deadline.ts";
+import { failureOf, openClient, type Work } from "./open-client.ts";
+
+/** Address of a server, `https://…` or `stdio:<name>`, and the headers of every request to it. */
+export interface McpServer {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** A session as opened by the server; the id is empty if it keeps no sessions. */
+interface Session {
+  id: string;
+  version: string;
+  /** Request ids used so far: none may be repeated in a session. */
+  ids: number;
+}
+
+type Transport = InstanceType<typeof import("./sdk.ts").StreamableHTTPClientTransport>;
+
+const startMs = 30_000;
+const endMs = 5_000;
+// More than one exchange can need.
+const idsPerExchange = 100;
+
+/** Calls servers over Streamable HTTP, with one session for each server and set of headers. */
+export function createHttpSessions(egress: Pick<Egress, "stream">) {
+  const sessions = new Map<string, { server: McpServer; started: Promise<Session> }>();
+  const farewells = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  function perform<T>(server: McpServer, limits: McpLimits, work: Work<T>): Promise<T> {
+    return withDeadline(limits, async (signal) => {
+      const attempt = async (isSecond: boolean): Promise<T> => {
+        const started = sessionOf(server);
+        const session = await started;
+        try {
+          return await exchange(server, session, { ...limits, signal }, work);
+        } catch (error) {
+          // The server has lost the session, so it did not run the call.
+          if (isSecond || session.id === "" || !(await isNotFound(error))) throw await failureOf(error);
+          forget(server, started);
+          return attempt(true);
+        }
+      };
+      return attempt(false);
+    });
+  }
+
+  function sessionOf(server: McpServer): Promise<Session> {
+    const known = sessions.get(keyOf(server));
+    if (known) return known.started;
+    // Independent of this call's limits, because other calls wait for the same session.
+    const limits = { timeout_ms: startMs, signal: closing.signal };
+    const started = exchange(server, null, limits, async (_client, _options, { sessionId, protocolVersion }) => ({
+      id: sessionId ?? "",
+      version: protocolVersion!,
+      ids: 0,
+    })).catch(async (error) => {
+      forget(server, started);
+      throw await failureOf(error);
+    });
+    sessions.set(keyOf(server), { server, started });
+    return started;
+  }
+
+  function forget(server: McpServer, started: Promise<Session>): void {
+    if (sessions.get(keyOf(server))?.started === started) sessions.delete(keyOf(server));
+  }
+
+  /** Runs work with a client and a transport of its own, so that only its own connections end with it. */
+  function exchange<T>(
+    { url, headers }: McpServer,
+    session: Session | null,
+    limits: McpLimits,
+    work: (...args: [...Parameters<Work<T>>, Transport]) => Promise<T>,
+  ): Promise<T> {
+    return withDeadline(limits, async (signal, fail) => {
+      const { StreamableHTTPClientTransport } = await import("./sdk.ts");
+      const { timeout_ms } = limits;
+      const connections = new AbortController();
+      const transport = new StreamableHTTPClientTransport(new URL(url), {
+        fetch: createBoundedFetch({ egress, timeout_ms, fail, signal: connections.signal, farewell }),
+        requestInit: { headers: withoutOwn(headers) },
+        // With an id, even an empty one, the SDK's client resumes the session.
+        ...(session && { sessionId: session.id }),
+        reconnectionOptions: noReconnection,
+      });
+      if (session) session.ids += idsPerExchange;
+      const client = await openClient(session?.ids);
+      const leave = () => {
+        void client.close();
+        connections.abort();
+      };
+      // In a microtask, so that the SDK's client sends the cancellation first.
+      signal.addEventListener("abort", () => queueMicrotask(leave));
+      try {
+        await client.connect(transport, { timeout: timeout_ms });
+        if (session) transport.setProtocolVersion(session.version);
+        return await work(client, { signal, timeout: timeout_ms }, transport);
+      } finally {
+        leave();
+      }
+    });
+  }
+
+  function farewell(work: Promise<unknown>): void {
+    farewells.add(work);
+    void work.then(() => farewells.delete(work));
+  }
+
+  async function close(): Promise<void> {
+    const known = [...sessions.values()];
+    sessions.clear();
+    closing.abort();
+    await Promise.all(farewells);
+    await Promise.allSettled(known.map(async ({ server, started }) => end(server, await started)));
+  }
+
+  async function end(server: McpServer, session: Session): Promise<void> {
+    const limits = { timeout_ms: endMs, signal: new AbortController().signal };
+    if (session.id !== "")
+      await exchange(server, session, limits, (_client, _options, transport) => transport.terminateSession());
+  }
+
+  return { perform, close };
+}
+
+const keyOf = ({ url, headers }: McpServer): string => JSON.stringify([url, headers]);
+
+// Set by the protocol itself; tools must not choose a session.
+const ownHeaders = new Set(["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]);
+
+const withoutOwn = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())));
+
+const noReconnection = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1,
+};
+
+async function isNotFound(error: unknown): Promise<boolean> {
+  const { StreamableHTTPError } = await import("./sdk.ts");
+  return error instanceof StreamableHTTPError && error.code === 404;
+}

@@ -1,0 +1,28 @@
+import type { EgressErrorCode } from "../../lib/egress.ts";
+import type { RequestOutcome } from "../../lib/request-outcome.ts";
+
+type McpFailureCode =
+  /** The server refused, is unreachable, or its process does not run. */
+  | "mcp_unreachable"
+  /** The server violated the protocol. */
+  | "mcp_protocol_error"
+  /** The server returned an error. */
+  | "mcp_error"
+  | EgressErrorCode;
+
+/** Reason why an operation with an MCP server failed. The message may quote the server, shortened. */
+export class McpFailure extends Error {
+  override readonly name = "McpFailure";
+
+  constructor(
+    readonly code: McpFailureCode,
+    message: string,
+    /** State of the request. */
+    readonly request: RequestOutcome = "answered",
+  ) {
+    super(message);
+  }
+}
+
+/** Returns the beginning of a server's message. */
+export const beginning = (text: string, length: number): string => text.slice(0, length).toWellFormed();

@@ -1,0 +1,88 @@
+import type { JsonSchema } from "../../domain/model-call.ts";
+import { unmaskedValue } from "../../lib/exact-masks.ts";
+import { isObject } from "../../lib/json.ts";
+import { jsonFault } from "../../lib/json-limits.ts";
+import { checkSchema } from "../../lib/json-schema.ts";
+import { beginning } from "./mcp-failure.ts";
+import { plainText } from "./plain-text.ts";
+
+/** A server's tool that can be offered to a model. */
+export interface McpTool {
+  /** Name at the server. */
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  /** True if the server says that the tool is read-only or idempotent. */
+  idempotent: boolean;
+}
+
+/** Tools of a server, and those that cannot be used. */
+export interface McpListing {
+  tools: McpTool[];
+  skipped: { name: string; reason: string }[];
+}
+
+const limits = { tools: 128, skipped: 32, description: 4096 };
+
+/**
+ * Collects tools page by page; `read` returns false once the limit is reached. Tools that are not allowed are ignored.
+ */
+export function createToolReader(allowed: readonly string[] | null) {
+  const listing: McpListing = { tools: [], skipped: [] };
+  const names = new Set<string>();
+
+  function skip(name: unknown, reason: string): void {
+    const shown = beginning(plainText(String(name)), 64);
+    if (listing.skipped.length < limits.skipped) listing.skipped.push({ name: shown, reason });
+  }
+
+  function read(page: readonly unknown[]): boolean {
+    for (const item of page) {
+      const tool: Raw = isObject(item) ? { ...item, inputSchema: unmaskedValue(item.inputSchema) } : {};
+      if (allowed && !allowed.includes(tool.name as string)) continue;
+      if (listing.tools.length === limits.tools) {
+        skip(tool.name, `The server has more than ${limits.tools} tools.`);
+        return false;
+      }
+      const reason = faultOf(tool, names);
+      if (reason) skip(tool.name, reason);
+      else listing.tools.push(readTool(tool));
+      names.add(tool.name as string);
+    }
+    return true;
+  }
+
+  return { listing, read };
+}
+
+type Raw = Record<string, unknown>;
+
+function faultOf({ name, inputSchema, execution }: Raw, names: ReadonlySet<string>): string | null {
+  // Providers accept no other names.
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    return "Its name is none of up to 64 letters, digits, _ and -.";
+  if (names.has(name)) return "The server has two tools of this name.";
+  if (isObject(execution) && execution.taskSupport === "required")
+    return "It can only be called as a task of the server, which runnel does not ask for.";
+  if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
+  const [fault = null] = checkSchema(inputSchema);
+  if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
+  return jsonFault(inputSchema);
+}
+
+function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
+  const hints = isObject(annotations) ? annotations : {};
+  const said = [description, title].find((text) => typeof text === "string" && text !== "");
+  return {
+    name: name as string,
+    description: cut(plainText((said as string | undefined) ?? ""), limits.description),
+    parameters: { type: "object", ...(inputSchema as JsonSchema) },
+    idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
+  };
+}
+
+/** Cuts a text to a maximum number of UTF-8 bytes. */
+function cut(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+  return text.slice(0, read);
+}

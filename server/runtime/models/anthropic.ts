@@ -1,0 +1,53 @@
+import { exactFetch } from "./exact-fetch.ts";
+import type { Connection, Model, ModelRequest } from "./model.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { observedFetch } from "./observed-fetch.ts";
+import { providerModel } from "./provider-model.ts";
+import { thinkingBudget } from "./thinking-budget.ts";
+
+/** Opens Anthropic's Messages API. */
+export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
+  const { createAnthropic } = await import("@ai-sdk/anthropic");
+  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
+  const apiKey = connection.api_key ?? "";
+  // Set explicitly, because the SDK would read ANTHROPIC_BASE_URL.
+  const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
+  const provider = createAnthropic({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
+  const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
+  // Newer models choose their thinking within the answer's length; older ones need a budget.
+  const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
+  const options = (request: ModelRequest) =>
+    supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
+  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+}
+
+function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {
+  const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
+  const anthropic = { ...(parallel !== undefined && { disableParallelToolUse: !parallel }), ...more };
+  return { providerOptions: { anthropic } };
+}
+
+// Minimum budget of the API.
+const thinkingMin = 1024;
+
+/**
+ * Sets a thinking budget within the answer's length. The SDK would add the two, so that the call would exceed its
+ * limit.
+ */
+function withBudget(request: ModelRequest, most: number) {
+  const whole = Math.min(request.settings.max_output_tokens ?? 0, most);
+  const budget = thinkingBudget(request.settings);
+  if (budget === null) return optionsOf(request);
+  // Thinking would leave no room for the answer.
+  if (whole < 2 * thinkingMin) return { ...optionsOf(request), reasoning: "provider-default" as const };
+  const budgetTokens = Math.min(Math.max(budget, thinkingMin), whole - thinkingMin);
+  const own = optionsOf(request, { thinking: { type: "enabled", budgetTokens } });
+  return { ...own, maxOutputTokens: whole - budgetTokens };
+}
+
+const counts = {
+  input_tokens: "input_tokens",
+  output_tokens: "output_tokens",
+  cached_input_tokens: "cache_read_input_tokens",
+  reasoning_tokens: "output_tokens_details.thinking_tokens",
+};

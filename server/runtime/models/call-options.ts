@@ -1,0 +1,113 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import { maskedValue } from "../../lib/exact-masks.ts";
+import { isObject, parsedJson } from "../../lib/json.ts";
+import type { AssistantPart, ModelRequest, PromptMessage } from "./model.ts";
+import type { Format } from "./model-stream.ts";
+
+type Schema = LanguageModelV4FunctionTool["inputSchema"];
+type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+
+/** Converts a request to the AI SDK's provider interface; adapters add settings of single providers. */
+export function callOptions(request: ModelRequest, format: Format): LanguageModelV4CallOptions {
+  const { settings, tools, output_schema } = request;
+  return {
+    prompt: toPrompt(request.messages),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.top_p !== undefined && { topP: settings.top_p }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...(settings.stop !== undefined && { stopSequences: settings.stop }),
+    ...(settings.max_output_tokens !== undefined && { maxOutputTokens: settings.max_output_tokens }),
+    ...(settings.reasoning_effort !== undefined && { reasoning: settings.reasoning_effort }),
+    ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: toChoice(settings.tool_choice) }),
+    ...(output_schema &&
+      format !== "text" && {
+        responseFormat: {
+          type: "json" as const,
+          ...(format === "schema" && { schema: masked(output_schema) as Schema, name: "output" }),
+        },
+      }),
+  };
+}
+
+/** Masks numbers so that the SDK keeps their digits; `exactFetch` restores them. */
+const masked = (value: object): object => maskedValue(value) as object;
+
+function toChoice(choice: ModelRequest["settings"]["tool_choice"] = "auto"): LanguageModelV4ToolChoice {
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name };
+}
+
+function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionTool {
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: masked(tool.parameters) as Schema,
+  };
+}
+
+function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of messages) {
+    if (message.role === "tool") addResult(prompt, toResult(message));
+    else if (message.role === "system") prompt.push({ role: "system", content: message.content });
+    else if (message.role === "user") prompt.push(toUser(message));
+    else addAnswer(prompt, message.parts);
+  }
+  return prompt;
+}
+
+function toUser({ content, images = [] }: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
+  const files = images.map(({ mime_type, data = "" }) => ({
+    type: "file" as const,
+    mediaType: mime_type,
+    data: { type: "data" as const, data },
+  }));
+  return { role: "user", content: [{ type: "text", text: content }, ...files] };
+}
+
+/** Merges consecutive results into one message: Google requires all results of parallel calls in one turn. */
+function addResult(prompt: LanguageModelV4Prompt, result: LanguageModelV4ToolResultPart): void {
+  const last = prompt.at(-1);
+  if (last?.role === "tool") last.content.push(result);
+  else prompt.push({ role: "tool", content: [result] });
+}
+
+function toResult(message: Extract<PromptMessage, { role: "tool" }>): LanguageModelV4ToolResultPart {
+  const type = message.is_error ? "error-text" : "text";
+  return {
+    type: "tool-result",
+    toolCallId: message.call_id,
+    toolName: message.tool,
+    output: { type, value: message.output },
+  };
+}
+
+/** Skips empty answers: Anthropic refuses messages and text parts without content. */
+function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[]): void {
+  const content = parts.filter((part) => part.type !== "text" || part.text !== "" || part.metadata).map(toPart);
+  if (content.length > 0) prompt.push({ role: "assistant", content });
+}
+
+function toPart(part: AssistantPart): AssistantContent[number] {
+  const metadata = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
+  if (part.type !== "tool_call") return { type: part.type, text: part.text, ...metadata };
+  const input = masked(toInput(part.arguments));
+  return { type: "tool-call", toolCallId: part.id, toolName: part.name, input, ...metadata };
+}
+
+/**
+ * Parses arguments. Invalid ones become text in an object, because providers accept only objects: the model sees its
+ * text beside the tool error.
+ */
+export function toInput(text: string): Record<string, unknown> {
+  const input = parsedJson(text);
+  return isObject(input) ? input : { unreadable_arguments: text };
+}

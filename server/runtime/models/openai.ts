@@ -1,0 +1,43 @@
+import { fieldsOf } from "../../lib/json.ts";
+import { exactFetch } from "./exact-fetch.ts";
+import type { Connection, Model, ModelRequest } from "./model.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { observedFetch } from "./observed-fetch.ts";
+import { providerModel } from "./provider-model.ts";
+
+/**
+ * Opens OpenAI's Responses API (`.responses`, not `.chat`), because only it accepts reasoning back between tool calls.
+ * Nothing is stored at OpenAI (`store: false`); reasoning is sent encrypted, so a run can resume anywhere.
+ */
+export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
+  const { createOpenAI } = await import("@ai-sdk/openai");
+  const apiKey = connection.api_key ?? "";
+  // Set explicitly, because the SDK would read OPENAI_BASE_URL.
+  const baseURL = connection.base_url ?? "https://api.openai.com/v1";
+  const provider = createOpenAI({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
+  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
+}
+
+function options({ settings, tools }: ModelRequest) {
+  const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
+  const openai = {
+    store: false,
+    // Strict mode refuses most ordinary schemas; answers are validated here anyway.
+    strictJsonSchema: false,
+    ...(parallel !== undefined && { parallelToolCalls: parallel }),
+  };
+  return { providerOptions: { openai } };
+}
+
+/** True if an event's type, or a whole response's status, says that the answer is incomplete. */
+function isCut(said: unknown): boolean {
+  const { type, status } = fieldsOf(said);
+  return type === "response.incomplete" || (type === undefined && typeof status === "string" && status !== "completed");
+}
+
+const counts = {
+  input_tokens: "input_tokens",
+  output_tokens: "output_tokens",
+  cached_input_tokens: "input_tokens_details.cached_tokens",
+  reasoning_tokens: "output_tokens_details.reasoning_tokens",
+};

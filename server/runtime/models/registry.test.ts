@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { connectionsFromEnvironment, isAvailable, openModel, parseModel, testConnection } from "./registry.ts";
+
+test.each([
+  ["openai/gpt-5", "openai", "openai", "gpt-5"],
+  ["ollama/qwen3:8b", "ollama", "ollama", "qwen3:8b"],
+  ["google/models/gemini-2.5-pro", "google", "google", "models/gemini-2.5-pro"],
+  ["openai_compatible/gpu_1/org/model:v2", "openai_compatible", "gpu_1", "org/model:v2"],
+  ["test/echo", "test", "test", "echo"],
+])("%s is read", (name, provider, connection, model) => {
+  expect(parseModel(name)).toEqual({ provider: provider as "openai", connection, model });
+});
+
+test.each([
+  "",
+  "gpt-5",
+  "openai/",
+  "/gpt-5",
+  "openai//gpt-5",
+  "nobody/model",
+  "openai_compatible/model",
+  "openai_compatible//model",
+  "openai_compatible/GPU/model",
+  "openai/gpt 5",
+  "openai/gpt-5\n",
+  `openai/${"x".repeat(300)}`,
+])("%j is not a model", (name) => {
+  expect(parseModel(name)).toBeNull();
+});
+
+test("connections come from the environment", () => {
+  const connections = connectionsFromEnvironment({
+    OPENAI_API_KEY: " sk-1\n",
+    ANTHROPIC_API_KEY: "sk-2",
+    GOOGLE_GENERATIVE_AI_API_KEY: "",
+    OPENAI_BASE_URL: "https://elsewhere.example.com",
+    RUNNEL_MODEL_GPU_1_BASE_URL: "http://127.0.0.1:8080/v1",
+    RUNNEL_MODEL_GPU_1_API_KEY: "k",
+    RUNNEL_MODEL_BARE_BASE_URL: "http://127.0.0.1:8081/v1",
+    RUNNEL_MODEL_LONELY_API_KEY: "k",
+  });
+  expect(connections).toEqual([
+    { name: "openai", provider: "openai", base_url: null, api_key: "sk-1" },
+    { name: "anthropic", provider: "anthropic", base_url: null, api_key: "sk-2" },
+    { name: "ollama", provider: "ollama", base_url: "http://127.0.0.1:11434/v1", api_key: null },
+    { name: "gpu_1", provider: "openai_compatible", base_url: "http://127.0.0.1:8080/v1", api_key: "k" },
+    { name: "bare", provider: "openai_compatible", base_url: "http://127.0.0.1:8081/v1", api_key: null },
+  ]);
+});
+
+test("Ollama can have another address", () => {
+  const [ollama] = connectionsFromEnvironment({ OLLAMA_BASE_URL: "http://10.0.0.2:11434/v1" });
+  expect(ollama).toMatchObject({ name: "ollama", base_url: "http://10.0.0.2:11434/v1" });
+});
+
+test.each([
+  ["openai/gpt-5", true],
+  ["anthropic/claude-sonnet-4-5", false],
+  ["ollama/llama3", true],
+  ["openai_compatible/gpu/m", true],
+  ["openai_compatible/cpu/m", false],
+  ["test/echo", true],
+  ["test/nothing", false],
+  ["nobody/m", false],
+])("%s is available: %j", (name, expected) => {
+  const env = { OPENAI_API_KEY: "sk-1", RUNNEL_MODEL_GPU_BASE_URL: "http://127.0.0.1:8080/v1" };
+  expect(isAvailable(name, connectionsFromEnvironment(env))).toBe(expected);
+});
+
+test("a built-in model opens without any provider's SDK", async () => {
+  const script = `
+    const { openModel, testConnection } = await import(${JSON.stringify(`${import.meta.dir}/registry.ts`)});
+    const model = await openModel(testConnection, "echo");
+    const request = { messages: [{ role: "user", content: "hi" }], tools: [], settings: {} };
+    for await (const event of model.stream(request, new AbortController().signal)) console.log(event.type);
+    console.log(Object.keys(require.cache).filter((path) => path.includes("@ai-sdk")).length);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  expect((await new Response(child.stdout).text()).trim().split("\n")).toEqual(["delta", "done", "0"]);
+});
+
+test("a connection's own address is used, whatever the environment has", async () => {
+  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 418 }) });
+  const connection = { name: "openai", provider: "openai" as const, base_url: `${server.url}v1`, api_key: "k" };
+  const model = await openModel(connection, "m");
+  const asked = { messages: [{ role: "user" as const, content: "hi" }], tools: [], settings: {} };
+  const all = await Array.fromAsync(model.stream(asked, new AbortController().signal));
+  expect(JSON.stringify(all)).toContain("HTTP 418");
+  expect(testConnection.api_key).toBeNull();
+});

@@ -1,0 +1,130 @@
+import { type Provider, providers } from "../../domain/providers.ts";
+import type { Connection, Model } from "./model.ts";
+import type { Fetch } from "./model-fetch.ts";
+import { ollamaUrl } from "./ollama.ts";
+import { openTestModel, testModelNames } from "./test-models.ts";
+
+export interface ModelName {
+  provider: Provider;
+  /** Name of the connection: the provider's own name, or the part after `openai_compatible/`. */
+  connection: string;
+  model: string;
+}
+
+/** Connection of the built-in models, always available. */
+export const testConnection: Connection = { name: "test", provider: "test", base_url: null, api_key: null };
+
+/**
+ * Parses `<provider>/<model>` or `openai_compatible/<connection>/<model>`; the model's own name may have slashes and
+ * colons.
+ */
+export function parseModel(name: string): ModelName | null {
+  const compatible = /^openai_compatible\/([a-z0-9][a-z0-9_-]{0,63})\/([^\s/][^\s]{0,199})$/.exec(name);
+  if (compatible)
+    return { provider: "openai_compatible", connection: String(compatible[1]), model: String(compatible[2]) };
+  const plain = /^([a-z_]+)\/([^\s/][^\s]{0,199})$/.exec(name);
+  const provider = providers.find((known) => known === plain?.[1] && known !== "openai_compatible");
+  return provider && plain ? { provider, connection: provider, model: String(plain[2]) } : null;
+}
+
+/**
+ * Returns the connection that serves a model; null if the provider, its credentials or the built-in model do not exist.
+ */
+export function connectionFor(name: ModelName, connections: readonly Connection[]): Connection | null {
+  if (name.provider === "test") return testModelNames.includes(name.model) ? testConnection : null;
+  return connections.find((each) => each.provider === name.provider && each.name === name.connection) ?? null;
+}
+
+/** True if a run could call this model with these connections. */
+export function isAvailable(name: string, connections: readonly Connection[]): boolean {
+  const parsed = parseModel(name);
+  return parsed !== null && connectionFor(parsed, connections) !== null;
+}
+
+/** Returns the prefix of a model's full name: `openai`, `openai_compatible/gpu`. */
+export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "name">): string =>
+  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;
+
+/** Opens a model. Only its provider is loaded, because all of them together double the start-up time. */
+export async function openModel(connection: Connection, modelName: string, fetch?: Fetch): Promise<Model> {
+  switch (connection.provider) {
+    case "test":
+      return openTestModel(modelName);
+    case "openai":
+      return (await import("./openai.ts")).open(connection, modelName, fetch);
+    case "anthropic":
+      return (await import("./anthropic.ts")).open(connection, modelName, fetch);
+    case "google":
+      return (await import("./google.ts")).open(connection, modelName, fetch);
+    case "ollama":
+    case "openai_compatible":
+      return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
+  }
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Returns the connections in environment variables. Ollama needs no credentials, so it is always included. */
+export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
+  const keyed = (provider: Provider, variable: string): Connection[] => {
+    const api_key = read(env, variable);
+    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limits(env, provider) }];
+  };
+  return [
+    ...keyed("openai", "OPENAI_API_KEY"),
+    ...keyed("anthropic", "ANTHROPIC_API_KEY"),
+    ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),
+    {
+      name: "ollama",
+      provider: "ollama",
+      base_url: readAddress(env, "OLLAMA_BASE_URL") ?? ollama,
+      api_key: null,
+      ...limits(env, "ollama"),
+    },
+    ...compatible(env),
+  ];
+}
+
+function compatible(env: Environment): Connection[] {
+  return Object.keys(env).flatMap((variable): Connection[] => {
+    const name = /^RUNNEL_MODEL_([A-Z0-9][A-Z0-9_]*)_BASE_URL$/.exec(variable)?.[1];
+    const base_url = name === undefined ? null : readAddress(env, variable);
+    if (name === undefined || base_url === null) return [];
+    const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
+    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limits(env, name) }];
+  });
+}
+
+export const concurrentMax = 10_000;
+
+/** Range of the idle timeout: no run works for longer than an hour. */
+export const idleTimeouts_ms = { least: 1000, most: 3_600_000 };
+
+function limits(env: Environment, name: string): Pick<Connection, "max_concurrent" | "idle_timeout_ms"> {
+  const prefix = `RUNNEL_MODEL_${name.toUpperCase()}`;
+  const max_concurrent = readCount(env, `${prefix}_MAX_CONCURRENT`, { least: 1, most: concurrentMax });
+  const idle_timeout_ms = readCount(env, `${prefix}_IDLE_TIMEOUT_MS`, idleTimeouts_ms);
+  return { ...(max_concurrent !== null && { max_concurrent }), ...(idle_timeout_ms !== null && { idle_timeout_ms }) };
+}
+
+function readCount(env: Environment, variable: string, { least, most }: { least: number; most: number }) {
+  const text = read(env, variable);
+  if (text === null) return null;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= least && count <= most) return count;
+  throw new Error(`${variable} takes a whole number from ${least} to ${most}.`);
+}
+
+function readAddress(env: Environment, variable: string): string | null {
+  const text = read(env, variable);
+  if (text === null) return null;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return text;
+  throw new Error(`${variable} takes an address such as http://127.0.0.1:8080/v1.`);
+}
+
+/** Returns a trimmed variable, or null if it is empty: a line break pasted with a key would break the header. */
+function read(env: Environment, variable: string): string | null {
+  const value = env[variable]?.trim();
+  return value ? value : null;
+}

@@ -1,0 +1,194 @@
+import type { Database } from "bun:sqlite";
+import { addSpellings, createSpellings, removeSpellings } from "./spellings.ts";
+import { all, runEach } from "./statements.ts";
+import { formerWordText, wordText } from "./word-text.ts";
+
+/** Tables of a vector store: its number, and the generation of its vectors. */
+export interface StoreTables {
+  number: number;
+  generation: number;
+  dimensions: number;
+}
+
+export interface NumberedVector {
+  /** Number of the row in memory_chunks. */
+  number: number;
+  vector: Float32Array;
+}
+
+interface NumberedText {
+  number: number;
+  text: string;
+}
+
+/** vec0 allocates this many vectors at a time: few, so that a store with one entry stays small. */
+export const chunk_size = 16;
+
+/** Returns the name of a store's table of words. */
+export const wordsTable = (number: number): string => `memory_${requireWholeNumber(number)}_terms`;
+
+/** Table of stores made before words were folded; dropped when the new one is complete. */
+const formerWordsTable = (number: number): string => `memory_${requireWholeNumber(number)}_words`;
+
+const spellingsTable = (number: number): string => `memory_${requireWholeNumber(number)}_spellings`;
+
+/** Returns the name of the table with one generation of a store's vectors. */
+export const vectorsTable = ({ number, generation }: Omit<StoreTables, "dimensions">): string =>
+  `memory_${requireWholeNumber(number)}_vectors_${requireWholeNumber(generation)}`;
+
+/** Table names cannot be bound as values, so only digits may get into one. */
+function requireWholeNumber(number: number): number {
+  if (!Number.isSafeInteger(number) || number < 0) throw new RangeError(`${number} numbers no table.`);
+  return number;
+}
+
+/** Creates missing tables of a store; called for each generation. */
+export function createStoreTables(sqlite: Database, tables: StoreTables): void {
+  createWordTables(sqlite, tables.number);
+  sqlite.run(`CREATE VIRTUAL TABLE IF NOT EXISTS ${vectorsTable(tables)} USING vec0(
+    embedding float[${requireWholeNumber(tables.dimensions)}] distance_metric=cosine, chunk_size=${chunk_size})`);
+}
+
+function createWordTables(sqlite: Database, storeNumber: number): void {
+  sqlite.run(`CREATE VIRTUAL TABLE IF NOT EXISTS ${wordsTable(storeNumber)} USING fts5(
+    text, content = memory_chunks, content_rowid = number, tokenize = 'porter unicode61 remove_diacritics 2')`);
+  createSpellings(sqlite, spellingsTable(storeNumber));
+}
+
+/** Adds vectors of chunks. Throws RangeError, and adds nothing, if one cannot be searched. */
+export function addVectors(sqlite: Database, tables: StoreTables, rows: readonly NumberedVector[]): void {
+  for (const { number, vector } of rows) requireVector(number, vector, tables.dimensions);
+  const sql = `INSERT INTO ${vectorsTable(tables)} (rowid, embedding) VALUES (?, ?)`;
+  runEach(
+    sqlite,
+    sql,
+    rows.map(({ number, vector }) => [number, bytesOf(vector)]),
+  );
+}
+
+const bytesOf = (vector: Float32Array) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+
+function requireVector(number: number, vector: Float32Array, dimensions: number): void {
+  if (vector.length !== dimensions)
+    throw new RangeError(`The vector of chunk ${number} has ${vector.length} dimensions instead of ${dimensions}.`);
+  let squares = 0;
+  for (let index = 0; index < dimensions; index++) squares += vector[index]! ** 2;
+  // A non-finite number would make all comparisons false and the order of matches meaningless.
+  if (!Number.isFinite(squares)) throw new RangeError(`The vector of chunk ${number} is not finite.`);
+  if (squares < minSquaredLength) throw new RangeError(`The vector of chunk ${number} is zero: it has no direction.`);
+}
+
+/** Minimum squared length: below it the numbers have lost their precision. */
+const minSquaredLength = 1e-30;
+
+/** Indexes the words of chunks that are in memory_chunks with the same text. Chunks already indexed are skipped. */
+export function addWords(sqlite: Database, storeNumber: number, rows: readonly NumberedText[]): void {
+  createWordTables(sqlite, storeNumber);
+  const fresh = addTo(sqlite, wordsTable(storeNumber), rows, wordText);
+  addSpellings(
+    sqlite,
+    spellingsTable(storeNumber),
+    fresh.map(({ text }) => text),
+  );
+  const former = formerWordsTable(storeNumber);
+  if (exists(sqlite, former)) addTo(sqlite, former, rows, formerWordText);
+}
+
+function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
+  const known = indexedRows(sqlite, table, rows);
+  const fresh = rows.filter(({ number }) => !known.has(number));
+  const values = fresh.map(({ number, text }) => [number, indexed(text)]);
+  runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES (?, ?)`, values);
+  return fresh;
+}
+
+/**
+ * Returns the rows whose words are indexed, from FTS5's table of row lengths: FTS5 itself does not check that a row
+ * added is new, or a row deleted is there.
+ */
+function indexedRows(sqlite: Database, table: string, rows: readonly { number: number }[]): Set<number> {
+  const sql = `SELECT id FROM ${table}_docsize WHERE id IN (SELECT value FROM json_each(?))`;
+  const found = all<{ id: number }>(sqlite, sql, [JSON.stringify(rows.map(({ number }) => number))]);
+  return new Set(found.map(({ id }) => id));
+}
+
+/**
+ * Removes chunks from the words and the vectors of all generations, if they are there. Call it before their rows are
+ * deleted from memory_chunks, in the same transaction, because their texts are read from there.
+ */
+export function removeChunks(sqlite: Database, { number }: { number: number }, numbers: readonly number[]): void {
+  removeWords(sqlite, number, numbers);
+  for (const table of vectorTables(sqlite, number))
+    runEach(
+      sqlite,
+      `DELETE FROM ${table} WHERE rowid = ?`,
+      numbers.map((each) => [each]),
+    );
+}
+
+function removeWords(sqlite: Database, storeNumber: number, numbers: readonly number[]): void {
+  const sql = "SELECT number, text FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))";
+  const rows = all<NumberedText>(sqlite, sql, [JSON.stringify(numbers)]);
+  const gone = removeFrom(sqlite, wordsTable(storeNumber), rows, wordText);
+  if (gone.length > 0)
+    removeSpellings(
+      sqlite,
+      spellingsTable(storeNumber),
+      gone.map(({ text }) => text),
+    );
+  removeFrom(sqlite, formerWordsTable(storeNumber), rows, formerWordText);
+}
+
+function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
+  if (!exists(sqlite, table)) return [];
+  const known = indexedRows(sqlite, table, rows);
+  const there = rows.filter(({ number }) => known.has(number));
+  const values = there.map(({ number, text }) => [number, indexed(text)]);
+  runEach(sqlite, `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', ?, ?)`, values);
+  return there;
+}
+
+/** Returns the tables to search: the former words until they are replaced; those have no spellings. */
+export function searchedWords(sqlite: Database, storeNumber: number): { table: string; spellings: string | null } {
+  const former = formerWordsTable(storeNumber);
+  if (exists(sqlite, former)) return { table: former, spellings: null };
+  return { table: wordsTable(storeNumber), spellings: spellingsTable(storeNumber) };
+}
+
+/** Returns the stores whose words are still indexed in the former way. */
+export function formerStores(sqlite: Database): number[] {
+  const sql = `SELECT number FROM memory_stores JOIN sqlite_schema s ON s.name = 'memory_' || number || '_words'
+    WHERE deleted_at_ms IS NULL`;
+  return all<{ number: number }>(sqlite, sql).map(({ number }) => number);
+}
+
+/** Switches a store to its new words, which are complete, by dropping the former table. */
+export const dropFormerWords = (sqlite: Database, storeNumber: number): void =>
+  void sqlite.run(`DROP TABLE IF EXISTS ${formerWordsTable(storeNumber)}`);
+
+/** Queries the table itself, because listing all tables is slow with several tables per store. */
+function exists(sqlite: Database, table: string): boolean {
+  try {
+    all(sqlite, `SELECT 1 FROM ${table} WHERE FALSE`);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("no such table")) return false;
+    throw error;
+  }
+}
+
+function vectorTables(sqlite: Database, number: number): string[] {
+  const sql = "SELECT name FROM sqlite_schema WHERE name GLOB ? AND sql LIKE 'CREATE VIRTUAL TABLE%'";
+  return all<{ name: string }>(sqlite, sql, [`memory_${requireWholeNumber(number)}_vectors_*`]).map(({ name }) => name);
+}
+
+/** Drops one generation of vectors at once. If there are many, remove them in slices first. */
+export function dropVectors(sqlite: Database, tables: Omit<StoreTables, "dimensions">): void {
+  sqlite.run(`DROP TABLE IF EXISTS ${vectorsTable(tables)}`);
+}
+
+/** Drops all tables of a store at once. If it has many chunks, remove them in slices first. */
+export function dropStoreTables(sqlite: Database, { number }: { number: number }): void {
+  const words = [wordsTable, formerWordsTable, spellingsTable].map((nameOf) => nameOf(number));
+  for (const table of [...words, ...vectorTables(sqlite, number)]) sqlite.run(`DROP TABLE IF EXISTS ${table}`);
+}

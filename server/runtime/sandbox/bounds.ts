@@ -1,0 +1,17 @@
+/**
+ * Limits for data into and out of a child, in bytes except for `files` and `depth`. Both sides check them, because the
+ * child is not trusted.
+ */
+export const bounds = {
+  source: 256 * 1024,
+  input: 32 * 2 ** 20,
+  result: 256 * 1024,
+  /** Standard output and standard error, each. */
+  printed: 64 * 1024,
+  message: 4 * 1024,
+  files: 16,
+  /** Total of all output files. */
+  output: 8 * 2 ** 20,
+  /** Nesting depth of the result. */
+  depth: 64,
+} as const;

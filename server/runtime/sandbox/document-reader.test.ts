@@ -1,0 +1,318 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { defaultChunking } from "../../domain/chunking.ts";
+import { docxOf, pdfFrom, pdfOf, streamOf } from "../../testing/documents.ts";
+import { hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
+import { performWithRestart, startChild } from "./child-process.ts";
+import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
+import { documentTask, scanTask } from "./document-task.ts";
+import { encodePacket, packetKinds } from "./packet.ts";
+
+const reader = createDocumentReader({ level: () => "strict" });
+afterAll(() => reader.stop());
+
+const never = new AbortController().signal;
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+function* pieces(bytes: Uint8Array, size = 256 * 1024): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+const order = (bytes: Uint8Array, mime_type: string = mimeTypes.txt): DocumentOrder => ({
+  mime_type,
+  bytes: bytes.length,
+  content: { [Symbol.iterator]: () => pieces(bytes) },
+  chunking: defaultChunking,
+});
+const read = (bytes: Uint8Array, mime_type?: string, from: DocumentReader = reader) =>
+  from.read(order(bytes, mime_type), never);
+const codeOf = (outcome: Awaited<ReturnType<typeof read>>) => ("error" in outcome ? outcome.error.code : "text");
+
+const childCount = () =>
+  readdirSync(`/proc/${process.pid}/task`)
+    .flatMap((thread) => readFileSync(`/proc/${process.pid}/task/${thread}/children`, "latin1").split(/\s+/))
+    .filter(Boolean).length;
+
+describe("a document", () => {
+  test("is read in a jailed child, into chunks with page and heading", async () => {
+    expect(await read(pdfOf(["# One\nfirst", "second"]), mimeTypes.pdf)).toEqual({
+      chunks: [
+        { text: "# One\n\nfirst", tokens: expect.any(Number), page: 1, heading: "One", boxes: expect.any(Array) },
+        { text: "second", tokens: 1, page: 2, heading: "One", boxes: expect.any(Array) },
+      ],
+      pages: 2,
+    });
+    expect(await read(docxOf([{ heading: "A", text: "漢字 שלום 😀" }]), mimeTypes.docx)).toMatchObject({
+      chunks: [{ text: "# A\n\n漢字 שלום 😀", page: null, heading: "A" }],
+      pages: null,
+    });
+  });
+
+  test("of 6 MB is streamed in pieces, and returned completely", async () => {
+    const line = "The quick brown fox jumps over the lazy dog, again and again.\n";
+    let taken = 0;
+    function* content() {
+      for (let at = 0; at < 100; at++) {
+        taken++;
+        yield utf8(line.repeat(1000));
+      }
+    }
+    const bytes = 100 * 1000 * line.length; // More than fits into a message of the child.
+    const chunking = { max_chunk_size_tokens: 4000, chunk_overlap_tokens: 0 };
+    const outcome = await reader.read({ mime_type: mimeTypes.txt, bytes, content: content(), chunking }, never);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.reduce((sum, { text }) => sum + text.split("\n").length, 0)).toBe(100_000);
+    expect(taken).toBe(100);
+  });
+
+  test("that is unreadable has a clear error code", async () => {
+    expect(codeOf(await read(utf8("<p>no PDF</p>"), mimeTypes.pdf))).toBe("document_unreadable");
+    expect(codeOf(await read(utf8("  \n"), mimeTypes.md))).toBe("document_empty");
+    expect(codeOf(await read(utf8("x"), "image/png"))).toBe("document_unreadable");
+    expect(codeOf(await read(utf8("x"), "image/tiff"))).toBe("document_unreadable");
+    expect(codeOf(await read(new Uint8Array()))).toBe("document_empty");
+  });
+
+  test("that is too large is rejected without reading its content", async () => {
+    const content = {
+      [Symbol.iterator]: (): Iterator<Uint8Array> => {
+        throw new Error("asked");
+      },
+    };
+    const large = { ...order(utf8("x")), bytes: 100 * 2 ** 20 + 1, content };
+    expect(codeOf(await reader.read(large, never))).toBe("document_too_large");
+  });
+
+  test("whose content fails, or is shorter than announced, is a fault of the server", async () => {
+    const broken = {
+      *[Symbol.iterator](): Generator<Uint8Array> {
+        yield utf8("x");
+        throw new Error("the disk is gone");
+      },
+    };
+    expect(await reader.read({ ...order(utf8("x")), bytes: 10, content: broken }, never)).toMatchObject({
+      error: { code: "sandbox_failed", message: expect.stringContaining("the disk is gone") },
+    });
+    expect(codeOf(await reader.read({ ...order(utf8("x")), bytes: 10 }, never))).toBe("sandbox_failed");
+  });
+
+  test("is abandoned and its content closed when the caller aborts", async () => {
+    const caller = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    function* content(): Generator<Uint8Array> {
+      try {
+        for (;;) {
+          yield new Uint8Array(2 ** 20);
+          caller.abort(new Error("left"));
+        }
+      } finally {
+        closed.resolve();
+      }
+    }
+    const outcome = reader.read({ ...order(utf8("x")), bytes: 90 * 2 ** 20, content: content() }, caller.signal);
+    expect(await outcome.catch((error: Error) => error.message)).toBe("left");
+    await closed.promise;
+  });
+});
+
+describe("text in images", () => {
+  const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
+  const text = [
+    "Minutes of the harbour committee",
+    "The lighthouse keeper reported that the lamp\nwas replaced in October after the storm.",
+    "Repairs of the northern pier will cost\n4180 crowns and begin on Monday.",
+  ].join("\n\n");
+
+  test.each([
+    ["a page of a PDF", () => scan("scan.pdf"), mimeTypes.pdf],
+    ["an image of PNG", () => scan("scan.png"), "image/png"],
+    ["one of JPEG", () => new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes(), "image/jpeg"],
+    ["one of WebP", () => new Bun.Image(scan("scan.png")).webp({ quality: 90 }).bytes(), "image/webp"],
+  ])("is read in a jailed child, with its boxes: %s", async (_, content, mime_type) => {
+    const outcome = await read(await content(), mime_type);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    const { chunks, pages } = outcome;
+    expect({
+      pages,
+      texts: chunks.map((chunk) => chunk.text),
+      page: chunks[0]!.page,
+      source: chunks[0]!.source,
+    }).toEqual({
+      pages: 1,
+      texts: [text],
+      page: 1,
+      source: "ocr",
+    });
+    const [left = 1, top = 1, right = 0, bottom = 1] = chunks[0]!.boxes![0]!;
+    expect([left < 0.12, top < 0.15, right > 0.5, bottom < 0.2]).toEqual([true, true, true, true]);
+  });
+
+  test("of some pages is in order with the text of the others", async () => {
+    const image = Buffer.from(await new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes()).toString("latin1");
+    const [font, text] = [
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+      "BT /F 12 Tf 40 200 Td (Typed.) Tj ET",
+    ];
+    const page = (resources: string, content: number) =>
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 300] /Resources << ${resources} >> /Contents ${content} 0 R >>`;
+    const mixed = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Count 3 /Kids [3 0 R 4 0 R 3 0 R] >>",
+      page("/Font << /F 5 0 R >>", 6),
+      page("/XObject << /I 7 0 R >>", 8),
+      font,
+      streamOf(text),
+      streamOf(
+        image,
+        "/Type /XObject /Subtype /Image /Width 875 /Height 625 /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter /DCTDecode ",
+      ),
+      streamOf("420 0 0 300 0 0 cm /I Do"),
+    ]);
+    const outcome = await read(mixed, mimeTypes.pdf);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    const all = outcome.chunks.map(({ page, source = "text", text }) => [page, source, text.slice(0, 7)]);
+    expect(all).toEqual([
+      [1, "text", "Typed."],
+      [2, "ocr", "Minutes"],
+      [3, "text", "Typed."],
+    ]);
+  });
+
+  test("that is unreadable has a clear error code", async () => {
+    // The executable reads all of them in e2e/hostile-documents.e2e.ts.
+    const some = ["png: 1.6 billion pixels in its head", "png: cut off", "pdf: images and no text"];
+    for (const { name, content, mime_type, expected } of hostileImages)
+      if (some.includes(name))
+        expect(expected as readonly string[]).toContain(codeOf(await read(await content(), mime_type)));
+  });
+});
+
+describe("the reader", () => {
+  test("reads nothing if the sandbox is off, and uses a bare child without a jail", async () => {
+    const off = createDocumentReader({ level: () => "off" });
+    expect(codeOf(await read(utf8("x"), mimeTypes.txt, off))).toBe("sandbox_unavailable");
+    const bare = createDocumentReader({ level: () => "process", spares: 0 });
+    expect(codeOf(await read(utf8("x"), mimeTypes.txt, bare))).toBe("text");
+  });
+
+  test("kills its children when stopped", async () => {
+    const before = childCount();
+    const other = createDocumentReader({ level: () => "strict" });
+    const outcome = read(utf8("A word. ".repeat(1_000_000)), mimeTypes.txt, other); // It is not done with it so soon.
+    while (childCount() === before) await Bun.sleep(1);
+    other.stop();
+    expect(codeOf(await outcome)).toBe("sandbox_failed");
+    while (childCount() > before) await Bun.sleep(5);
+  });
+});
+
+const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+const [ready, started] = [encodePacket("ready"), encodePacket("started")];
+const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodePacket(kind, utf8(JSON.stringify(value)));
+const end = said("ended", { error: null, pages: null });
+/** A child that is ready, takes its order, and then writes these bytes for any document. */
+const lying = (...packets: Uint8Array[]) =>
+  startChild({
+    language: "documents",
+    jailed: false,
+    command: [
+      "/bin/sh",
+      "-c",
+      `printf '${octal(ready)}'; head -c 4 >/dev/null; printf '${octal(Buffer.concat(packets))}'`,
+    ],
+  });
+const answer = (...packets: Uint8Array[]) => lying(...packets).perform(documentTask(order(utf8("x"))), never);
+const chunk = ["text", 1, null, null];
+
+describe("a compromised child", () => {
+  test.each<[string, Uint8Array[]]>([
+    ["a chunk that is no text", [started, said("chunks", [[1, 1, null, null]]), end]],
+    ["a blank chunk", [started, said("chunks", [[" ", 1, null, null]]), end]],
+    ["half a character", [started, encodePacket("chunks", utf8('[["\\ud800",1,null,null]]')), end]],
+    ["a zero in a text", [started, said("chunks", [["a\0b", 1, null, null]]), end]],
+    ["more tokens than a chunk has", [started, said("chunks", [["text", 801, null, null]]), end]],
+    ["half a token", [started, said("chunks", [["text", 0.5, null, null]]), end]],
+    ["a page that cannot be", [started, said("chunks", [["text", 1, 5001, null]]), end]],
+    ["a box beyond the page", [started, said("chunks", [["text", 1, 1, null, [[0, 0, 1, 1.01]]]]), end]],
+    ["a box of no numbers", [started, said("chunks", [["text", 1, 1, null, [["0", 0, 1, 1]]]]), end]],
+    [
+      "more boxes than a chunk has",
+      [started, said("chunks", [["text", 1, 1, null, Array(101).fill([0, 0, 1, 1])]]), end],
+    ],
+    ["a source that nobody knows", [started, said("chunks", [["text", 1, 1, null, null, "dream"]]), end]],
+    ["a heading without an end", [started, said("chunks", [["text", 1, null, "x".repeat(501)]]), end]],
+    ["chunks that are no list", [started, said("chunks", { length: 1, 0: chunk }), end]],
+    [
+      "too many chunks",
+      [started, ...Array.from({ length: 6 }, () => said("chunks", Array(9000).fill(["a", 1, null, null]))), end],
+    ],
+    ["more pages than there may be", [started, said("ended", { error: null, pages: 5001 })]],
+    ["an error that nobody knows", [started, said("ended", { error: { code: "evil", message: "x" }, pages: null })]],
+    ["a result of a program", [started, said("result", 1), end]],
+    ["an answer before it has started", [said("chunks", [chunk]), end]],
+    ["nothing more", [started]],
+  ])("that sends %s is rejected", async (_, packets) => {
+    // Too long for a command line: the shell repeats the part that occurs a thousand times.
+    const small = packets.filter((packet) => packet.length < 20_000);
+    const outcome = small.length === packets.length ? await answer(...packets) : hearAll(packets);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
+  test("cannot pass its images to the OCR child if it is that child", async () => {
+    const scanned = said("ended", { error: "scanned", pages: null });
+    expect(await answer(started, scanned)).toBe("scanned");
+    const outcome = await lying(started, scanned).perform(scanTask(order(utf8("x"))), never);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
+  test("that follows the protocol is accepted", async () => {
+    expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
+      chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
+      pages: null,
+    });
+  });
+
+  test("has an outcome in time, whatever it writes", async () => {
+    const packet = fc
+      .tuple(fc.constantFrom(...packetKinds), fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.json().map(utf8)))
+      .map(([kind, payload]) => encodePacket(kind, payload));
+    await fc.assert(
+      fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
+        const outcome = await answer(started, ...packets);
+        if (outcome === "scanned") return; // The next child is asked.
+        expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("that dies early is replaced once, and the next one gets the whole document", async () => {
+    let starts = 0;
+    const start = () => {
+      starts++;
+      return starts === 1
+        ? startChild({ language: "documents", jailed: false, command: ["/bin/sh", "-c", "exit 1"] })
+        : startChild({ language: "documents", jailed: true });
+    };
+    const given = order(utf8("whole"));
+    expect(await performWithRestart(start, () => documentTask(given), never)).toMatchObject({
+      chunks: [{ text: "whole" }],
+    });
+    expect(starts).toBe(2);
+  });
+});
+
+/** Passes the same packets to the task without a process. */
+function hearAll(packets: readonly Uint8Array[]) {
+  const task = documentTask(order(utf8("x")));
+  try {
+    for (const packet of packets.slice(1))
+      task.onPacket({
+        kind: packetKinds[packet[0] ?? 0] ?? "ended",
+        payload: packet.slice(5) as Uint8Array<ArrayBuffer>,
+      });
+    return task.outcome(null, 0);
+  } catch {
+    return task.outcome({ kind: "failed", message: "" }, 0);
+  }
+}

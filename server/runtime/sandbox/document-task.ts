@@ -1,0 +1,153 @@
+import type { Chunking } from "../../domain/chunking.ts";
+import { documentBounds, ocrBounds } from "../documents/bounds.ts";
+import { type Box, boxesMost } from "../documents/boxes.ts";
+import type { DocumentChunk } from "../documents/chunking.ts";
+import { type ParseFault, parseFaults } from "../documents/document-error.ts";
+import { encodeFrameHeader } from "./frame-header.ts";
+import type { Packet } from "./packet.ts";
+import type { StopReason, Task } from "./task.ts";
+
+/** Head of a document sent to a child; its bytes follow. */
+export interface DocumentHead {
+  mime_type: string;
+  bytes: number;
+  chunking: Chunking;
+}
+
+export interface DocumentOrder extends DocumentHead {
+  /** Iterated when a child reads it, each time from the start: twice for a PDF of images. */
+  content: Iterable<Uint8Array>;
+}
+
+export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailable" | "sandbox_failed";
+
+/** Answer of a child without OCR if the text is in images: a child with OCR must read the document. */
+export const scanned = "scanned";
+
+export type DocumentOutcome =
+  | { chunks: DocumentChunk[]; pages: number | null }
+  | { error: { code: DocumentFault; message: string } };
+
+const codes = { late: "document_timeout", memory: "document_out_of_memory", failed: "sandbox_failed" } as const;
+
+/** Limit of text including overlaps, which are less than half of a chunk. */
+const chunkedTextLimit = 2 * documentBounds.text;
+/**
+ * Limit of the JSON answer. JSON may escape a character in six bytes, but texts of only such characters do not occur.
+ */
+const said_max = 2 * chunkedTextLimit + 2 ** 20;
+
+/** Returns the task of reading a document without OCR. */
+export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof scanned> => taskOf(order, 30_000);
+
+/**
+ * Returns the task of reading a document with OCR, which takes seconds per page; no page is started after {@link
+ * ocrBounds}`.time_ms`.
+ */
+export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
+  const task = taskOf(order, ocrBounds.time_ms + 120_000);
+  const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
+    const said = task.outcome(...end);
+    return said === scanned ? failed("The sandbox's process did not read the images.") : said;
+  };
+  return { ...task, outcome };
+}
+
+const failed = (message: string, kind: keyof typeof codes = "failed") => ({ error: { code: codes[kind], message } });
+
+/** Larger documents get more time and memory. */
+function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms: number) {
+  const answer = openDocumentAnswer(chunking);
+  const megabytes = bytes / 2 ** 20;
+  const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
+  const memory_mb = Math.round(400 + 4 * megabytes);
+  return {
+    timeout_ms,
+    timed_by: "processor" as const,
+    memory_mb,
+    late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
+    memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,
+    output_max_bytes: said_max,
+    order: [encodeFrameHeader({ mime_type, bytes, chunking })],
+    content,
+    content_bytes: bytes,
+    onPacket: answer.hear,
+    isComplete: answer.isWhole,
+    outcome: (why: StopReason | null) =>
+      (why === null && answer.said()) || failed(why?.message ?? "The sandbox's process returned no result.", why?.kind),
+  };
+}
+
+const packetLimit = 4 * 2 ** 20;
+
+/**
+ * Collects the answer of a child. It is untrusted: a hostile document may have taken over the child through its parser.
+ */
+function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
+  const chunks: DocumentChunk[] = [];
+  let size = 0;
+  let end: End | null = null;
+
+  const take = (given: unknown) => {
+    const chunk = readChunk(given, max_chunk_size_tokens);
+    size += Buffer.byteLength(chunk.text);
+    if (chunks.length >= documentBounds.chunks || size > chunkedTextLimit) throw new Error("The chunks are too many.");
+    chunks.push(chunk);
+  };
+  return {
+    /** Throws if the packet is not valid at this point. */
+    hear({ kind, payload }: Packet): void {
+      if (end !== null || payload.length > packetLimit) throw new Error(`${kind} is out of turn, or too long.`);
+      const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
+      if (kind === "ended") end = readEnd(Object(said));
+      else if (kind === "chunks" && Array.isArray(said)) said.forEach(take);
+      else throw new Error(`${kind} is none of a document's.`);
+    },
+    isWhole: (): boolean => end !== null,
+    /** Returns null if the child has not answered. */
+    said(): DocumentOutcome | typeof scanned | null {
+      if (end === null || end === scanned) return end;
+      return end.error ? { error: end.error } : { chunks, pages: end.pages };
+    },
+  };
+}
+
+type End = typeof scanned | { error: { code: ParseFault; message: string } | null; pages: number | null };
+
+function readChunk(given: unknown, most: number): DocumentChunk {
+  const [text, tokens, page, heading, boxes = null, source = null]: unknown[] = Array.isArray(given) ? given : [];
+  if (typeof text !== "string" || text.trim() === "" || !isPlain(text)) throw new Error("A chunk has no plain text.");
+  if (!isCount(tokens, most)) throw new Error("A chunk is too long.");
+  if (page !== null && !isCount(page, documentBounds.pages)) throw new Error("A chunk is on no page.");
+  if (heading !== null && !isHeading(heading)) throw new Error("A chunk has no plain heading.");
+  if (boxes !== null && !isBoxes(boxes)) throw new Error("A chunk stands nowhere on its page.");
+  if (source !== null && source !== "ocr") throw new Error("A chunk is from nowhere.");
+  return { text, tokens, page, heading, ...(boxes && { boxes }), ...(source && { source }) };
+}
+
+const isBoxes = (value: unknown): value is Box[] =>
+  Array.isArray(value) &&
+  value.length <= boxesMost &&
+  value.every(
+    (box) =>
+      Array.isArray(box) && box.length === 4 && box.every((edge) => typeof edge === "number" && edge >= 0 && edge <= 1),
+  );
+
+function readEnd({ error, pages }: Record<string, unknown>): End {
+  if (error === scanned) return scanned;
+  if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
+  if (error === null) return { error: null, pages };
+  const { code, message }: Record<string, unknown> = Object(error);
+  const known = parseFaults.find((candidate) => candidate === code);
+  if (!known || typeof message !== "string") throw new Error("The child's error is none.");
+  return { error: { code: known, message: message.slice(0, documentBounds.message) }, pages };
+}
+
+const isCount = (value: unknown, most: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;
+
+/** True if a database and JSON can hold the text: no lone surrogates and no NUL. */
+const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+const isHeading = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= documentBounds.heading && isPlain(value);

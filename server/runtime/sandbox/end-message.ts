@@ -1,0 +1,47 @@
+import { bounds } from "./bounds.ts";
+import { isPlainName } from "./file-name.ts";
+import type { ProgramError, ProgramFile } from "./program.ts";
+
+const errorCodes = [
+  "code_error",
+  "code_timeout",
+  "code_out_of_memory",
+  "code_output_too_large",
+  "sandbox_failed",
+] as const;
+const headLimit = 64 * 1024;
+const most = 1e9;
+
+/** Parses a child's last message; only its shape is validated, its values are untrusted. */
+export function readEnd(bytes: Uint8Array) {
+  if (bytes.length > headLimit) throw new Error("The child's last word is too long.");
+  const said: Record<string, unknown> = Object(JSON.parse(new TextDecoder().decode(bytes)));
+  return {
+    error: said.error === null ? null : readError(Object(said.error)),
+    files_dropped: readCount(said.files_dropped) ?? 0,
+    peak_memory_mb: readCount(said.peak_memory_mb),
+    stdout_truncated: said.stdout_truncated === true,
+    stderr_truncated: said.stderr_truncated === true,
+  };
+}
+
+function readError({ code, message }: Record<string, unknown>): ProgramError {
+  const known = errorCodes.find((candidate) => candidate === code);
+  if (!known || typeof message !== "string") throw new Error("The child's error is none.");
+  return { code: known, message: message.slice(0, bounds.message) };
+}
+
+const readCount = (value: unknown): number | null =>
+  typeof value === "number" && value >= 0 && value <= most ? Math.ceil(value) : null;
+
+/** Encodes a file: one byte for the length of the name, the name, the bytes. */
+export function encodeFile({ name, bytes }: ProgramFile): Uint8Array {
+  return Buffer.concat([Buffer.of(Buffer.byteLength(name)), Buffer.from(name), bytes]);
+}
+
+export function decodeFile(payload: Uint8Array<ArrayBuffer>): ProgramFile {
+  const start = 1 + (payload[0] ?? 0);
+  const name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload.subarray(1, start));
+  if (!isPlainName(name)) throw new Error("The child sent a file without a plain name.");
+  return { name, bytes: payload.slice(start) };
+}

@@ -1,0 +1,119 @@
+import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from "quickjs-emscripten-core";
+import { mark, maskedValue } from "../../lib/exact-masks.ts";
+import { bounds } from "./bounds.ts";
+import type { fileTaker } from "./file-taker.ts";
+import { guestLibrary } from "./guest-library.ts";
+import type { Program } from "./program.ts";
+import type { ProgramIo } from "./runtime.ts";
+
+/** End of a program in the interpreter; `text` is the result as JSON, or the error message. */
+export interface GuestEnd {
+  kind: "result" | "error" | "memory" | "large" | "late";
+  text: string;
+}
+
+type Files = ReturnType<typeof fileTaker>;
+
+/** Stack limit: deeper recursion would overflow the stack of the WebAssembly machine, which is a crash. */
+const stackBytes = 256 * 1024;
+/** Flag that allows `await` at top level; the value is then a promise of `{ value }`. */
+const topLevelAwaitFlag = 128;
+const jobsAtOnce = 100;
+const neverSettles = "The program waits for a promise that never settles.";
+
+/** Creates a fresh interpreter with the library and one program. */
+export function openGuest(machine: QuickJSWASMModule, program: Program, io: ProgramIo, files: Files) {
+  let deadline = Number.POSITIVE_INFINITY;
+  const isLate = () => performance.now() > deadline;
+  const runtime = machine.newRuntime();
+  runtime.setMaxStackSize(stackBytes);
+  // Called within regular expressions and sorts too, but not within every built-in loop, so the parent has its own
+  // timer.
+  runtime.setInterruptHandler(isLate);
+  const context = runtime.newContext();
+  let end: GuestEnd | null = null;
+  const library = install(context, program, io, files, (kind, text) => {
+    end ??= { kind, text };
+  });
+
+  const start = () => {
+    const source = program.arguments === null ? program.code : `(${withoutSemicolon(program.code)}\n)`;
+    const flags = program.arguments === null ? topLevelAwaitFlag : 0;
+    const compiled = context.evalCode(source, "program.js", flags as never);
+    if (compiled.error) return call(context, library, "fail", compiled.error);
+    if (program.arguments === null) return call(context, library, "awaitValue", compiled.value);
+    return call(
+      context,
+      library,
+      "call",
+      compiled.value,
+      context.newString(JSON.stringify(maskedValue(program.arguments))),
+    );
+  };
+
+  return {
+    /** Runs the program until all its promises are settled, or until its deadline. */
+    run(): GuestEnd {
+      deadline = performance.now() + program.timeout_ms;
+      let going = start();
+      while (going && end === null && !isLate() && runtime.hasPendingJob()) {
+        going = !runtime.executePendingJobs(jobsAtOnce).error;
+      }
+      // An end after the deadline is caused by the interruption.
+      if (isLate()) return { kind: "late", text: "" };
+      if (end) return end;
+      // The library catches all that a program throws, unless memory does not even suffice to catch.
+      return going ? { kind: "error", text: neverSettles } : { kind: "memory", text: "" };
+    },
+  };
+}
+
+/** Drops a trailing semicolon, which is not part of an expression but often written. */
+function withoutSemicolon(code: string): string {
+  const trimmed = code.trimEnd();
+  return trimmed.endsWith(";") ? trimmed.slice(0, -1) : trimmed;
+}
+
+function call(context: QuickJSContext, library: QuickJSHandle, name: string, ...values: QuickJSHandle[]): boolean {
+  return !context.callFunction(context.getProp(library, name), context.undefined, ...values).error;
+}
+
+/** Installs the few host functions, which programs see only through the library. */
+function install(
+  context: QuickJSContext,
+  { files: given, memory_mb }: Program,
+  io: ProgramIo,
+  files: Files,
+  end: (kind: GuestEnd["kind"], text: string) => void,
+): QuickJSHandle {
+  const json = (handle: QuickJSHandle | undefined) => JSON.parse(context.getString(handle ?? context.undefined));
+  const say = (value: unknown) => context.newString(JSON.stringify(value));
+  const find = (handle: QuickJSHandle | undefined) => {
+    const name: string = json(handle);
+    const file = given.find((candidate) => candidate.name === name);
+    if (!file) throw new Error(`There is no input file ${name}.`);
+    // The interpreter does not check whether it has room for the data that it is given.
+    if (file.bytes.length * 4 > memory_mb * 2 ** 20)
+      throw new Error(`${name} is too large for ${memory_mb} MB of memory.`);
+    return file.bytes;
+  };
+  const functions: Record<string, (a: QuickJSHandle, b: QuickJSHandle) => QuickJSHandle | undefined> = {
+    print: (kind, text) => void io[context.getString(kind) === "stderr" ? "stderr" : "stdout"](json(text)),
+    names: () => say(given.map(({ name }) => name)),
+    text: (name) => say(new TextDecoder().decode(find(name))),
+    bytes: (name) => context.newArrayBuffer(find(name).slice().buffer),
+    writeText: (name, text) => void files.take(json(name), new TextEncoder().encode(json(text))),
+    writeBytes: (name, bytes) => void files.take(json(name), context.getArrayBuffer(bytes).value.slice()),
+    drop: () => void files.drop(),
+    end: (kind, text) => {
+      const how = context.getString(kind) as GuestEnd["kind"];
+      end(how, how === "error" ? json(text) : context.getString(text));
+      return undefined;
+    },
+  };
+  const host = context.newObject();
+  for (const [name, act] of Object.entries(functions)) context.setProp(host, name, context.newFunction(name, act));
+  const make = context.unwrapResult(context.evalCode(guestLibrary, "library.js"));
+  const limits = context.unwrapResult(context.evalCode(`(${JSON.stringify({ ...bounds, mark })})`, "limits.js"));
+  return context.unwrapResult(context.callFunction(make, context.undefined, host, limits));
+}

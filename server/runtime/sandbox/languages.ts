@@ -1,0 +1,82 @@
+import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
+
+/**
+ * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (images with text) or `capsules`, or to
+ * attack its own jail in `self-test`.
+ */
+export type ChildLanguage = CodeLanguage | "documents" | "pdfs" | "scans" | "capsules" | "self-test";
+
+/** Settings of a language in the sandbox. */
+interface Language {
+  /** Private memory that its child may reserve, in MB, enforced by the kernel. */
+  data_mb: number;
+  /** Memory in MB that a child may use in addition to its program's limit; above it the parent kills it. */
+  overhead_mb: number;
+  cpu_seconds: number;
+  /** Environment variables of the runtime in the child. */
+  environment: readonly string[];
+  /** Maximum milliseconds to load it, on a busy machine. */
+  load_ms: number;
+  /** Maximum number of spare children: a large runtime takes much memory for each. */
+  spares: number;
+}
+
+/** The runtime reserves a gigabyte for machine code; if it cannot, it only interprets, many times slower. */
+const littleMachineCode = "BUN_JSC_jitMemoryReservationSize=67108864";
+
+const documents: Language = {
+  data_mb: 3000,
+  overhead_mb: 300,
+  // Above the longest timeout of a document, because garbage collection uses several threads.
+  cpu_seconds: 300,
+  environment: [littleMachineCode],
+  load_ms: 30_000,
+  spares: 1,
+};
+
+export const languages: Record<ChildLanguage, Language> = {
+  javascript: {
+    data_mb: 1500,
+    overhead_mb: 300,
+    cpu_seconds: 40,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 8,
+  },
+  python: {
+    // Mostly reserved, not used. With less, the engine copies the interpreter's memory whenever it grows, which takes
+    // ten times as long and twice the memory; the parent watches actual use.
+    data_mb: 10240,
+    overhead_mb: 400,
+    cpu_seconds: 60,
+    environment: [],
+    load_ms: 40_000,
+    spares: 1,
+  },
+  documents,
+  pdfs: documents,
+  scans: {
+    data_mb: 3000,
+    overhead_mb: 500,
+    cpu_seconds: 600,
+    environment: [littleMachineCode],
+    load_ms: 60_000,
+    spares: 0,
+  },
+  capsules: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    cpu_seconds: 60,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
+  },
+  "self-test": {
+    data_mb: 1500,
+    overhead_mb: 300,
+    cpu_seconds: 20,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
+  },
+};

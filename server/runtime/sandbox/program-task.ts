@@ -1,0 +1,32 @@
+import { bounds } from "./bounds.ts";
+import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
+import { encodeProgram } from "./program-message.ts";
+import { readProgramResult } from "./program-result.ts";
+import type { Task } from "./task.ts";
+
+/** The limits of a program's outputs, plus room for packet heads. */
+const said_max = bounds.output + bounds.result + 8 * 2 * bounds.printed + 2 ** 20;
+const codes = { late: "code_timeout", memory: "code_out_of_memory", failed: "sandbox_failed" } as const;
+
+/** Returns the task of running a program. */
+export function programTask(program: Program): Task<ProgramOutcome> {
+  const answer = readProgramResult();
+  const { timeout_ms, memory_mb } = program;
+  return {
+    timeout_ms,
+    timed_by: "clock" as const,
+    memory_mb,
+    late_message: `The program was ended after ${timeout_ms} ms.`,
+    memory_message: `The program needed more than its ${memory_mb} MB of memory.`,
+    output_max_bytes: said_max,
+    order: encodeProgram(program),
+    content: [],
+    content_bytes: 0,
+    onPacket: answer.hear,
+    isComplete: answer.isWhole,
+    outcome(why, duration_ms) {
+      const error: ProgramError | null = why && { code: codes[why.kind], message: why.message };
+      return answer.outcome(error, duration_ms);
+    },
+  };
+}

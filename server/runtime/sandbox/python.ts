@@ -1,0 +1,191 @@
+/// <reference path="./python-modules.d.ts" />
+
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pythonDir } from "../../lib/assets.ts";
+import { isShallow } from "../../lib/json-limits.ts";
+import { bounds } from "./bounds.ts";
+import { fileTaker } from "./file-taker.ts";
+import { boundGrowth, outOfMemory } from "./memory-growth.ts";
+import type { Program, ProgramError } from "./program.ts";
+import driverSource from "./python-driver.py" with { type: "text" };
+import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
+import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
+import { decodeZones, type ZoneFiles } from "./time-zones.ts";
+
+const [input, output] = ["/input", "/output"];
+/** Folder in which programs written for other tools expect and leave files. */
+const alternativeFolder = "/mnt/data";
+
+/** The driver's answer, as JSON. */
+interface DriverAnswer {
+  result: string | null;
+  code: ProgramError["code"] | null;
+  message: string | null;
+}
+
+type Driver = (code: string, args: string | undefined, result: number, message: number) => Promise<string>;
+
+/**
+ * Loads Python: CPython and its standard library. Needs a strict jail, because the interpreter is large, and a program
+ * that breaks out of it reaches the runtime.
+ */
+export const loadPython = async ({ isOpen = false } = {}): ReturnType<LoadRuntime> => {
+  // A rejected promise left behind by the program (or by the interpreter, looking for an optional file) must not end
+  // the process.
+  process.on("unhandledRejection", () => {});
+  const folder = pythonDir();
+  const inflated = (name: string) => Bun.zstdDecompressSync(readFileSync(join(folder, name)));
+  const python = await startInterpreter({
+    folder,
+    wasm: inflated("pyodide.wasm.zst"),
+    snapshot: inflated("snapshot.zst"),
+  });
+  layOutZones(python.FS, decodeZones(inflated("zones.zst")));
+  const driver = loadDriver(python);
+  if (!isOpen) python.closeRealm();
+  return (program, io) => runIn(python, driver, program, io);
+};
+
+function loadDriver(python: Interpreter): Driver {
+  const names = python.toPy({});
+  python.runPython(driverSource, { globals: names, filename: "driver.py" });
+  return names.get("run") as Driver;
+}
+
+async function runIn(python: Interpreter, driver: Driver, program: Program, io: ProgramIo): Promise<ProgramEnd> {
+  const { memory } = python._module;
+  // Taken now, because an interpreter that has failed no longer returns it.
+  const files = python.FS;
+  // A program beyond its limit gets a `MemoryError`; if it evades that, the parent kills it.
+  const isRefused = boundGrowth(memory, memory.buffer.byteLength + program.memory_mb * 2 ** 20);
+  layOut(files, program);
+  printTo(python, io);
+  const { result, code, message } = await endOf(python, driver, program);
+  const isShort = code === "code_error" && isRefused() && !message?.startsWith("SystemExit: ");
+  const taken = collect(files);
+  return {
+    result,
+    error: isShort ? outOfMemory(program.memory_mb, message ?? "") : code && { code, message: message ?? "" },
+    files: taken.files(),
+    files_dropped: taken.dropped(),
+    peak_memory_mb: Math.ceil(memory.buffer.byteLength / 2 ** 20),
+  };
+}
+
+/** Writes the time zones where the standard library looks for them. */
+function layOutZones(fs: Interpreter["FS"], zones: ZoneFiles): void {
+  for (const [name, bytes] of Object.entries(zones)) {
+    const path = `/usr/share/zoneinfo/${name}`;
+    fs.mkdirTree(dirname(path));
+    fs.writeFile(path, bytes, { canOwn: true });
+  }
+}
+
+function layOut(fs: Interpreter["FS"], { files }: Program): void {
+  for (const folder of [input, output]) fs.mkdir(folder);
+  for (const { name, bytes } of files) {
+    fs.writeFile(`${input}/${name}`, bytes);
+    fs.chmod(`${input}/${name}`, 0o444);
+  }
+  fs.chmod(input, 0o555);
+  fs.mkdirTree("/mnt");
+  fs.symlink(output, alternativeFolder);
+  fs.chdir(output);
+}
+
+function printTo(python: Interpreter, io: ProgramIo): void {
+  const writer = (print: (text: string) => void) => {
+    const decoder = new TextDecoder();
+    return {
+      isatty: false,
+      write(bytes: Uint8Array): number {
+        print(decoder.decode(bytes, { stream: true }));
+        return bytes.length;
+      },
+    };
+  };
+  python.setStdout(writer(io.stdout));
+  python.setStderr(writer(io.stderr));
+}
+
+async function endOf(python: Interpreter, driver: Driver, program: Program): Promise<DriverAnswer> {
+  const { code, timeout_ms } = program;
+  const late = failed("code_timeout", `The program was ended after ${timeout_ms} ms.`);
+  const wasInterrupted = interruptAfter(python, timeout_ms);
+  const args = program.arguments === null ? undefined : JSON.stringify(program.arguments);
+  const said = await Promise.race([
+    driver(code, args, bounds.result, bounds.message).then(readDriverAnswer).catch(interpreterFailure),
+    python.failure.then(interpreterFailure),
+    // A program that waits executes no instruction at which it could be interrupted.
+    Bun.sleep(timeout_ms + 100).then(() => late),
+  ]);
+  return wasInterrupted() && said.code !== null ? late : said;
+}
+
+/** The interpreter failed: out of stack or memory where Python cannot catch it, or ended by the program itself. */
+const interpreterFailure = (error: unknown): DriverAnswer =>
+  failed("code_error", `The interpreter failed: ${String(error)}`);
+
+const failed = (code: ProgramError["code"], message: string): DriverAnswer => ({ result: null, code, message });
+
+function readDriverAnswer(text: string): DriverAnswer {
+  const said: DriverAnswer = JSON.parse(text);
+  if (said.result === null || isShallow(new TextEncoder().encode(said.result), bounds.depth)) return said;
+  return failed("code_output_too_large", `The result nests deeper than ${bounds.depth}.`);
+}
+
+/** Collects regular files only, not links. */
+function collect(fs: Interpreter["FS"]) {
+  const taker = fileTaker();
+  for (const name of namesIn(fs, output)) {
+    try {
+      const path = `${output}/${name}`;
+      const { mode, size }: { mode: number; size: number } = fs.lstat(path);
+      if (!fs.isFile(mode) || size > bounds.output) taker.drop();
+      else taker.take(name, fs.readFile(path));
+    } catch {
+      // The program made it unreadable, or its name is not allowed.
+      taker.drop();
+    }
+  }
+  return taker;
+}
+
+/** Returns no names if the program has removed the folder. */
+function namesIn(fs: Interpreter["FS"], folder: string): string[] {
+  try {
+    const names: string[] = fs.readdir(folder);
+    return names.filter((name) => name !== "." && name !== "..");
+  } catch {
+    return [];
+  }
+}
+
+const SIGINT = 2;
+const again_ms = 100;
+
+/**
+ * Interrupts the program at its deadline like Ctrl-C, repeatedly if it catches that. Its output and files are then
+ * kept, unlike when its process is killed. The returned function stops this, and returns true if the program was
+ * interrupted.
+ */
+function interruptAfter(python: Interpreter, timeout_ms: number): () => boolean {
+  let next = performance.now() + timeout_ms;
+  let interrupted = false;
+  // The interpreter reads this between instructions; usually a second thread writes to it.
+  const signals = {
+    get 0(): number {
+      if (performance.now() < next) return 0;
+      next += again_ms;
+      interrupted = true;
+      return SIGINT;
+    },
+    set 0(_: number) {},
+  };
+  python.setInterruptBuffer(signals as unknown as Uint8Array);
+  return () => {
+    next = Number.POSITIVE_INFINITY;
+    return interrupted;
+  };
+}

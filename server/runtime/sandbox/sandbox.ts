@@ -1,0 +1,76 @@
+import type { SandboxLevel } from "../../domain/api-types/enums.ts";
+import { build } from "../../lib/build-info.ts";
+import type { FairOptions } from "../../lib/fair-queue/fair-semaphore.ts";
+import { createFairQueue } from "../../lib/fair-queue/queue.ts";
+import { bounds } from "./bounds.ts";
+import { createChildren, type Spares } from "./children.ts";
+import { isPlainName } from "./file-name.ts";
+import type { Program, ProgramOutcome } from "./program.ts";
+import { programTask } from "./program-task.ts";
+
+interface SandboxOptions extends Spares {
+  /** Called for each program, so that the server need not wait for the self-test at start. */
+  level: () => SandboxLevel | Promise<SandboxLevel>;
+  /** Concurrent programs; others wait for their owner's turn. */
+  places?: FairOptions;
+}
+
+export interface Sandbox {
+  /** Rejects only if the signal is aborted. `owner` is used for fair scheduling. */
+  run(program: Program, signal: AbortSignal, owner?: string): Promise<ProgramOutcome>;
+  /** Kills all children, also busy ones. */
+  stop(): void;
+}
+
+/** Concurrent programs per thread, and the places kept free for owners without any. */
+export const programPlaces: FairOptions = {
+  count: 3 * navigator.hardwareConcurrency,
+  reserve: navigator.hardwareConcurrency,
+};
+
+/** Runs each program in a fresh child process that is never reused. */
+export function createSandbox({ level, places = programPlaces, spares = 2, idle_ms }: SandboxOptions): Sandbox {
+  const queue = createFairQueue(places);
+  const children = createChildren({ spares, idle_ms });
+  return {
+    async run(program, signal, owner = "") {
+      const now = await level();
+      const refusal = refuse(program, now);
+      if (refusal) return refused(refusal);
+      const options = { language: program.language, jailed: now === "strict" };
+      const task = () => programTask(program);
+      return queue.run(owner, signal, (beside) => children.perform(options, task, signal, beside));
+    },
+    stop: children.stop,
+  };
+}
+
+/** Error message of a lean build. */
+export const noPython = "This is a lean build of runnel, without Python.";
+
+function refuse({ language, code, files }: Program, level: SandboxLevel): string | null {
+  if (level === "off") return "Code does not run on this server.";
+  if (language === "python" && build.lean) return noPython;
+  if (language === "python" && level !== "strict") {
+    return "Python runs only where the system can enforce the sandbox (Linux with Landlock and seccomp).";
+  }
+  if (Buffer.byteLength(code) > bounds.source) return `The code is larger than ${bounds.source} bytes.`;
+  if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > bounds.input) {
+    return `The files are larger than ${bounds.input} bytes in all.`;
+  }
+  const odd = files.find(({ name }) => !isPlainName(name));
+  return odd ? `${JSON.stringify(odd.name)} is not a valid file name.` : null;
+}
+
+const refused = (message: string): ProgramOutcome => ({
+  result: null,
+  error: { code: "sandbox_failed", message },
+  stdout: "",
+  stderr: "",
+  stdout_truncated: false,
+  stderr_truncated: false,
+  files: [],
+  files_dropped: 0,
+  duration_ms: 0,
+  peak_memory_mb: null,
+});

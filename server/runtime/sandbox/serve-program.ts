@@ -1,0 +1,86 @@
+import { isShallow } from "../../lib/json-limits.ts";
+import { bounds } from "./bounds.ts";
+import { writeMessage } from "./child-output.ts";
+import type { DropPrivileges } from "./drop-privileges.ts";
+import { encodeFile } from "./end-message.ts";
+import { encodePacket } from "./packet.ts";
+import { readInput, writeOutput } from "./pipes.ts";
+import { decodeProgram } from "./program-message.ts";
+import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
+
+/** Runs a child that loads a language, runs one program, writes the answer and exits. */
+export async function serveProgram(load: LoadRuntime, dropPrivileges: DropPrivileges): Promise<never> {
+  const run = await load();
+  dropPrivileges();
+  writeMessage("ready");
+  const program = decodeProgram(readInput);
+  if (program === null) process.exit(0);
+  writeMessage("started");
+  const [stdout, stderr] = [printer("stdout"), printer("stderr")];
+  const end = limitResult(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));
+  const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
+  answer(end, truncated);
+  process.exit(0);
+}
+
+function answer({ result, error, files, files_dropped, peak_memory_mb }: ProgramEnd, truncated: object): void {
+  if (result !== null) writeOutput(encodePacket("result", encode(result)));
+  for (const file of files) writeOutput(encodePacket("file", encodeFile(file)));
+  const short = error && { ...error, message: error.message.slice(0, bounds.message) };
+  writeMessage("ended", { error: short, files_dropped, peak_memory_mb, ...truncated });
+}
+
+/** Enforces the parent's limits of a result, because the parent rejects a larger one. */
+function limitResult(end: ProgramEnd): ProgramEnd {
+  if (end.result === null) return end;
+  const json = encode(end.result);
+  if (json.length <= bounds.result && isShallow(json, bounds.depth)) return end;
+  const message = `The result is more than ${bounds.result} bytes of JSON, or nests deeper than ${bounds.depth}.`;
+  return { ...end, result: null, error: { code: "code_output_too_large", message } };
+}
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+const failed = (error: unknown): ProgramEnd => ({
+  result: null,
+  error: { code: "sandbox_failed", message: String(error) },
+  files: [],
+  files_dropped: 0,
+  peak_memory_mb: null,
+});
+
+const piece = 4096;
+const pause_ms = 50;
+
+/**
+ * Sends what a program prints: the first part at once, so that it is known even if the program is killed, the rest in
+ * pieces. `flush` sends the rest and returns true if anything was dropped.
+ */
+function printer(kind: "stdout" | "stderr") {
+  let room = bounds.printed;
+  let dropped = false;
+  let held: Uint8Array[] = [];
+  let size = 0;
+  let sent = Number.NEGATIVE_INFINITY;
+  const send = () => {
+    if (size > 0) writeOutput(encodePacket(kind, Buffer.concat(held)));
+    [held, size, sent] = [[], 0, performance.now()];
+  };
+  return {
+    print(text: string): void {
+      // A UTF-16 unit has at most three bytes: encode at most that much.
+      const bytes = new TextEncoder().encode(text.slice(0, room));
+      const fitting = bytes.subarray(0, room);
+      dropped ||= text.length > room || bytes.length > room;
+      if (fitting.length === 0) return;
+      held.push(fitting);
+      size += fitting.length;
+      room -= fitting.length;
+      if (size >= piece || performance.now() - sent > pause_ms) send();
+    },
+    flush(): boolean {
+      send();
+      return dropped;
+    },
+  };
+}

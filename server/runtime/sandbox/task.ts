@@ -1,0 +1,31 @@
+import type { Packet } from "./packet.ts";
+
+/** Reason why a child was ended before it had answered. */
+export interface StopReason {
+  kind: "late" | "memory" | "failed";
+  message: string;
+}
+
+/** Input of a child, and the checks of its answer. Nothing from the child is trusted: `onPacket` validates all of it. */
+export interface Task<Outcome> {
+  timeout_ms: number;
+  /** Clock for `timeout_ms`: wall time, or processor time with ten times as much wall time. */
+  timed_by: "clock" | "processor";
+  /** Memory limit in addition to what its language takes. */
+  memory_mb: number;
+  /** Messages for when time or memory is used up. */
+  late_message: string;
+  memory_message: string;
+  /** Maximum bytes of its output. */
+  output_max_bytes: number;
+  /** Bytes sent at once. */
+  order: readonly Uint8Array[];
+  /** Bytes sent after the start, as fast as the child reads. Iterated once, not before. */
+  content: Iterable<Uint8Array>;
+  /** Length of the content, as announced to the child. */
+  content_bytes: number;
+  /** Throws if the packet is not valid at this point. */
+  onPacket(packet: Packet): void;
+  isComplete(): boolean;
+  outcome(why: StopReason | null, duration_ms: number): Outcome;
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { Client, type Fetch, queryText } from "./client.ts";
+import { APIConnectionError, APITimeoutError, CertificateError } from "./errors.ts";
+import { List, type Page } from "./list.ts";
+import { RunStream } from "./run-stream.ts";
+
+/** A client whose requests `answer` answers, and the recorded requests. */
+function clientOf(answer: (url: URL, init: RequestInit, index: number) => Response | Promise<Response>) {
+  const asked: { method: string; url: URL; headers: Record<string, string>; body: unknown }[] = [];
+  const fetch: Fetch = async (address, init) => {
+    const url = new URL(address);
+    asked.push({ method: init.method!, url, headers: init.headers as Record<string, string>, body: init.body });
+    return await answer(url, init, asked.length - 1);
+  };
+  return { client: new Client({ baseUrl: "https://runnel.example/v1/", apiKey: "sk_test_1", fetch }), asked };
+}
+
+const soon = (status: number): Response => Response.json({}, { status, headers: { "retry-after": "0" } });
+
+test("a query omits undefined values, and writes objects and lists as the API reads them", () => {
+  expect(queryText(undefined)).toBe("");
+  expect(queryText({ limit: undefined })).toBe("");
+  const query = { limit: 2, files: false, "created_at[gt]": "2026-01-01", metadata: { "a b": "c&d" }, ids: ["x", "y"] };
+  expect(decodeURIComponent(queryText(query))).toBe(
+    "?limit=2&files=false&created_at[gt]=2026-01-01&metadata[a+b]=c&d&ids=x,y",
+  );
+});
+
+describe("a request", () => {
+  test("is sent, and its response read, with all digits of a long integer", async () => {
+    const json = '{"value":2512292042121000001}';
+    const { client, asked } = clientOf(() => new Response(json));
+    const value = 2512292042121000001n;
+    expect(await client.json<object>("PUT", "/v1/memory/mem_1/keys/k", { body: { value } })).toEqual({ value });
+    expect(asked[0]!.body).toBe(json);
+  });
+
+  test("has one key for all attempts if it is a POST, and none otherwise", async () => {
+    const { client, asked } = clientOf((_, __, index) => (index === 0 ? soon(503) : Response.json({ id: "agt_1" })));
+    expect(await client.json<object>("POST", "/v1/agents", { body: { name: "Weather" } })).toEqual({ id: "agt_1" });
+    const [first, second] = asked;
+    expect(first!.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second!.headers).toEqual(first!.headers);
+    expect(second!.body).toBe(first!.body);
+    expect(String(first!.url)).toBe("https://runnel.example/v1/agents");
+    await client.json("GET", "/v1/agents/agt_1");
+    expect(asked[2]!.headers).toEqual({ authorization: "Bearer sk_test_1" });
+  });
+
+  test("with a condition is not retried if its outcome is unknown", async () => {
+    const { client, asked } = clientOf(() => {
+      throw new TypeError("socket closed");
+    });
+    const condition = { headers: { "If-Match": '"3"' }, body: { value: 1 } };
+    expect(client.json("PUT", "/v1/memory/mem_1/keys/city", condition)).rejects.toBeInstanceOf(APIConnectionError);
+    await client.json("PATCH", "/v1/agents/agt_1", { body: { expected_version: 2 } }).catch(() => {});
+    expect(asked).toHaveLength(2);
+  });
+
+  test("with a wait gets that time on top of its timeout", async () => {
+    const never: Fetch = (_, { signal }) =>
+      new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
+    const late = new Client({ apiKey: "sk_test_1", timeoutMs: 5, maxRetries: 0, fetch: never });
+    await expect(late.json("GET", "/v1/me")).rejects.toBeInstanceOf(APITimeoutError);
+    const waiting = late.json("GET", "/v1/me", { query: { wait: 60 } }).catch((error: unknown) => error);
+    expect(await Promise.race([waiting, Bun.sleep(50)])).toBeUndefined();
+  });
+
+  test("to a server with an untrusted certificate fails at once and says what to do", async () => {
+    const { client, asked } = clientOf(() => {
+      throw new TypeError("fetch failed", {
+        cause: Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }),
+      });
+    });
+    const error = await client.json("GET", "/v1/me").catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(CertificateError);
+    expect(String(error)).toContain("RUNNEL_CACERT");
+    expect(asked).toHaveLength(1);
+  });
+
+  test("to a server other than runnel says so", async () => {
+    const { client } = clientOf(() => new Response("<html>Welcome"));
+    expect(client.json("GET", "/v1/me")).rejects.toThrow("Is that its address?");
+  });
+});
+
+describe("a list", () => {
+  const ids = ["e", "d", "c", "b", "a"];
+  /** Pages of two, split as by the API. */
+  const paged = () =>
+    clientOf(({ searchParams }) => {
+      const [after, before] = [searchParams.get("starting_after"), searchParams.get("ending_before")];
+      const left = before ? ids.slice(0, ids.indexOf(before)) : ids.slice(after ? ids.indexOf(after) + 1 : 0);
+      const data = before ? left.slice(-2) : left.slice(0, 2);
+      const [first_id = null, last_id = null] = [data[0], data.at(-1)];
+      return Response.json({ data, has_more: left.length > data.length, first_id, last_id });
+    });
+
+  test("iterates over all items, and requests a page only when needed", async () => {
+    const { client, asked } = paged();
+    const list = new List<string>(client, "/v1/agents", { limit: 2 });
+    expect(asked).toHaveLength(0);
+    expect(await list.toArray()).toEqual(ids);
+    expect(asked).toHaveLength(3);
+    expect(await list.toArray({ limit: 2 })).toEqual(["e", "d"]);
+    expect(asked).toHaveLength(4);
+    const page: Page<string> = await list;
+    expect(page).toEqual({ data: ["e", "d"], has_more: true, first_id: "e", last_id: "d" });
+  });
+
+  test("iterates backwards from `ending_before`, the nearest first", async () => {
+    const { client } = paged();
+    expect(await new List<string>(client, "/v1/agents", { ending_before: "b" }).toArray()).toEqual(["c", "d", "e"]);
+  });
+});
+
+test("a slim stream is read like a full one, and resumed after a lost connection", async () => {
+  const token = (id: string, data: object) => `event: token\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  const rest = { step_index: 0, seq: 2, run_id: "run_1", at: "2026-01-01T00:00:00.000Z" };
+  const parts = [
+    [token("2.3", { delta: "Hm ", kind: "reasoning", offset: 3, ...rest }), token("2.5", { delta: "😀" })],
+    [token("2.7", { delta: "a ", kind: "output", offset: 7, ...rest }), token("2.8", { delta: "b" })],
+  ];
+  const headers = { "content-type": "text/event-stream" };
+  const end = 'event: run.completed\nid: 4\ndata: {"run_id":"run_1"}\n\n';
+  const { client, asked } = clientOf(
+    (_, __, index) => new Response(parts[index]!.join("") + (index === 1 ? end : ""), { headers }),
+  );
+  const stream = new RunStream(client, { path: "/v1/runs", body: {} }, { slim: true });
+  const tokens: unknown[] = [];
+  for await (const { event, data } of stream) if (event === "token") tokens.push(data);
+  expect(tokens).toEqual([
+    { delta: "Hm ", kind: "reasoning", offset: 3, ...rest },
+    { delta: "😀", kind: "reasoning", offset: 5, ...rest },
+    { delta: "a ", kind: "output", offset: 7, ...rest },
+    { delta: "b", kind: "output", offset: 8, ...rest },
+  ]);
+  expect(stream.text).toBe("a b");
+  expect(asked.map(({ url }) => url.pathname + url.search)).toEqual([
+    "/v1/runs?frames=slim",
+    "/v1/runs/run_1/events?frames=slim",
+  ]);
+});

@@ -1,0 +1,157 @@
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { SandboxLevel } from "../../domain/api-types/enums.ts";
+import { build } from "../../lib/build-info.ts";
+import { processTable } from "../../lib/process-table.ts";
+import type { Db } from "../../storage/db/open.ts";
+import type { Instruments } from "./instruments.ts";
+
+/** State of the scheduled backups. */
+export interface BackupState {
+  /** Time of the newest backup; null if none is known. */
+  last_success_ms: number | null;
+  /** Number of failures since the start. */
+  failures: number;
+}
+
+/** Replication metrics of the cell that a node leads. */
+export interface ClusterFigures {
+  epoch: number;
+  rows: number;
+  bytes: number;
+  acked: number;
+  waiting: number;
+  silent_ms: number;
+  reconnects: number;
+}
+
+interface GaugeSources {
+  db: Pick<Db, "sqlite">;
+  /** Path of the database file; absent if it is in memory. */
+  database?: string;
+  sandbox: { known(): SandboxLevel | null };
+  /** Absent if backups are not scheduled. */
+  backups?: () => BackupState;
+  /** Set on a node that leads a cell. */
+  cluster?: () => ClusterFigures;
+  /** Connections to model servers with a concurrency limit. */
+  modelPlaces(): { connection: string; count: number; taken: number; waiting: number }[];
+  /** Number of runs being executed. */
+  driving(): number;
+  now: () => number;
+}
+
+const started_s = (Date.now() - performance.now()) / 1000;
+const lagEvery_ms = 500;
+
+/** Gauges that are computed at each scrape instead of being updated. */
+export function createGauges(
+  instruments: Instruments,
+  { db, database, sandbox, backups, cluster, modelPlaces, driving, now }: GaugeSources,
+) {
+  const { runs, memory, webhooks } = instruments;
+  const count = (sql: string) => {
+    const query = db.sqlite.query<{ n: number }, []>(sql);
+    return () => query.get()!.n;
+  };
+  // Joined with projects, because the index begins with project and environment.
+  const selectRuns = db.sqlite.query<{ status: string; n: number; oldest: number }, []>(
+    `SELECT status, count(*) AS n, min(status_since_ms) AS oldest FROM projects JOIN runs ON runs.project_id = projects.id
+     WHERE environment IN ('test', 'live') AND status IN ('queued', 'in_progress', 'requires_action') GROUP BY status`,
+  );
+  const pendingDeliveries = count("SELECT count(*) AS n FROM webhook_deliveries WHERE next_at_ms IS NOT NULL");
+  // Counts the same webhooks as the alert: only those that the server disabled.
+  const disabledWebhooks = count(
+    `SELECT count(*) AS n FROM webhooks WHERE run_id IS NULL AND deleted_at_ms IS NULL
+     AND disabled_reason IN ('gone', 'failing')`,
+  );
+  const indexing = count("SELECT count(*) AS n FROM memory_entries WHERE status = 'processing'");
+  const filesInWork = count("SELECT count(*) AS n FROM files WHERE status IN ('uploaded', 'processing')");
+  instruments.build.set({ version: build.version, commit: build.commit }, 1);
+
+  let lag_ms = 0;
+  let expected = performance.now() + lagEvery_ms;
+  const timer = setInterval(() => {
+    lag_ms = Math.max(lag_ms, performance.now() - expected);
+    expected = performance.now() + lagEvery_ms;
+  }, lagEvery_ms).unref();
+
+  function lookAtRuns(): void {
+    const rows = new Map(selectRuns.all().map((row) => [row.status, row]));
+    for (const status of ["queued", "in_progress", "requires_action"])
+      runs.now.set({ status }, rows.get(status)?.n ?? 0);
+    const queued = rows.get("queued");
+    runs.oldest.set(queued ? Math.max(0, now() - queued.oldest) / 1000 : 0);
+    runs.driven.set(driving());
+  }
+
+  function lookAtModels(): void {
+    for (const { connection, count, taken, waiting } of modelPlaces()) {
+      instruments.models.places.set({ connection }, count);
+      instruments.models.taken.set({ connection }, taken);
+      instruments.models.waiting.set({ connection }, waiting);
+    }
+  }
+
+  function lookAtDisk(): void {
+    if (database === undefined) return;
+    for (const [file, path] of [
+      ["database", database],
+      ["wal", `${database}-wal`],
+    ] as const)
+      instruments.database.size.set({ file }, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    const { bavail, bsize } = statfsSync(dirname(database));
+    instruments.database.free.set(bavail * bsize);
+  }
+
+  function lookAtBackups(): void {
+    if (!backups) return;
+    const { last_success_ms, failures } = backups();
+    if (last_success_ms !== null) instruments.backups.lastSuccess.set(last_success_ms / 1000);
+    instruments.backups.failures.set(failures);
+  }
+
+  function lookAtCluster(): void {
+    if (!cluster) return;
+    const { epoch, rows, bytes, acked, waiting, silent_ms, reconnects } = cluster();
+    const { cluster: shown } = instruments;
+    shown.leads.set(1);
+    shown.epoch.set(epoch);
+    shown.row.set(acked);
+    shown.waiting.set(waiting);
+    shown.silent.set(silent_ms / 1000);
+    shown.rows.set(rows);
+    shown.bytes.set(bytes);
+    shown.reconnects.set(reconnects);
+  }
+
+  function lookAtProcess(): void {
+    const { cpu, resident, files, maxFiles, started, lag } = instruments.process;
+    const { user, system } = process.cpuUsage();
+    cpu.set((user + system) / 1e6);
+    resident.set(process.memoryUsage.rss());
+    started.set(started_s);
+    lag.set(lag_ms / 1000);
+    lag_ms = 0;
+    const [open, most] = [processTable.openFiles("self"), processTable.openFilesMax("self")];
+    if (open) files.set(open.length);
+    if (most !== null) maxFiles.set(most);
+  }
+
+  return {
+    look(): void {
+      lookAtRuns();
+      lookAtModels();
+      lookAtDisk();
+      lookAtProcess();
+      lookAtBackups();
+      lookAtCluster();
+      webhooks.pending.set(pendingDeliveries());
+      webhooks.disabled.set(disabledWebhooks());
+      memory.indexing.set(indexing());
+      memory.files.set(filesInWork());
+      instruments.sandbox.set(sandbox.known() === "strict" ? 1 : 0);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

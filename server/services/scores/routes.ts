@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+import { Deleted, listOf } from "../../domain/api-types/schema.ts";
+import { Score } from "../../domain/api-types/score.ts";
+import type { Auth } from "../../http/auth.ts";
+import { plainListQuery, readPage } from "../../http/page.ts";
+import { idOf, pathOf, pathWith } from "../../http/schemas.ts";
+import { requireFeedback } from "./client-token-rules.ts";
+import { PutScore, ScoreName } from "./schema.ts";
+import type { ScoreStore } from "./store.ts";
+
+const filters = { run_id: idOf("run"), thread_id: idOf("thread"), agent_id: idOf("agent"), name: ScoreName };
+
+/** `/v1/scores` and the scores of a run. Chat users give feedback here and see only their own. */
+export const scoreRoutes = ({ auth, scores }: { auth: Auth; scores: ScoreStore }) =>
+  new Elysia({ tags: ["Scores"] })
+    .use(auth)
+    .put(
+      "/runs/:id/scores/:name",
+      ({ principal, params: { id, name }, body }) => {
+        requireFeedback(principal, name, body);
+        return scores.put(principal, id, name, body);
+      },
+      {
+        operation: {
+          id: "runs.scores.set",
+          summary: "Score a run, or change your score of it",
+          needs: "run",
+          client: "score",
+          visitors: true,
+          returns: Score,
+        },
+        params: pathWith({ id: idOf("run"), name: ScoreName }),
+        body: PutScore,
+      },
+    )
+    .get("/scores", ({ principal, request }) => scores.list(principal, readPage(request.url, filters)), {
+      operation: {
+        id: "scores.list",
+        summary: "List scores of runs",
+        needs: "read_or_run",
+        client: "score",
+        visitors: true,
+        query: { ...plainListQuery, ...filters },
+        returns: listOf(Score),
+      },
+    })
+    .delete("/scores/:id", ({ principal, params: { id } }) => scores.remove(principal, id), {
+      operation: {
+        id: "scores.delete",
+        summary: "Delete a score",
+        needs: "run",
+        client: "score",
+        visitors: true,
+        returns: Deleted,
+      },
+      params: pathOf("score"),
+    });

@@ -1,0 +1,13 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../../domain/limits.ts";
+import { closedObject, orNull } from "../../lib/schema.ts";
+
+/** Name of a score. */
+export const ScoreName = Type.String({ pattern: "^[a-z][a-z0-9_.-]{0,63}$" });
+
+/** Body of `PUT /v1/runs/:id/scores/:name`: the complete score. */
+export const PutScore = closedObject({
+  value: Type.Number({ minimum: -1e12, maximum: 1e12 }),
+  comment: Type.Optional(orNull(Type.String({ maxLength: limits.score_comment_length }))),
+});
+export type PutScore = Static<typeof PutScore>;

@@ -1,0 +1,96 @@
+import type { Database } from "bun:sqlite";
+import { statfsSync } from "node:fs";
+import { AppError } from "../../domain/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Ballast } from "./ballast.ts";
+
+/** Returns the number of bytes to keep free on a disk of this size. */
+export type Reserve = (disk_bytes: number) => number;
+
+/** Reserves 512 MB, or 5 % of a smaller disk. */
+export const defaultReserve: Reserve = (disk_bytes) => Math.min(512 * 1024 * 1024, disk_bytes * 0.05);
+
+/** Monitors free disk space, so that new work is refused while there is still room to finish the work in progress. */
+interface DiskSpace {
+  /** Throws `storage_full` if less than the reserve is free, as of the last check or (`fresh`) of this moment. */
+  requireRoom(fresh?: boolean): void;
+  /** Checks now instead of at the next interval. */
+  look(): void;
+  stop(): void;
+}
+
+interface SpaceOptions {
+  folder: string;
+  sqlite: Database;
+  ballast: Ballast;
+  reserve?: Reserve;
+  log: Log;
+  look_ms?: number;
+}
+
+const retryAfter_seconds = 30;
+// A burst of requests fills a megabyte in less than a second. A check costs one or two microseconds.
+const fresh_ms = 20;
+
+export function createDiskSpace({
+  folder,
+  sqlite,
+  ballast,
+  reserve = defaultReserve,
+  log,
+  look_ms = 1000,
+}: SpaceOptions): DiskSpace {
+  const freePages = sqlite.query<{ n: number }, []>(
+    "SELECT freelist_count * page_size AS n FROM pragma_freelist_count, pragma_page_size",
+  );
+  let isLow = false;
+  let free = 0;
+  let kept = 0;
+  let looked_at = 0;
+
+  function look(): void {
+    looked_at = performance.now();
+    const { bavail, bsize, blocks } = statfsSync(folder);
+    free = bavail * bsize;
+    kept = reserve(blocks * bsize);
+    const low = free < kept && !isReusable();
+    if (low !== isLow) tell(low);
+    isLow = low;
+  }
+
+  /** Creates the ballast again, unless that would itself bring the disk below the reserve. */
+  function keepBallast(): void {
+    if (!ballast.held() && free - ballast.size_bytes > kept)
+      ballast.make().catch((error) => log.warn("the ballast file cannot be written", { error }));
+  }
+
+  /**
+   * True if the free pages that deleted runs left in the database suffice; only while the disk has room for the WAL.
+   */
+  const isReusable = (): boolean => free > kept / 8 && free + freePages.get()!.n > kept;
+
+  function tell(low: boolean): void {
+    const fields = { path: folder, free_mb: megabytes(free), kept_free_mb: megabytes(kept) };
+    if (low) log.error("the disk is nearly full: new runs are refused until there is room", fields);
+    else log.info("the disk has room again: new runs are taken", fields);
+  }
+
+  look();
+  const timer = setInterval(() => {
+    look();
+    keepBallast(); // Not at once, to keep the start fast.
+  }, look_ms).unref();
+  return {
+    requireRoom(fresh = false) {
+      if (fresh || performance.now() - looked_at > fresh_ms) look();
+      if (isLow)
+        throw new AppError("storage_full", "The server's disk is nearly full: it takes no new work now.", {
+          retryAfter: retryAfter_seconds,
+        });
+    },
+    look,
+    stop: () => clearInterval(timer),
+  };
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;

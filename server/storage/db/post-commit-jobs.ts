@@ -1,0 +1,80 @@
+import type { Log } from "../../lib/log.ts";
+import type { Db } from "./open.ts";
+
+interface PostCommitJobs {
+  db: Pick<Db, "write">;
+  /** Does the due work while `goOn` returns true. */
+  work(goOn: () => boolean): Promise<void>;
+  /** Throws while the disk is nearly full: the reserve is for runs, and this work can wait. */
+  requireRoom?: () => void;
+  log: Pick<Log, "error">;
+  /** Log message for failed work. */
+  failed: string;
+  soon_ms?: number;
+  again_ms?: number;
+}
+
+/** Runs background work that follows commits, one piece at a time and only after commits. Failed work is retried. */
+export function createPostCommitJobs({
+  db,
+  work,
+  requireRoom = () => {},
+  log,
+  failed,
+  soon_ms = 500,
+  again_ms = 5_000,
+}: PostCommitJobs) {
+  let isRunning = false;
+  let timer: Timer | undefined;
+  let working: Promise<void> | null = null;
+  let isCommitted = false; // True if there was a commit during the work, possibly after its reads.
+
+  async function attempt(): Promise<boolean> {
+    try {
+      requireRoom();
+    } catch {
+      return false;
+    }
+    try {
+      await work(() => isRunning);
+      return true;
+    } catch (error) {
+      log.error(failed, { error });
+      return false;
+    }
+  }
+
+  function look(): void {
+    timer = undefined;
+    isCommitted = false;
+    working = attempt().then((done) => {
+      working = null; // First, because `arm` does nothing while work runs.
+      if (!done) arm(again_ms);
+      else if (isCommitted) arm(soon_ms);
+    });
+  }
+
+  function arm(ms: number): void {
+    isCommitted = true;
+    if (!isRunning || timer || working) return;
+    timer = setTimeout(look, ms).unref();
+  }
+
+  db.write.timed(() => arm(soon_ms));
+
+  return {
+    start(): void {
+      isRunning = true;
+      arm(soon_ms);
+    },
+    /** Resolves when no work is running. */
+    async stop(): Promise<void> {
+      isRunning = false;
+      clearTimeout(timer);
+      timer = undefined;
+      await working;
+    },
+    /** The running work, or null; never rejects. */
+    working: (): Promise<void> | null => working,
+  };
+}

@@ -1,0 +1,123 @@
+/** Cache of rows of one kind. Rows are shared: callers must not modify them. */
+interface CachedRows<Key extends string[], Row> {
+  /** Returns the row, from the database if it is not cached. */
+  of(...key: Key): Row;
+  /** Returns the cached row, or undefined if it would have to be read. */
+  known(...key: Key): Row | undefined;
+  /** Caches the row's new value. Call it inside a write that declares what it touches. */
+  note(row: Row, ...key: Key): void;
+  /** Removes a row that may have changed. Call it inside such a write. */
+  drop(...key: Key): void;
+}
+
+export type RowCache = ReturnType<typeof createRowCache>;
+
+interface Bounds<Row> {
+  most?: number;
+  /**
+   * Returns the memory of a row in bytes, for rows that may be long: all of a kind together take at most `most_bytes`.
+   */
+  bytesOf?: (row: Row) => number;
+}
+
+const default_most = 10_000;
+const most_bytes = 16 * 1024 * 1024;
+
+/**
+ * Row cache with one invalidation rule: any commit of another process, any rollback, and any write that does not
+ * declare that it leaves these rows alone clears it. During such a write nothing is cached.
+ */
+export function createRowCache({ dataVersion, beginRead }: { dataVersion(): number; beginRead(): void }) {
+  let version = dataVersion();
+  let generation = 0;
+  let changing = false;
+
+  const forget = (): void => void generation++;
+
+  /**
+   * Caches the results of `read`. Beyond the bounds the older half is dropped at once: finding the first key of a map
+   * with many deletions takes longer than reading a row.
+   */
+  function rows<Key extends string[], Row>(
+    read: (...key: Key) => Row,
+    { most = default_most, bytesOf = () => 0 }: Bounds<Row> = {},
+  ): CachedRows<Key, Row> {
+    let [older, newer] = [new Map<string, Row>(), new Map<string, Row>()];
+    let bytes = 0; // Bytes of the newer half.
+    let of = generation;
+
+    function goOn(behind: Map<string, Row>): void {
+      [older, newer] = [behind, new Map()];
+      bytes = 0;
+    }
+
+    function note(row: Row, ...key: Key): void {
+      if (changing) return;
+      if (of !== generation) goOn(new Map());
+      of = generation;
+      const own = bytesOf(row);
+      if (own > most_bytes / 2) {
+        drop(...key);
+        return;
+      }
+      if (newer.size >= most / 2 || bytes + own > most_bytes / 2) goOn(newer);
+      newer.set(nameOf(key), row);
+      bytes += own;
+    }
+
+    function drop(...key: Key): void {
+      newer.delete(nameOf(key));
+      older.delete(nameOf(key));
+    }
+
+    function find(...key: Key): Row | undefined {
+      beginRead(); // Checks whether another process has committed.
+      if (changing || of !== generation) return undefined;
+      const name = nameOf(key);
+      const row = newer.get(name);
+      return row === undefined ? older.get(name) : row; // Null is cached for a row that does not exist.
+    }
+
+    return {
+      of(...key) {
+        const row = find(...key);
+        if (row !== undefined) return row;
+        const fresh = read(...key);
+        note(fresh, ...key);
+        return fresh;
+      },
+      known: find,
+      note,
+      drop,
+    };
+  }
+
+  return {
+    rows,
+    forget,
+    /** Clears the cache if another process has committed. Must be called at the beginning of every transaction. */
+    look(): void {
+      const now = dataVersion();
+      if (now === version) return;
+      version = now;
+      forget();
+    },
+    /** Runs a job that may change any row. */
+    change<T>(job: () => T): T {
+      changing = true;
+      try {
+        return job();
+      } finally {
+        changing = false;
+        forget();
+      }
+    },
+  };
+}
+
+/**
+ * Joins the parts of a key. Parts chosen by clients come last, so that different keys have different names. A single
+ * part is used as it is, since its hash is known; several are concatenated, because `join` takes six times as long.
+ */
+const nameOf = (key: readonly string[]): string =>
+  key.length === 1 ? key[0]! : key.reduce((name, part) => `${name} ${part}`, "");

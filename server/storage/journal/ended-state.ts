@@ -1,0 +1,33 @@
+import type { JournalEntry, RunCreated } from "../../domain/run-event.ts";
+import { apply, initialState, type RunState } from "../../domain/run-state.ts";
+import { triggerOf } from "../../domain/run-trigger.ts";
+import { noUsage } from "../../domain/usage.ts";
+import type { runs } from "../db/schema.ts";
+import type { Journal } from "./journal.ts";
+
+/** Columns of a run's row that are needed here. */
+export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" | "created_at_ms" | "worked_ms">;
+
+/**
+ * Returns the state of an ended run without its messages and calls, from its first and last entry: as fast for 20,000
+ * entries as for five. Returns null for an imported record, whose claims may be wrong.
+ */
+export function endedState(
+  journal: Pick<Journal, "startOf">,
+  { seq, attempt, created_at_ms, worked_ms }: EndedRow,
+  first: JournalEntry | undefined,
+  last: JournalEntry | undefined,
+): RunState | null {
+  if (first?.event.type !== "run.created" || first.event.imported || !last || !("usage" in last.event)) return null;
+  const { event: run } = first;
+  const { recorded_to = 0 } = run;
+  const usage = seq > recorded_to ? last.event.usage! : noUsage;
+  const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
+  const before = { ...initialState, run, attempt, seq: seq - 1 };
+  return { ...apply(before, last), ...begun };
+}
+
+function startOf(journal: Pick<Journal, "startOf">, run: RunCreated, created_at_ms: number): number | null {
+  const at = journal.startOf(run.run_id, triggerOf(run) === "fork" ? (run.recorded_to ?? 0) : 0);
+  return at === undefined ? created_at_ms : at;
+}

@@ -1,0 +1,131 @@
+import type { RunEvent } from "../../domain/run-event.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { longestText } from "../../domain/truncate-resource.ts";
+import { parseExact } from "../../lib/exact-numbers.ts";
+import { sha256 } from "../../lib/hash.ts";
+import type { Db } from "../db/open.ts";
+
+// A shorter payload is cheaper in its row than behind a hash.
+const blobMin = 4096;
+
+// Longer values of the fields below are read in part.
+const wholeBytes = 64 * 1024;
+const ofRuns = new Set([
+  "input",
+  "earlier",
+  "output",
+  "output_json",
+  "error",
+  "reason",
+  "required_action",
+  "metadata",
+  "file_ids",
+  "budget",
+  "replay",
+]);
+const ofSteps = new Set(["answer", "call"]);
+
+// Maximum number of blobs that are remembered as stored.
+const knownMost = 1000;
+
+/** Content of a blob and its hash, which is its id. */
+export interface Content {
+  content: string;
+  hash: string;
+}
+
+/** An event as its row stores it, and the length of the whole as JSON. */
+export interface EncodedEvent {
+  data: string;
+  blobs: string | null;
+  length: number;
+}
+
+export const contentOf = (content: string): Content => ({ content, hash: sha256(content) });
+
+/** Moves large fields of events into content-addressed blobs and back. Equal contents are stored once. */
+export function createEventCodec({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
+  const insertBlob = sqlite.query(
+    "INSERT OR IGNORE INTO blobs (project_id, environment, hash, content) VALUES (?, ?, ?, ?)",
+  );
+  // Many runs have the same agent: a blob known to be stored is not inserted again.
+  const stored = kept.rows((..._key: [project_id: string, environment: string, hash: string]): boolean => false, {
+    most: knownMost,
+  });
+  const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)");
+  const selectBlob = sqlite.query<{ content: string }, [string, string, string]>(
+    "SELECT content FROM blobs WHERE project_id = ? AND environment = ? AND hash = ?",
+  );
+  // SQLite shortens the content, so that the rest of it is never read.
+  const selectBrief = sqlite.query<{ content: string | null; shortened: number }, [string, string, string]>(
+    `SELECT octet_length(content) > ${wholeBytes} AS shortened, CASE
+       WHEN octet_length(content) <= ${wholeBytes} OR ?3 IN ('error', 'required_action', 'metadata', 'earlier') THEN content
+       WHEN ?3 = 'call' THEN json_set(content, '$.arguments', json('{}'))
+       WHEN ?3 = 'answer' THEN json_patch(content, '{"parts":[],"deltas":[]}')
+       WHEN ?3 = 'replay' THEN json_patch(content, '{"divergences":[]}')
+       WHEN substr(content, 1, 1) = '"' THEN json_quote(substr(content ->> '$', 1, ${longestText + 1})) END AS content
+     FROM blobs JOIN runs ON runs.id = ?1 AND blobs.project_id = runs.project_id
+     AND blobs.environment = runs.environment WHERE blobs.hash = ?2`,
+  );
+  const selectRunBlob = sqlite.query<{ content: string }, [string, string]>(
+    `SELECT content FROM blobs JOIN runs ON runs.id = ? AND blobs.project_id = runs.project_id
+     AND blobs.environment = runs.environment WHERE blobs.hash = ?`,
+  );
+
+  function put({ project_id, environment }: Scope, runId: string, { content, hash }: Content): string {
+    if (!stored.known(project_id, environment, hash)) insertBlob.run(project_id, environment, hash, content);
+    stored.note(true, project_id, environment, hash);
+    insertUse.run(runId, hash);
+    return hash;
+  }
+
+  function pack(scope: Scope, runId: string, event: RunEvent): EncodedEvent {
+    const data = JSON.stringify(event);
+    const { length } = data;
+    if (length < blobMin) return { data, blobs: null, length };
+    const small: Record<string, unknown> = {};
+    const moved: Record<string, string> = {};
+    for (const [field, value] of Object.entries(event)) {
+      const json = JSON.stringify(value) ?? "null";
+      if (json.length < blobMin) small[field] = value;
+      else moved[field] = put(scope, runId, contentOf(json));
+    }
+    return { data: JSON.stringify(small), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
+  }
+
+  /** Returns the event, and its length as JSON. */
+  function unpack(runId: string, data: string, blobs: string | null): { event: RunEvent; length: number } {
+    const event = parseExact<RunEvent & Record<string, unknown>>(data);
+    let { length } = data;
+    for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
+      const { content } = found(selectRunBlob.get(runId, hash), hash);
+      event[field] = parseExact(content);
+      length += content.length;
+    }
+    return { event, length };
+  }
+
+  /** Returns the event with only those large fields that show the run's state, and shortens long ones for lists. */
+  function unpackBrief(runId: string, data: string, blobs: string | null): { event: RunEvent; shortened: string[] } {
+    const event = parseExact<RunEvent & Record<string, unknown>>(data);
+    const shortened: string[] = [];
+    const wanted = event.type.startsWith("run.") ? ofRuns : ofSteps;
+    for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
+      if (!wanted.has(field)) continue;
+      const row = found(selectBrief.get(runId, hash, field), hash);
+      if (row.content !== null) event[field] = parseExact(row.content);
+      if (row.shortened) shortened.push(field);
+    }
+    return { event, shortened };
+  }
+
+  const get = ({ project_id, environment }: Scope, hash: string): string =>
+    found(selectBlob.get(project_id, environment, hash), hash).content;
+
+  return { pack, unpack, unpackBrief, put, get };
+}
+
+function found<Row>(row: Row | null, hash: string): Row {
+  if (!row) throw new Error(`Blob ${hash} is missing.`);
+  return row;
+}

@@ -1,0 +1,167 @@
+import type { JournalEntry } from "../../domain/run-event.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Db } from "../db/open.ts";
+import { createPostCommitJobs } from "../db/post-commit-jobs.ts";
+import type { runs } from "../db/schema.ts";
+import { isShown, type Journal } from "./journal.ts";
+
+const columns = [
+  ...(["id", "project_id", "environment", "agent_id", "status", "seq", "model", "user_id", "session_id"] as const),
+  ...(["thread_id", "origin", "created_at_ms", "ended_at_ms", "worked_ms", "summary", "projected"] as const),
+];
+
+/** Row of an ended run. `summary` is the run as JSON, once its trace was deleted. */
+export type EndedRun = Scope &
+  Pick<typeof runs.$inferSelect, (typeof columns)[number]> & {
+    ended_at_ms: number;
+    /** Metadata as JSON. */
+    metadata: string;
+  };
+
+/** Projects one run: receives every entry, then writes inside a write that may be retried. */
+interface Projected {
+  entry(entry: JournalEntry): void;
+  write(): void;
+  /** Returns the run's cost in nano-dollars, or null if unknown. Stored in its row together with the done mark. */
+  cost?(): number | null;
+}
+
+/** A projection of ended runs that may run seconds later. `bit` marks a run as done. */
+export interface Projection {
+  bit: number;
+  begin(run: EndedRun): Projected;
+}
+
+/** Measures the working time of this thread, without waits for its turn and for commits. */
+function stopwatch() {
+  let worked_ms = 0;
+  return {
+    work<T>(of: () => T): T {
+      const begun = performance.now();
+      try {
+        return of();
+      } finally {
+        worked_ms += performance.now() - begun;
+      }
+    },
+    worked_ms: () => worked_ms,
+  };
+}
+type Stopwatch = ReturnType<typeof stopwatch>;
+
+/** All bits: a run with nothing left to project. Also in the index `runs_unprojected`. */
+const all = 3;
+
+// A write takes at most this long, and after it the thread is free for `share` times as long.
+const write_ms = 5;
+const share = 4;
+const runsPerRound = 200;
+const entriesPerRead = 200;
+
+interface EndedRunsOptions {
+  db: Db;
+  journal: Pick<Journal, "readSome">;
+  log: Log;
+  /** Throws while the disk is nearly full. */
+  requireRoom?: () => void;
+}
+
+/**
+ * Projects ended runs in the background, outside of the runs' commits. Pending work is marked in their rows, so that a
+ * crash neither loses nor repeats any; newest runs come first. Idle while nothing is committed.
+ */
+export function createPostRunProjections({ db, journal, log, requireRoom }: EndedRunsOptions) {
+  const { sqlite } = db;
+  const projections: Projection[] = [];
+  const selectDue = sqlite.query<EndedRun, [number]>(
+    `SELECT ${columns.join(", ")}, metadata FROM runs INDEXED BY runs_unprojected
+     WHERE ended_at_ms IS NOT NULL AND projected < ${all} AND ${isShown} ORDER BY id DESC LIMIT ?`,
+  );
+  const mark = sqlite.query<unknown, [number, number | null, string, number, number]>(
+    `UPDATE runs SET projected = ?1, cost_nano_usd = ifnull(?2, cost_nano_usd)
+     WHERE id = ?3 AND projected = ?4 AND (summary IS NULL) = ?5`,
+  );
+
+  /** Passes a run's entries to the projections that have not seen it; of a corrupt record those before the fault. */
+  async function collect(run: EndedRun, { work }: Stopwatch, rest: () => Promise<void>): Promise<Projected[]> {
+    const due = projections.filter(({ bit }) => (run.projected & bit) === 0).map(({ begin }) => begin(run));
+    if (run.summary !== null) return due;
+    try {
+      for (let after = 0; ; ) {
+        const entries = work(() => {
+          const { entries } = journal.readSome(run.id, after, entriesPerRead);
+          for (const entry of entries) for (const one of due) one.entry(entry);
+          return entries;
+        });
+        if (entries.length === 0) return due;
+        after = entries.at(-1)!.seq;
+        await rest();
+      }
+    } catch (error) {
+      log.warn("a run is not found by all that it says: its record is damaged", { run_id: run.id, error });
+      return due;
+    }
+  }
+
+  /**
+   * Writes the projections of a run, unless it was changed or deleted since it was read; it is then read again. Call it
+   * inside a write.
+   */
+  function write({ id, projected, summary }: EndedRun, of: readonly Projected[]): void {
+    const cost = of.flatMap((one) => one.cost?.() ?? [])[0] ?? null;
+    if (mark.run(all, cost, id, projected, summary === null ? 1 : 0).changes === 0) return;
+    for (const one of of) one.write();
+  }
+
+  /** Projects up to `limit` due runs, and returns their number. */
+  async function round(limit: number, pause: (worked_ms: number) => Promise<void>): Promise<number> {
+    const rest = createYielder();
+    const due = selectDue.all(limit).reverse(); // Ascending ids are cheaper to write into an index.
+    for (let from = 0; from < due.length; ) {
+      const watch = stopwatch();
+      const ready: (readonly [EndedRun, Projected[]])[] = [];
+      for (; from < due.length && watch.worked_ms() < write_ms; from++) {
+        ready.push([due[from]!, await collect(due[from]!, watch, rest)]);
+        await rest();
+      }
+      for (let done = 0; done < ready.length; ) {
+        const first = done;
+        const writeSome = () => {
+          let next = first;
+          for (const until = performance.now() + write_ms; next < ready.length; next++) {
+            if (next > first && performance.now() > until) break;
+            write(...ready[next]!);
+          }
+          return next;
+        };
+        done = await db.write(() => watch.work(writeSome), "", "runs");
+      }
+      await pause(watch.worked_ms());
+    }
+    return due.length;
+  }
+
+  const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
+  const { start, stop, working } = createPostCommitJobs({
+    db,
+    log,
+    requireRoom,
+    failed: "runs that are over are not searchable yet",
+    async work(goOn) {
+      while (goOn() && (await round(runsPerRound, beside)) === runsPerRound);
+    },
+  });
+
+  return {
+    follow: (projection: Projection): void => void projections.push(projection),
+    start,
+    stop,
+    /** Projects all due runs now, without pauses. */
+    async catchUp(): Promise<void> {
+      await working();
+      while ((await round(runsPerRound, async () => {})) > 0);
+    },
+  };
+}

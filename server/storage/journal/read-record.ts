@@ -1,0 +1,20 @@
+import type { JournalEntry } from "../../domain/run-event.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
+import type { Journal } from "./journal.ts";
+
+const entriesPerRead = 50;
+
+/** Reads the whole record of a run in pieces, with pauses. */
+export async function readRecord(
+  journal: Pick<Journal, "read">,
+  runId: string,
+  rest: () => Promise<void> = createYielder(),
+): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for (;;) {
+    const some = journal.read(runId, entries.at(-1)?.seq ?? 0, entriesPerRead);
+    entries.push(...some);
+    if (some.length < entriesPerRead) return entries;
+    await rest();
+  }
+}

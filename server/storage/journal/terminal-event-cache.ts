@@ -1,0 +1,71 @@
+import { createFold, initialState, isOver, type RunState } from "../../domain/run-state.ts";
+import type { runs } from "../db/schema.ts";
+import { type EndedRow, endedState } from "./ended-state.ts";
+import type { Journal } from "./journal.ts";
+
+/** State of a run without its messages and calls. */
+interface Brief {
+  state: RunState;
+  /** Names of fields that were shortened. */
+  shortened: readonly string[];
+}
+
+/** Columns of a run's row that are needed here. */
+export type TerminalEventRow = EndedRow & Pick<typeof runs.$inferSelect, "status">;
+
+export type TerminalEventCache = ReturnType<typeof createTerminalEventCache>;
+
+const piece = 100;
+const keptMost = 1000;
+const nothing: Brief = { state: initialState, shortened: [] };
+
+/**
+ * Reads the states of runs for lists. For an ended run the first and the last entry suffice. An active or imported one
+ * is folded without its large fields and cached: later reads add only its new entries.
+ */
+export function createTerminalEventCache(journal: Pick<Journal, "readBrief" | "startOf" | "has">) {
+  const kept = new Map<string, Brief>();
+
+  /** Returns null if the run is gone. */
+  async function briefOf(row: TerminalEventRow, rest: () => Promise<void>): Promise<Brief | null> {
+    if (!isOver(row.status)) return underWay(row.id, rest);
+    const brief = ended(row);
+    if (brief) kept.delete(row.id);
+    return brief ?? underWay(row.id, rest);
+  }
+
+  function ended(row: TerminalEventRow): Brief | null {
+    const [first] = journal.readBrief(row.id, 0, 1);
+    const [last] = journal.readBrief(row.id, row.seq - 1, 1);
+    const state = endedState(journal, row, first, last);
+    return state && { state, shortened: [...first!.shortened, ...last!.shortened] };
+  }
+
+  async function underWay(id: string, rest: () => Promise<void>): Promise<Brief | null> {
+    const known = kept.get(id) ?? nothing;
+    const folding = createFold(known.state);
+    const shortened = [...known.shortened];
+    for (let found = piece; found === piece; ) {
+      const entries = journal.readBrief(id, folding.state.seq, piece);
+      for (const entry of entries) {
+        folding.add(entry);
+        shortened.push(...entry.shortened);
+        await rest();
+      }
+      found = entries.length;
+    }
+    const { state } = folding;
+    if (!state.run || !journal.has(id, state.seq)) return null; // Deleted, perhaps meanwhile.
+    const brief = { state: { ...state, messages: [], calls: [] }, shortened };
+    keep(id, brief);
+    return brief;
+  }
+
+  function keep(id: string, brief: Brief): void {
+    kept.delete(id); // Re-inserted as the newest.
+    kept.set(id, brief);
+    if (kept.size > keptMost) kept.delete(kept.keys().next().value!);
+  }
+
+  return briefOf;
+}

@@ -1,0 +1,208 @@
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { arriving } from "../../lib/arriving.ts";
+import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
+import { direct } from "../../lib/proxy.ts";
+import { markBodyReceived } from "../../lib/request-body-state.ts";
+
+/** Origin of a request that another node passed on, as that node states it. */
+export interface Origin {
+  /** IP address of the client's end of the connection. */
+  peer: string | null;
+  /** True if the request came by the port that refuses plain HTTP. */
+  plain: boolean;
+  /** Number of nodes that passed it on before. */
+  hops?: number;
+  /** The signed-in person; null if there is none, undefined if not checked yet. */
+  person?: Person | null;
+}
+
+/** A person with an account, as known to the cell that has the accounts. */
+export interface Person {
+  id: string;
+  email: string;
+  role: "owner" | "member" | "viewer";
+}
+
+export const passedHeader = "x-runnel-passed";
+/** Response header: the project of the passed request has moved to another cell. */
+export const movedHeader = "x-runnel-moved";
+/** The unwrapped fetch: requests of this process to other nodes are not held back by the output fence. */
+const send = globalThis.fetch;
+const valid_ms = 60_000;
+
+/** Signs and verifies statements about requests between nodes that share a master key. */
+export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.now) {
+  const key = createHmac("sha256", masterKey).update("runnel between nodes").digest();
+  const origins = new WeakMap<Request, Origin | null>();
+  /** Signed statements of people's changes and when each expires, oldest first. */
+  const used = new Map<string, number>();
+  const macOf = (said: string, method: string, path: string): Buffer =>
+    createHmac("sha256", key)
+      .update(JSON.stringify([said, method, path]))
+      .digest();
+
+  /**
+   * Returns null unless a node signed it for this method and path within the last minute; a person's change counts
+   * once.
+   */
+  function verify(value: string, method: string, path: string): Origin | null {
+    const [said = "", mac = ""] = value.split(".");
+    const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+    const { until, once: _, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
+    return until > now() && (!changes(method) || !origin.person || isFirst(said, until)) ? origin : null;
+  }
+
+  /** Returns false for a statement seen before. Prevents replay by an eavesdropper. */
+  function isFirst(said: string, until: number): boolean {
+    for (const [old, ends] of used) {
+      if (ends > now()) break;
+      used.delete(old);
+    }
+    if (used.has(said)) return false;
+    used.set(said, until);
+    return true;
+  }
+
+  return {
+    /** Returns the header's value for a request with this method and path. */
+    sign(origin: Origin, method: string, path: string): string {
+      const said = Buffer.from(JSON.stringify({ ...origin, until: now() + valid_ms, once: randomUUID() })).toString(
+        "base64url",
+      );
+      return `${said}.${macOf(said, method, path).toString("base64url")}`;
+    },
+    verify,
+    /** Verifies like `verify`, but returns null for a statement seen before. */
+    verifyOnce(value: string, method: string, path: string): Origin | null {
+      const origin = verify(value, method, path);
+      return origin && isFirst(value.split(".")[0]!, now() + valid_ms) ? origin : null;
+    },
+    /** Returns the origin that a node stated; null for a request from outside or with an invalid signature. */
+    originOf(request: Request): Origin | null {
+      const value = request.headers.get(passedHeader);
+      if (value === null) return null;
+      if (!origins.has(request)) origins.set(request, verify(value, request.method, pathOf(request.url)));
+      return origins.get(request)!;
+    },
+  };
+}
+
+const changes = (method: string): boolean => method !== "GET" && method !== "HEAD";
+
+export type NodeSeal = ReturnType<typeof createNodeSeal>;
+
+/**
+ * Returns the path with its query as the next node receives it. fetch drops fragments and all but one of several
+ * leading slashes; encoded, they stay unknown to the router. A URL without a host is a path, and the target of CONNECT
+ * gets a leading slash.
+ */
+export function pathOf(url: string): string {
+  const at = url.startsWith("http") ? url.indexOf("/", 8) : 0;
+  const path = at > 0 ? url.slice(at) : url;
+  const plain = path.startsWith("/") ? path : `/${path}`;
+  return plain.replace(/^\/\/+/, (slashes) => `/${"%2F".repeat(slashes.length - 1)}`).replaceAll("#", "%23");
+}
+
+/** Host name in the certificate that each node makes for itself, by which nodes verify each other. */
+export const nodeName = "node.runnel.internal";
+
+/** Returns the TLS options for the node with this certificate; undefined for plain HTTP. `Host` has the public name. */
+export const nodeTls = (certificate: string) =>
+  certificate === "" ? undefined : { ca: certificate, serverName: nodeName, checkServerIdentity: () => undefined };
+
+/** Hop-by-hop headers, which each hop sets anew. */
+const ofHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", passedHeader];
+/** A body of at most this length is read completely before it is passed on. */
+const whole_bytes = 64 * 1024;
+
+interface PassOptions {
+  address: string;
+  tls?: object;
+  seal: NodeSeal;
+  origin: Origin;
+  /** Aborts the request. */
+  until?: AbortSignal;
+}
+
+/**
+ * Passes a request to another node and streams its response back. Throws if the node cannot be reached, and
+ * `BodyStopped` if the client falls silent.
+ */
+export async function passOn(request: Request, { address, tls, seal, origin, until }: PassOptions): Promise<Response> {
+  const path = pathOf(request.url);
+  // fetch reads no body of a TRACE response. Both methods are refused alike.
+  const method = request.method === "TRACE" ? "CONNECT" : request.method;
+  const headers = new Headers(request.headers);
+  for (const name of ofHop) headers.delete(name);
+  headers.set(passedHeader, seal.sign(origin, method, path));
+  if (!headers.has("host")) headers.set("host", ""); // The leader refuses a missing Host.
+  const { body, isWhole, readOut } = await bodyOf(request, headers);
+  /**
+   * Reads the rest of the body before the connection closes: many clients read the response only after sending
+   * everything.
+   */
+  const readRest = async (...said: Headers[]) => {
+    if (!isWhole() && said.some(isClosing)) await readOut();
+  };
+  const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
+  const answer = await send(`${address}${path}`, {
+    method,
+    headers,
+    redirect: "manual",
+    decompress: false,
+    timeout: false,
+    signal,
+    body,
+    tls,
+    ...direct,
+  } as RequestInit).catch(async (error) => {
+    await readRest(request.headers);
+    throw error;
+  });
+  const back = new Headers(answer.headers);
+  for (const name of ofHop) back.delete(name);
+  if (isClosing(answer.headers)) back.set("connection", "close");
+  await readRest(answer.headers, request.headers);
+  const { status, statusText } = answer;
+  return new Response(method === "HEAD" ? null : answer.body, { status, statusText, headers: back });
+}
+
+const isClosing = (headers: Headers): boolean => /(^|,)\s*close\s*(,|$)/i.test(headers.get("connection") ?? "");
+
+/** Returns the body to pass on. Marks the request once it has arrived: from then on the client waits for the server. */
+async function bodyOf(request: Request, headers: Headers) {
+  const { body, method } = request;
+  const nothing = { isWhole: () => true, readOut: async () => {} };
+  if (body === null || !changes(method)) return { body: null, ...nothing };
+  const announced = headers.get("content-length") ?? "";
+  if (!/^\d+$/.test(announced)) headers.delete("content-length"); // A repeated header, such as "5, 5".
+  if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
+  const pieces = await Array.fromAsync(arriving(body));
+  markBodyReceived(request);
+  return { body: Buffer.concat(pieces), ...nothing };
+}
+
+function streamOf(request: Request, reader: BodyReader) {
+  let isWhole = false;
+  let came = performance.now();
+  const read = async () => {
+    const part = await reader.read();
+    came = performance.now();
+    if (part.done) {
+      isWhole = true;
+      markBodyReceived(request);
+    }
+    return part;
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await read();
+      if (done) controller.close();
+      else controller.enqueue(value!);
+    },
+  });
+  const rest = { read, cancel: (why: unknown) => reader.cancel(why) };
+  // The other node has waited through the same silence.
+  return { body, isWhole: () => isWhole, readOut: () => drainReader(rest, performance.now() - came) };
+}
