@@ -150,6 +150,17 @@ interface Draft {
       `import {\n  one,\n  two,\n} from "../keys/store.ts";`,
       "a neighbour, over several lines",
     ],
+    [
+      "server/resources/agents/store.ts",
+      `import type { B } from "../keys/module.ts";`,
+      "a neighbour's type, outside of the module",
+    ],
+    [
+      "server/resources/agents/module.ts",
+      `import type { B } from "../keys/store.ts";`,
+      "a type of a neighbour's inside",
+    ],
+    ["server/resources/agents/module.ts", `import { b } from "../keys/module.ts";`, "a neighbour's module at run time"],
     ["server/lib/a.ts", `export * from "../core/b.ts";`, "by exporting it again"],
     ["server/http/a.ts", `const b = await import("../runs/b.ts");`, "at run time"],
     ["server/http/a.ts", `import "../runs/b.ts";`, "for its effect"],
@@ -177,6 +188,7 @@ interface Draft {
   test.each([
     ["server/domain/a.ts", `import { b } from "./b.ts";`],
     ["server/runs/a.ts", `import { b } from "../resources/agents/store.ts";`],
+    ["server/resources/agents/module.ts", `import type { B } from "../keys/module.ts";`],
     ["server/storage/db/a.ts", `import { b } from "../../../migrations/index.ts";`],
     ["server/runtime/agent-loop/a.ts", `import { b } from "../models/b.ts";`],
     ["server/main.ts", `import { b } from "./cli/program.ts";`],

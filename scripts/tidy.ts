@@ -52,14 +52,15 @@ export function layerFaults(files: Files): string[] {
     });
 }
 
-function serverFault({ from, to }: Import): string | null {
+function serverFault({ from, to, typeOnly }: Import): string | null {
   if (!from.startsWith("server/") && !from.startsWith("migrations/")) return null;
   if (to.startsWith("dashboard/") || to.startsWith("scripts/")) return "the server stands without it";
   if (!to.startsWith("server/") && !to.startsWith("migrations/")) return null;
   const [mine, theirs] = [levelOf(from), levelOf(to)];
   if (mine === -1) return `${from} is in no folder of the list`;
   if (theirs === -1) return `${to} is in no folder of the list`;
-  if (mine === theirs) return innerFault(from, to);
+  if (mine === theirs)
+    return typeOnly && isModuleOfResource(from) && isModuleOfResource(to) ? null : innerFault(from, to);
   return theirs > mine ? null : `${folderOf(to)} is not below ${folderOf(from)}`;
 }
 
@@ -67,6 +68,9 @@ function serverFault({ from, to }: Import): string | null {
 const folderOf = (path: string) => (path.startsWith("migrations/") ? "domain" : (path.split("/")[1] ?? ""));
 
 const levelOf = (path: string) => order.indexOf(folderOf(path));
+
+/** A resource's module names the types of the modules that it uses; its other files do not know its neighbours. */
+const isModuleOfResource = (path: string) => /^server\/resources\/[\w-]+\/module\.ts$/.test(path);
 
 /** Returns why a folder inside `runtime`, say, may not import its sibling; null if it may. */
 function innerFault(from: string, to: string): string | null {

@@ -4,9 +4,10 @@ import { createHttpModule, type HttpOptions } from "./http/create-http.ts";
 import { createLifecycle } from "./http/lifecycle.ts";
 import { createMount } from "./http/module.ts";
 import { createLateRef } from "./lib/late-ref.ts";
-import { createProtocolsModule } from "./protocols/module.ts";
+import { pushBody } from "./protocols/a2a/tasks.ts";
+import { createProtocols } from "./protocols/module.ts";
+import { createHasAgent } from "./resources/agents/has-agent.ts";
 import { createAgentsModule } from "./resources/agents/module.ts";
-import type { AgentStore } from "./resources/agents/store.ts";
 import { type AuditOptions, createAuditModule } from "./resources/audit/module.ts";
 import { createChatModule } from "./resources/chat/module.ts";
 import { createFilesModule } from "./resources/files/module.ts";
@@ -15,24 +16,23 @@ import { createSearchModule } from "./resources/full-text-search/module.ts";
 import { createKeysModule, type KeyOptions } from "./resources/keys/module.ts";
 import { createMemoryModule, type MemoryOptions } from "./resources/memory/module.ts";
 import { type ConnectionOptions, createConnectionsModule } from "./resources/model-connections/module.ts";
-import { createProjectsModule } from "./resources/projects/module.ts";
+import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
 import { createThreadsModule } from "./resources/threads/module.ts";
-import { createToolsModule } from "./resources/tools/module.ts";
+import { createToolsModule, createToolTestsModule } from "./resources/tools/module.ts";
 import { createTracesModule, type TraceOptions } from "./resources/traces/module.ts";
 import { createUsageModule } from "./resources/usage/module.ts";
 import { createWebhooksModule, type WebhookOptions } from "./resources/webhooks/module.ts";
-import type { Followed } from "./resources/webhooks/payload.ts";
-import { createRunsModule, type RunOptions, type RunPorts } from "./runs/module.ts";
+import { createRunsModule, type RunOptions } from "./runs/module.ts";
 import { createRunProjection } from "./runs/run-projection.ts";
 import { type AlertOptions, createAlertsModule } from "./services/alerts/module.ts";
-import { createUsersModule, type Learning } from "./services/end-users/module.ts";
+import { createUsersModule } from "./services/end-users/module.ts";
 import { createSuitesModule } from "./services/evals/module.ts";
 import { createMetricsModule, type MetricsOptions } from "./services/metrics/module.ts";
 import { createScoresModule } from "./services/scores/module.ts";
+import { createCallbackUrls } from "./services/webhook-tool-callbacks/callback-urls.ts";
 import { createCallbacksModule } from "./services/webhook-tool-callbacks/module.ts";
-import type { Callbacks } from "./services/webhook-tool-callbacks/service.ts";
 import { createJournalModule } from "./storage/journal/module.ts";
 
 /** Options of the server: those of all its modules. */
@@ -42,80 +42,87 @@ export type AppOptions = BaseOptions &
 
 export type App = ReturnType<typeof createApp>;
 
-/** Creates all modules in the order of their layers: each uses the ports of earlier ones. */
+/** Creates all modules in the order of their layers: each gets the modules that it uses. */
 export function createApp(options: AppOptions) {
-  // References to modules that are created later.
-  const later = {
-    memory: createLateRef<FileMemory & { eraseFirst(projectId: string): number }>("memory"),
-    agents: createLateRef<Pick<AgentStore, "has">>("agents"),
-    runs: createLateRef<Pick<RunPorts, "cancel" | "runTool">>("runs"),
-    callbacks: createLateRef<Pick<Callbacks, "addressOf">>("callbacks"),
-    followed: createLateRef<Followed>("followed"),
-    learning: createLateRef<Learning>("learning"),
-  };
-  const { base, ending, close } = createBase({ ...options, ...later });
-  const http = createHttpModule(base);
-  const audit = createAuditModule({ ...base, routes: http.routes });
+  const { base, ending, close } = createBase(options);
+  const http = createHttpModule({ base, options });
+  const audit = createAuditModule({ base, options, http });
   const journals = createJournalModule({ ...base, projectRun: createRunProjection(base.db.sqlite) });
-  const projects = createProjectsModule(base);
-  const connections = createConnectionsModule(base);
-  const secrets = createSecretsModule(base);
-  const webhooks = createWebhooksModule({ ...base, journals });
-  const files = createFilesModule({ ...base, journals, announcing: webhooks.exports });
-  const above = { ...base, connections: connections.exports.connections, projects: projects.exports.projects };
-  const usage = createUsageModule({ ...above, journals, connections: connections.exports });
-  const memory = createMemoryModule({
-    ...above,
-    files: files.exports,
-    announcing: webhooks.exports,
-    usage: usage.exports,
-  });
-  const tools = createToolsModule({ ...above, secrets: secrets.exports, files: files.exports.files });
-  const agents = createAgentsModule({ ...above, tools: tools.exports.tools, memory: memory.exports.stores });
-  const search = createSearchModule({ ...base, journals });
-  const threads = createThreadsModule({ ...base, journals, files: files.exports.files });
-  const below = {
-    ...above,
-    http,
-    journals,
-    agents: agents.exports,
-    usage: usage.exports,
-    connections: connections.exports,
-    tools: tools.exports,
-    files: files.exports,
-    memory: memory.exports,
-    threads: threads.exports,
-    webhooks: webhooks.exports,
-  };
+  const projects = createProjectsModule({ base });
+  const connections = createConnectionsModule({ base, options });
+  const secrets = createSecretsModule({ base });
+  const webhooks = createWebhooksModule({ base, options, journals, serializeFollowed: pushBody });
+  const fileMemory = createLateRef<FileMemory>("memory");
+  const files = createFilesModule({ base, journals, webhooks, memory: fileMemory });
+  const usage = createUsageModule({ base, journals, projects, connections });
+  const memory = createMemoryModule({ base, options, connections, files, webhooks, usage });
+  fileMemory.provide(memory.ofFiles);
+  const hasAgent = createHasAgent(base.db);
+  const tools = createToolsModule({ base, secrets, files, hasAgent });
+  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent });
+  const search = createSearchModule({ base, journals });
+  const threads = createThreadsModule({ base, journals, files });
+  const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
   const forgetters = [audit, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
-  const runs = createRunsModule({ ...below, forgetters: [http.idempotency.forgetExpired, ...forgetters] });
-  const shared = { ...below, runs: runs.exports };
-  const traces = createTracesModule({ ...shared, blobs: files.exports.blobs });
-  const callbacks = createCallbacksModule({ ...shared, naming: options.cluster !== undefined });
-  const schedules = createSchedulesModule(shared);
-  const suites = createSuitesModule(shared);
-  const scores = createScoresModule({ ...base, runs: runs.exports.runs });
-  const chat = createChatModule(shared);
-  const users = createUsersModule({ ...shared, schedules: schedules.exports });
-  const metrics = createMetricsModule({ ...shared, pool: runs.exports.pool });
-  const alerts = createAlertsModule(shared);
-  const keys = createKeysModule({
-    ...shared,
-    pages: chat.exports.pages,
-    bound: { hasAgent: agents.exports.has, threadOwner: threads.exports.ownerOf, run: runs.exports.runs.standing },
+  const runs = createRunsModule({
+    base,
+    options,
+    journals,
+    projects,
+    connections,
+    files,
+    usage,
+    memory,
+    tools,
+    agents,
+    threads,
+    callbackAddressOf: callbackUrls.addressOf,
+    forgetters: [http.idempotency.forgetExpired, ...forgetters],
   });
-
-  later.memory.provide({ ...memory.exports.ofFiles, eraseFirst: memory.exports.eraseFirst });
-  later.agents.provide(agents.exports);
-  later.runs.provide(runs.exports);
-  later.callbacks.provide(callbacks.exports);
-  later.learning.provide(users.exports.learning);
+  const teardown = createProjectTeardownModule({
+    base,
+    projects,
+    cancelRun: runs.service.cancel,
+    eraseMemory: memory.sweeper.eraseOfProject,
+  });
+  const toolTests = createToolTestsModule({ base, tools, runTool: runs.runTool });
+  const traces = createTracesModule({ base, options, journals, files, forgetTrace: runs.store.forgetTrace });
+  const callbacks = createCallbacksModule({ base, http, journals, projects, runs, urls: callbackUrls });
+  const schedules = createSchedulesModule({
+    base,
+    journals,
+    projects,
+    agents,
+    startRun: runs.startRun,
+    runAsOf: runs.store.asOf,
+    checkRun: runs.checkRun,
+    checkInput: runs.checkInput,
+    onRunCommit: runs.watches.listen,
+  });
+  const suites = createSuitesModule({ base, journals, projects, agents, runs });
+  const scores = createScoresModule({ base, runs });
+  const chat = createChatModule({ base, agents });
+  const users = createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs });
+  const metrics = createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs });
+  const alerts = createAlertsModule({ base, options, projects, usage, webhooks });
+  const keys = createKeysModule({
+    base,
+    options,
+    http,
+    projects,
+    agents,
+    threads,
+    chat,
+    run: runs.store.standing,
+    runLimits: runs.limits,
+  });
 
   /** Resources in the order of the API's OpenAPI document. */
   const resources = [
     agents,
     chat,
     tools,
+    toolTests,
     secrets,
     files,
     runs,
@@ -131,35 +138,48 @@ export function createApp(options: AppOptions) {
     search,
     connections,
     webhooks,
-    keys.exports.me,
+    keys.me,
     users,
   ];
-  const { onRefused } = audit.exports;
+  const { onRefused } = audit;
   const dashboard = createDashboardApiModule({
-    ...shared,
-    alerts: alerts.exports,
+    base,
+    options,
+    http,
+    projects,
+    connections,
+    runs,
+    alerts,
     onRefused,
     resources: createMount(resources),
   });
-  const doors = createProtocolsModule({
-    ...shared,
-    followers: webhooks.exports.followers,
-    pages: chat.exports.pages,
-    tokenForPage: keys.exports.tokenForPage,
-    memberOf: dashboard.exports.memberOf,
+  const protocols = createProtocols({
+    base,
+    http,
+    journals,
+    connections,
+    memory,
+    agents,
+    threads,
+    chat,
+    keys,
+    webhooks,
+    runs,
+    memberOf: dashboard.memberOf,
   });
-  later.followed.provide(doors.exports.followed);
   const app = http.serve({
-    ...keys.exports,
+    authenticate: keys.authenticate,
+    noLongerValid: keys.noLongerValid,
     onRefused,
-    resources: createMount([...resources, keys.exports.clientTokens]),
-    callbacks: callbacks.exports.routes(),
-    metrics: metrics.exports.routes(),
-    dashboard: dashboard.exports.routes(),
-    doors: doors.exports.doors,
+    resources: createMount([...resources, keys.clientTokens]),
+    callbacks: callbacks.plugin,
+    metrics: metrics.plugin,
+    dashboard: dashboard.console,
+    protocols,
   });
+  /** Modules in the order of their start. */
   const parts = [
-    projects,
+    teardown,
     webhooks,
     files,
     memory,
@@ -182,35 +202,39 @@ export function createApp(options: AppOptions) {
   return {
     app,
     routes: http.routes,
-    ...projects.exports,
-    ...connections.exports,
-    ...usage.exports,
-    ...files.exports,
-    ...suites.exports,
-    ...schedules.exports,
-    runs: runs.exports.runs,
-    watches: runs.exports.watches,
-    pool: runs.exports.pool,
-    sweep: runs.exports.sweep,
-    keys: keys.exports.keys,
-    threads: threads.exports,
-    search: search.exports,
-    memory: memory.exports,
+    projects: projects.store,
+    connections: connections.store,
+    prices: connections.prices,
+    files: files.store,
+    blobs: files.blobs,
+    processing: files.processing,
+    performer: suites.performer,
+    scheduler: schedules.scheduler,
+    runs: runs.store,
+    watches: runs.watches,
+    pool: runs.pool,
+    sweep: runs.sweep,
+    keys: keys.store,
+    threads: threads.store,
+    search,
+    memory,
     idempotency: http.idempotency,
     /** Returns the person signed in to the dashboard for a request, or null. */
-    personOf: dashboard.exports.personOf,
-    staysSignedIn: dashboard.exports.staysSignedIn,
-    backups: dashboard.exports.backups,
+    personOf: dashboard.personOf,
+    staysSignedIn: dashboard.staysSignedIn,
+    backups: dashboard.backups,
     /** Moves projects between the cells of a cluster. */
-    moving: { ...runs.exports.leaving, ...life.moving },
+    moving: { ...runs.leaving, ...life.moving },
+    /** Cleans up archived and deleted projects now, without waiting for the timer. */
+    windDown: teardown.finish,
     /** Checks the alerts now, without waiting for the timer. */
-    checkAlerts: alerts.exports.alerts.check,
+    checkAlerts: alerts.store.check,
     /** Sends due webhook deliveries now, without waiting for a commit or the timer. */
-    deliverWebhooks: webhooks.exports.deliver,
+    deliverWebhooks: webhooks.deliver,
     /** Resumes the unfinished work of the last process. Returns the number of recovered runs. */
     async recover(): Promise<number> {
       await life.start();
-      return runs.exports.recovered();
+      return runs.recovered();
     },
     stop: life.stop,
   };

@@ -55,6 +55,8 @@ export interface Console extends ConsoleOptions {
   seal: Seal;
   audit: Audit;
   projects: ProjectStore;
+  /** Projects on other servers. */
+  projectsElsewhere?: () => Promise<{ id: string; name: string }[]>;
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;

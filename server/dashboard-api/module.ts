@@ -1,14 +1,13 @@
 import { Elysia } from "elysia";
-import type { ClusterInfo } from "../domain/api-types/console.ts";
 import type { OnRefused } from "../http/auth.ts";
-import type { createHttpModule } from "../http/create-http.ts";
-import type { Base, Module } from "../http/module.ts";
+import type { HttpModule } from "../http/create-http.ts";
+import type { Base, Module, Mount } from "../http/module.ts";
 import { createMailer, type MailSettings } from "../lib/mailer.ts";
-import type { PriceStore } from "../resources/model-connections/prices.ts";
-import type { ConnectionStore } from "../resources/model-connections/store.ts";
+import type { ConnectionsModule } from "../resources/model-connections/module.ts";
 import { tryConnection } from "../resources/model-connections/try-connection.ts";
-import type { ProjectStore } from "../resources/projects/store.ts";
-import type { RunSubscriptions } from "../runs/stream/run-subscriptions.ts";
+import type { ProjectsModule } from "../resources/projects/module.ts";
+import type { RunsModule } from "../runs/module.ts";
+import type { AlertsModule } from "../services/alerts/module.ts";
 import type { User } from "./accounts.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { type ClusterPort, createClusterReader } from "./cluster.ts";
@@ -36,40 +35,45 @@ export interface DashboardOptions {
   projectsElsewhere?: () => Promise<{ id: string; name: string }[]>;
 }
 
+interface Needs {
+  base: Base;
+  options: DashboardOptions;
+  http: HttpModule;
+  projects: ProjectsModule;
+  connections: ConnectionsModule;
+  runs: RunsModule;
+  alerts: AlertsModule;
+  onRefused: OnRefused;
+  /** Routes of the API, for people instead of keys. */
+  resources: Mount;
+}
+
 /** Server side of the dashboard, with the routes that belong to no project. */
 export function createDashboardApiModule({
-  http: { limiter, idempotency, clientOf, openApi },
-  connections: { connections, prices },
+  base,
+  options,
+  http,
   projects,
-  runs: { watches },
+  connections,
+  runs,
+  alerts,
   onRefused,
   resources,
-  alerts: { alerts },
-  dashboard,
-  clusterStatus: cluster,
-  projectsElsewhere,
-  makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")),
-  ...base
-}: Base &
-  DashboardOptions & {
-    http: ReturnType<typeof createHttpModule>;
-    connections: { connections: ConnectionStore; prices: PriceStore };
-    projects: ProjectStore;
-    runs: { watches: RunSubscriptions };
-    onRefused: OnRefused;
-    resources: Console["resources"];
-    alerts: { alerts: NonNullable<Console["alerts"]> & { lastFailover(): ClusterInfo["failover"] } };
-  }) {
+}: Needs) {
+  const { dashboard, clusterStatus: cluster, projectsElsewhere, personOf } = options;
+  const { makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")) } = options;
+  const { limiter, idempotency, clientOf, openApi } = http;
+  const { store, prices } = connections;
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();
   const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
   const cell = cluster?.cell ?? null;
-  const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.lastFailover });
+  const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.store.lastFailover });
   const ofServer: Console["ofServer"] = (signedIn) =>
     new Elysia()
-      .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
+      .use(connectionRoutes({ signedIn, connections: store, prices, tryConnection, db, audit }))
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
-  const sessions = createSessions(base);
+  const sessions = createSessions({ ...base, personOf });
   const secure = dashboard?.secureCookie ?? true;
   const cookie = sessionCookie({ secure });
   const oidcOf = (settings: OidcSettings): OidcSignIn => ({
@@ -78,38 +82,39 @@ export function createDashboardApiModule({
     cookie: attemptCookie({ secure }),
     log: base.log,
   });
-  const shared = {
-    sessions,
-    cookie,
-    limiter,
-    idempotency,
-    clientOf,
-    projects,
-    projectsElsewhere,
-    watches,
-    onRefused,
-    resources,
-    alerts,
-    ofServer,
-    mails: dashboard?.mail ? createMails({ ...base, mailer: createMailer(dashboard.mail) }) : null,
-    oidc: dashboard?.oidc ? oidcOf(dashboard.oidc) : null,
-  };
+  const consoleOf = ({ mail, oidc, ...own }: NonNullable<DashboardOptions["dashboard"]>): ConsoleRoutes =>
+    createConsole({
+      ...base,
+      ...own,
+      sessions,
+      cookie,
+      limiter,
+      idempotency,
+      clientOf,
+      projects: projects.store,
+      projectsElsewhere,
+      watches: runs.watches,
+      onRefused,
+      resources,
+      alerts: alerts.store,
+      ofServer,
+      mails: mail ? createMails({ ...base, mailer: createMailer(mail) }) : null,
+      oidc: oidc ? oidcOf(oidc) : null,
+    });
 
   return {
-    exports: {
-      backups,
-      /** Returns the person who is signed in, or null. */
-      personOf: (request: Request): User | null => sessions.use(cookie.read(request), request),
-      /** True if the person is still signed in, for open streams: this does not extend the session. */
-      staysSignedIn: (request: Request): boolean => sessions.lasts(cookie.read(request), request),
-      /** Returns the signed-in person if they may run agents, else null. */
-      memberOf(request: Request): { id: string } | null {
-        const user = sessions.use(cookie.read(request), request);
-        return user && reaches(user.role, "member") ? user : null;
-      },
-      /** Routes for people, who have a session and no key. */
-      routes: (): ConsoleRoutes | null => (dashboard ? createConsole({ ...base, ...dashboard, ...shared }) : null),
+    backups,
+    /** Returns the person who is signed in, or null. */
+    personOf: (request: Request): User | null => sessions.use(cookie.read(request), request),
+    /** True if the person is still signed in, for open streams: this does not extend the session. */
+    staysSignedIn: (request: Request): boolean => sessions.lasts(cookie.read(request), request),
+    /** Returns the signed-in person if they may run agents, else null. */
+    memberOf(request: Request): { id: string } | null {
+      const user = sessions.use(cookie.read(request), request);
+      return user && reaches(user.role, "member") ? user : null;
     },
+    /** Routes for people, who have a session and no key; null if there is no dashboard. */
+    console: dashboard ? consoleOf(dashboard) : null,
     stop: backups.stop,
   } satisfies Module;
 }

@@ -44,16 +44,14 @@ interface Served {
   /** Routes of the dashboard; null if it is disabled. */
   dashboard: { own: AnyElysia; ofProjects(into: AnyElysia): AnyElysia } | null;
   /** Other protocols over the same API. */
-  doors: readonly ProtocolPlugin[];
+  protocols: readonly ProtocolPlugin[];
 }
 
+export type HttpModule = ReturnType<typeof createHttpModule>;
+
 /** Creates what API and dashboard share: one application, its rate limits, CORS, idempotency and transport checks. */
-export function createHttpModule({
-  transport,
-  storage,
-  docs = docsDir(),
-  ...base
-}: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "publicUrl" | "closing" | "now"> & HttpOptions) {
+export function createHttpModule({ base, options }: { base: Base; options: HttpOptions }) {
+  const { transport, storage, docs = docsDir() } = options;
   const { db, seal, log, sandbox, requireRoom, publicUrl, closing, now } = base;
   // Allows details only for `errors.ts`, which writes the messages that clients see.
   const root = new Elysia({ normalize: false, allowUnsafeValidationDetails: true });
@@ -117,7 +115,16 @@ export function createHttpModule({
     /** Calls back with each response to an external request. */
     onAnswered: answered.listen,
     /** Builds the complete application. */
-    serve({ authenticate, noLongerValid, onRefused, callbacks, metrics, resources, dashboard, doors }: Served): Elysia {
+    serve({
+      authenticate,
+      noLongerValid,
+      onRefused,
+      callbacks,
+      metrics,
+      resources,
+      dashboard,
+      protocols,
+    }: Served): Elysia {
       const identify = createIdentify({ authenticate, limiter, cors, clientOf, wasCounted: within.wasCounted });
       const auth = createAuth("key", {
         identify,
@@ -176,7 +183,7 @@ export function createHttpModule({
         countAhead,
         madeBefore,
       };
-      for (const door of doors) root.use(door(access));
+      for (const protocol of protocols) root.use(protocol(access));
       return app as unknown as Elysia;
     },
   };

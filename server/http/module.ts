@@ -40,10 +40,10 @@ export interface Base {
   now: () => number;
 }
 
-/** A module of the server. */
+/** A module of the server, with the hooks that the server calls. */
 export interface Module {
-  /** Exports for other modules. */
-  exports?: unknown;
+  /** Everything else is for the modules that use it. */
+  [name: string]: unknown;
   /** Creates its routes: once for keys under /v1, once for the dashboard. */
   routes?(auth: Auth, noLongerValid: NoLongerValid): AnyElysia[];
   /** Call inside a write. Each deletes up to `limit` expired rows and returns their number. */

@@ -1,29 +1,16 @@
-import type { ProtocolAccess } from "../http/internal-client.ts";
-import type { Module } from "../http/module.ts";
-import type { AgentStore } from "../resources/agents/store.ts";
-import type { ThreadStore } from "../resources/threads/store.ts";
-import type { RunPorts } from "../runs/module.ts";
-import type { Journals } from "../storage/journal/module.ts";
+import type { ProtocolPlugin } from "../http/module.ts";
 import { agUiRoutes } from "./ag-ui/routes.ts";
 import { aiSdkRoutes } from "./ai-sdk/routes.ts";
+import type { ProtocolModules } from "./modules.ts";
 
 /** Agents for user interfaces built with the AI SDK, or with AG-UI. */
-export const composeConversations = ({
-  agents,
-  threads: { chats },
-  runs: { runs, openStream },
-  journals: { journal },
-}: {
-  agents: AgentStore;
-  threads: Pick<ThreadStore, "chats">;
-  runs: RunPorts;
-  journals: Pick<Journals, "journal">;
-}) => {
-  const needs = { agents, chats, runs, journal, openStream };
-  return {
-    exports: {
-      aiSdk: (access: ProtocolAccess) => aiSdkRoutes({ ...access, ...needs }),
-      agUi: (access: ProtocolAccess) => agUiRoutes({ ...access, ...needs }),
-    },
-  } satisfies Module;
-};
+export function createConversationProtocols({ journals, agents, threads, runs }: ProtocolModules): ProtocolPlugin[] {
+  const needs = {
+    agents: agents.store,
+    chats: threads.store.chats,
+    runs: runs.store,
+    journal: journals.journal,
+    openStream: runs.openStream,
+  };
+  return [(access) => aiSdkRoutes({ ...access, ...needs }), (access) => agUiRoutes({ ...access, ...needs })];
+}

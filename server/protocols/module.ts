@@ -1,32 +1,18 @@
-import type { Module, ProtocolPlugin } from "../http/module.ts";
-import { createA2aModule } from "./a2a/module.ts";
-import { composeChatDoor } from "./chat/module.ts";
-import { composeConversations } from "./conversations-module.ts";
-import { composeDurableStreams } from "./durable-streams/module.ts";
-import { createMcpModule } from "./mcp/module.ts";
-import { composeOpenAi } from "./openai/module.ts";
-
-/** Dependencies of all protocols. */
-type Needs = Parameters<typeof createA2aModule>[0] &
-  (Parameters<typeof composeConversations>[0] & Parameters<typeof composeChatDoor>[0]) &
-  (Parameters<typeof composeDurableStreams>[0] &
-    Parameters<typeof createMcpModule>[0] &
-    Parameters<typeof composeOpenAi>[0]);
+import type { ProtocolPlugin } from "../http/module.ts";
+import { createA2a } from "./a2a/module.ts";
+import { createChatPages } from "./chat/module.ts";
+import { createConversationProtocols } from "./conversations-module.ts";
+import { createDurableStreams } from "./durable-streams/module.ts";
+import { createMcp } from "./mcp/module.ts";
+import type { ProtocolModules } from "./modules.ts";
+import { createOpenAi } from "./openai/module.ts";
 
 /** Other protocols over the same API. */
-export function createProtocolsModule(needs: Needs) {
-  const a2a = createA2aModule(needs);
-  const { aiSdk, agUi } = composeConversations(needs).exports;
-  return {
-    exports: {
-      followed: a2a.exports.followed,
-      doors: [
-        ...[a2a, createMcpModule(needs), composeDurableStreams(needs)].map(({ exports }) => exports.routes),
-        aiSdk,
-        agUi,
-        composeChatDoor(needs).exports.routes,
-        ...composeOpenAi(needs).exports.doors,
-      ] satisfies ProtocolPlugin[],
-    },
-  } satisfies Module;
-}
+export const createProtocols = (modules: ProtocolModules): ProtocolPlugin[] => [
+  createA2a(modules),
+  createMcp(modules),
+  createDurableStreams(modules),
+  ...createConversationProtocols(modules),
+  createChatPages(modules),
+  ...createOpenAi(modules),
+];

@@ -1,25 +1,27 @@
+import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
 import { defaultLimits } from "../domain/project-settings.ts";
+import type { RunCreated } from "../domain/run-event.ts";
 import { askedOf } from "../domain/run-input.ts";
 import type { RunObject } from "../domain/run-object.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Base, Module } from "../http/module.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
-import { createLateRef, type LateRef } from "../lib/late-ref.ts";
-import type { AgentStore } from "../resources/agents/store.ts";
-import type { createFilesModule } from "../resources/files/module.ts";
-import type { createMemoryModule } from "../resources/memory/module.ts";
-import type { createConnectionsModule } from "../resources/model-connections/module.ts";
-import type { ProjectStore } from "../resources/projects/store.ts";
+import { createEventEmitter } from "../lib/event-emitter.ts";
+import { createLateRef } from "../lib/late-ref.ts";
+import type { AgentsModule } from "../resources/agents/module.ts";
+import type { FilesModule } from "../resources/files/module.ts";
+import type { MemoryModule } from "../resources/memory/module.ts";
+import type { ConnectionsModule } from "../resources/model-connections/module.ts";
+import type { ProjectsModule } from "../resources/projects/module.ts";
 import type { ScheduleStoreOptions } from "../resources/schedules/store.ts";
 import type { StartRun } from "../resources/schedules/trigger.ts";
-import type { ThreadStore } from "../resources/threads/store.ts";
-import type { createToolsModule } from "../resources/tools/module.ts";
-import type { createUsageModule } from "../resources/usage/module.ts";
+import type { ThreadsModule } from "../resources/threads/module.ts";
+import type { ToolsModule } from "../resources/tools/module.ts";
+import type { UsageModule } from "../resources/usage/module.ts";
 import type { Asks } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
-import type { NewRunOptions } from "./create/new-runs.ts";
 import { createChildStatuses } from "./dispatch/child-status.ts";
 import { createDispatchGate } from "./dispatch/dispatch-gate.ts";
 import { createMemoryRpc } from "./dispatch/memory-rpc.ts";
@@ -51,17 +53,19 @@ export interface RunOptions {
 }
 
 interface Needs {
+  base: Base;
+  options: RunOptions;
   journals: Journals;
-  projects: ProjectStore;
-  connections: ReturnType<typeof createConnectionsModule>["exports"];
-  tools: ReturnType<typeof createToolsModule>["exports"];
-  agents: AgentStore;
-  files: ReturnType<typeof createFilesModule>["exports"];
-  memory: ReturnType<typeof createMemoryModule>["exports"];
-  threads: ThreadStore;
-  usage: ReturnType<typeof createUsageModule>["exports"];
-  learning: LateRef<Required<Pick<NewRunOptions, "onCreated">>>;
-  callbacks: LateRef<{ addressOf(head: RunHead, callId: string, now: number): Asks["callback"]["answer"] }>;
+  projects: ProjectsModule;
+  connections: ConnectionsModule;
+  files: FilesModule;
+  usage: UsageModule;
+  memory: MemoryModule;
+  tools: ToolsModule;
+  agents: AgentsModule;
+  threads: ThreadsModule;
+  /** Returns the URL at which a webhook tool sends a call's result. */
+  callbackAddressOf(head: RunHead, callId: string, now: number): Asks["callback"]["answer"];
   /** Expiry of other tables. */
   forgetters: readonly DeleteExpired[];
 }
@@ -69,36 +73,30 @@ interface Needs {
 // Maximum wait of a run for its new memory entry to become searchable.
 const indexedWithin_ms = 5000;
 
-export type RunPorts = ReturnType<typeof createRunsModule>["exports"];
+export type RunsModule = ReturnType<typeof createRunsModule>;
 
 /** Composes everything that drives runs. */
-export function createRunsModule({
-  workers,
-  ordering,
-  leadsUntil,
-  forgetters,
-  callbacks,
-  learning,
-  ...base
-}: Base & RunOptions & Needs) {
+export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
+  const { workers, ordering, leadsUntil } = options;
+  const { projects, connections, files, usage, memory, tools, agents, threads } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
-  const { projects, agents, files, memory, threads } = base;
-  const { journal } = base.journals;
-  const { connections, prices, places } = base.connections;
-  const { tools, openSecrets, secretsOf } = base.tools;
-  const { reservations } = base.usage;
-  const limitsOf = ({ project_id }: Scope) => ({ ...defaultLimits, ...projects.settingsOf(project_id) });
+  const { journal } = journals;
+  const { places } = connections;
+  const { secretsOf } = tools;
+  const limitsOf = ({ project_id }: Scope) => ({ ...defaultLimits, ...projects.store.settingsOf(project_id) });
   const inProgressMax = (scope: Scope): number => limitsOf(scope).runs_in_progress || Number.POSITIVE_INFINITY;
   const hasDayBudget = (scope: Scope): boolean => limitsOf(scope).budget_per_day !== undefined;
 
   const watches = createRunSubscriptions(now);
-  base.journals.onCommit(watches.committed);
+  journals.onCommit(watches.committed);
   const runs = createRunStore({ db, journal, audit });
   const tail = createRunStream({ journal, watches, publicUrl: base.publicUrl });
-  const serving = createLateRef<RunService>("the service of runs");
+  const created = createEventEmitter<[run: RunCreated, agent: AgentSnapshot]>();
+  // Late, because the service needs the pool, whose workers ask for child runs.
+  const serving = createLateRef<RunService>("run service");
   const answerers: RpcHandlers = {
-    secrets: (scope, { tool_id, sealed }) => openSecrets(scope, tool_id, sealed),
-    callback: (head, { tool_call_id }) => callbacks().addressOf(head, tool_call_id, now()),
+    secrets: (scope, { tool_id, sealed }) => tools.openSecrets(scope, tool_id, sealed),
+    callback: (head, { tool_call_id }) => callbackAddressOf(head, tool_call_id, now()),
     keep_file({ run_id }, { file_id, content }) {
       files.outputs.keep(run_id, file_id, content);
       return null;
@@ -106,10 +104,10 @@ export function createRunsModule({
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     documents: (scope, order) => files.attachments.of(scope, order),
-    reserve: (head, { worst }) => reservations.reserve(head, worst),
+    reserve: (head, { worst }) => usage.reservations.reserve(head, worst),
     model_place: (head, { connection }) => places.take(head, connection),
     start_child: (head, order) => serving().startChild(head, order),
-    history: (head, { max_messages }) => threads.history(head, runs.threadOf(head.run_id), max_messages),
+    history: (head, { max_messages }) => threads.store.history(head, runs.threadOf(head.run_id), max_messages),
     await_child: (_, { run_id }) => serving().awaitChild(run_id),
     ...createMemoryRpc({
       ...memory,
@@ -117,7 +115,6 @@ export function createRunsModule({
       ownerOf: runs.ownerOf,
     }),
   };
-  const openStream = createSseResponder({ tail, watches, service: serving, ending: abortSignalOf });
   const lost = createOrphanedRuns();
   const gate = createDispatchGate();
   const standings = createChildStatuses({ journal, runs });
@@ -130,10 +127,10 @@ export function createRunsModule({
     log,
     now,
     prepare: (scope, agent) => ({
-      ...connections.resolve(agent.model, scope.environment),
+      ...connections.store.resolve(agent.model, scope.environment),
       secrets: secretsOf(scope, agent.tools),
       egress: policyOf(scope.environment),
-      unknown_price: projects.settingsOf(scope.project_id).unknown_price,
+      unknown_price: projects.store.settingsOf(scope.project_id).unknown_price,
       day_budget: hasDayBudget(scope),
     }),
     answer: createWorkerRpc(answerers),
@@ -147,7 +144,7 @@ export function createRunsModule({
   });
   const toolTries = createToolTests({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
-    tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
+    tools.store.refreshStale(viewer, agents.store.toolIds(viewer, agentId, overrides));
   const service = createRunService({
     db,
     audit,
@@ -161,32 +158,34 @@ export function createRunsModule({
     pool,
     refreshTools,
     now,
-    snapshot: agents.snapshot,
-    editAgent: agents.edited,
-    threadOwner: threads.ownerOf,
-    beginThread: (scope, thread, isNew) => void (isNew ? threads.begin(scope, thread) : threads.chats.begin(thread.id)),
-    requireModelAvailable: connections.requireModelAvailable,
-    requireFiles: files.files.facts,
-    imagesOf: files.files.imagesOf,
+    snapshot: agents.store.snapshot,
+    editAgent: agents.store.edited,
+    threadOwner: threads.store.ownerOf,
+    beginThread: (scope, thread, isNew) =>
+      void (isNew ? threads.store.begin(scope, thread) : threads.store.chats.begin(thread.id)),
+    requireModelAvailable: connections.store.requireModelAvailable,
+    requireFiles: files.store.facts,
+    imagesOf: files.store.imagesOf,
     onCreated(run, agent) {
-      if (run.thread_id !== null) threads.chats.began(run, run.thread_id);
-      learning().onCreated(run, agent);
+      if (run.thread_id !== null) threads.store.chats.began(run, run.thread_id);
+      created.tell(run, agent);
     },
-    priceOf: prices.priceOf,
-    windowOf: prices.windowOf,
+    priceOf: connections.prices.priceOf,
+    windowOf: connections.prices.windowOf,
     // Queued runs of an archived project do not begin: they are about to be cancelled.
-    slots: (scope) => (projects.isOpen(scope.project_id) ? inProgressMax(scope) : 0),
+    slots: (scope) => (projects.store.isOpen(scope.project_id) ? inProgressMax(scope) : 0),
     childrenMax: (scope) => limitsOf(scope).children_per_run || Number.POSITIVE_INFINITY,
   });
   serving.provide(service);
-  const replays = createReplays({ journal, runs, snapshot: agents.snapshot, now });
-  const retention = createRetention({ db, projects, runs, forgetters, log, now });
-  const start: StartRun<RunObject> = async (scope, order, requestId, note) =>
+  const openStream = createSseResponder({ tail, watches, cancel: service.cancel, ending: abortSignalOf });
+  const replays = createReplays({ journal, runs, snapshot: agents.store.snapshot, now });
+  const retention = createRetention({ db, projects: projects.store, runs, forgetters, log, now });
+  const startRun: StartRun<RunObject> = async (scope, order, requestId, note) =>
     (await service.create(scope, order, requestId, note)).shown();
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
-    requireScopeIds(agents.snapshot(viewer, agentId, overrides ?? {}), run);
+    requireScopeIds(agents.store.snapshot(viewer, agentId, overrides ?? {}), run);
   const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>
-    void askedOf(input, files.files.imagesOf(viewer, "input", null).of);
+    void askedOf(input, files.store.imagesOf(viewer, "input", null).of);
   let recovered = 0;
 
   return {
@@ -202,33 +201,32 @@ export function createRunsModule({
         openStream,
         noLongerValid,
         ending: abortSignalOf,
-        hasAgent: agents.has,
+        hasAgent: agents.store.has,
       }),
     ],
-    exports: {
-      runs,
-      service,
-      pool,
-      watches,
-      tail,
-      start,
-      openStream,
-      ofUser: createRunsByUser({ db, runs }),
-      sweep: retention.sweep,
-      runTool: toolTries.runTool,
-      cancel: service.cancel,
-      forgetTrace: runs.forgetTrace,
-      asOf: runs.asOf,
-      checkRun,
-      checkInput,
+    store: runs,
+    service,
+    pool,
+    watches,
+    tail,
+    startRun,
+    openStream,
+    byUser: createRunsByUser({ db, runs }),
+    /** Subscribes to runs inside the write that creates them. */
+    onCreated: created.listen,
+    sweep: retention.sweep,
+    runTool: toolTries.runTool,
+    checkRun,
+    checkInput,
+    limits: {
       limit: (scope: Scope): number => limitsOf(scope).runs_in_progress,
       childrenMax: (scope: Scope): number => limitsOf(scope).children_per_run,
       inProgress: runs.inProgress,
-      /** Number of runs recovered at start. */
-      recovered: () => recovered,
-      /** Drains a project before its transfer: runs finish their current step and stay there. */
-      leaving: { park: pool.park, underWay: pool.underWay, stay: pool.unpark },
     },
+    /** Number of runs recovered at start. */
+    recovered: () => recovered,
+    /** Drains a project before its transfer: runs finish their current step and stay there. */
+    leaving: { park: pool.park, underWay: pool.underWay, stay: pool.unpark },
     onProjectArrived: service.takeUp,
     onProjectLeaving: (projectId) => () => {
       pool.unpark(projectId);

@@ -63,6 +63,9 @@ export function taskOf(run: TaskRun, { history, artifacts = true }: Shown = {}) 
   };
 }
 
+/** Returns the body of a task's push notification. */
+export const pushBody = (run: TaskRun): string => JSON.stringify({ task: taskOf(run, { history: 0 }) });
+
 function taskStatus(run: TaskRun) {
   const parts = explanationOf(run);
   const message = parts && { messageId: `${run.id}-status`, ...placeOf(run), role: "ROLE_AGENT", parts };

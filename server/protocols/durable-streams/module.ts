@@ -1,19 +1,12 @@
-import type { ProtocolAccess } from "../../http/internal-client.ts";
-import type { Base, Module } from "../../http/module.ts";
-import type { RunPorts } from "../../runs/module.ts";
-import type { Journals } from "../../storage/journal/module.ts";
+import type { ProtocolPlugin } from "../../http/module.ts";
+import type { ProtocolModules } from "../modules.ts";
 import { durableStreamRoutes } from "./routes.ts";
 
-interface Needs {
-  journals: Pick<Journals, "journal">;
-  runs: RunPorts;
-}
-
 /** The reading side of Durable Streams. */
-export const composeDurableStreams = ({ journals: { journal }, runs, abortSignalOf, now }: Base & Needs) =>
-  ({
-    exports: {
-      routes: ({ auth, noLongerValid }: ProtocolAccess) =>
-        durableStreamRoutes({ ...runs, auth, journal, noLongerValid, ending: abortSignalOf, now }),
-    },
-  }) satisfies Module;
+export function createDurableStreams({ base, journals, runs }: ProtocolModules): ProtocolPlugin {
+  const { abortSignalOf: ending, now } = base;
+  const { journal } = journals;
+  const { store, watches, tail, openStream } = runs;
+  return ({ auth, noLongerValid }) =>
+    durableStreamRoutes({ auth, journal, runs: store, watches, tail, openStream, noLongerValid, ending, now });
+}

@@ -1,27 +1,30 @@
 import type { Base, Module } from "../../http/module.ts";
+import type { MemoryModule } from "../memory/module.ts";
+import type { ConnectionsModule } from "../model-connections/module.ts";
+import type { ToolsModule } from "../tools/module.ts";
+import type { HasAgent } from "./has-agent.ts";
 import { agentRoutes } from "./routes.ts";
-import { type AgentStoreOptions, createAgentStore } from "./store.ts";
+import { createAgentStore } from "./store.ts";
+
+export type AgentsModule = ReturnType<typeof createAgentsModule>;
+
+interface Needs {
+  base: Base;
+  connections: ConnectionsModule;
+  tools: ToolsModule;
+  memory: MemoryModule;
+  hasAgent: HasAgent;
+}
 
 /** Agents and the snapshots that runs pin. */
-export function createAgentsModule({
-  connections,
-  tools,
-  memory,
-  ...base
-}: Base & {
-  connections: {
-    isAvailable: AgentStoreOptions["modelAvailable"];
-    requireModelAvailable: NonNullable<AgentStoreOptions["requireModelAvailable"]>;
-  };
-  tools: { snapshots: AgentStoreOptions["toolSnapshots"] };
-  memory: { facts: AgentStoreOptions["memoryFacts"] };
-}) {
+export function createAgentsModule({ base, connections, tools, memory, hasAgent }: Needs) {
   const agents = createAgentStore({
     ...base,
-    modelAvailable: connections.isAvailable,
-    requireModelAvailable: connections.requireModelAvailable,
-    toolSnapshots: tools.snapshots,
-    memoryFacts: memory.facts,
+    modelAvailable: connections.store.isAvailable,
+    requireModelAvailable: connections.store.requireModelAvailable,
+    toolSnapshots: tools.store.snapshots,
+    memoryFacts: memory.stores.facts,
+    hasAgent,
   });
-  return { routes: (auth) => [agentRoutes({ auth, agents })], exports: agents } satisfies Module;
+  return { routes: (auth) => [agentRoutes({ auth, agents })], store: agents } satisfies Module;
 }

@@ -16,17 +16,19 @@ import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { changed, checkAgent, checkJudges, readDefinition, type ToolReference, withoutScript } from "./definition.ts";
+import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 type Row = typeof agents.$inferSelect;
 
-export interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
+interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
   /** Throws if a newly set model is known to be unreachable. */
   requireModelAvailable?: (model: string, param?: string) => Promise<void>;
   /** Facts about a memory store; null if there is none. */
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
+  hasAgent?: HasAgent;
 }
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
@@ -38,16 +40,13 @@ export function createAgentStore({
   requireModelAvailable = async () => {},
   toolSnapshots,
   memoryFacts,
+  hasAgent = createHasAgent(db),
   now = Date.now,
 }: AgentStoreOptions) {
   const { sqlite } = db;
   const versions = createVersionStore(db);
   const rows = createScopedTable(db, agents);
   const { find } = rows;
-  const isThere = sqlite.query<unknown, [string, string, string]>(
-    "SELECT 1 FROM agents WHERE project_id = ? AND environment = ? AND id = ?",
-  );
-  const there = db.kept.rows((...key: [string, string, string]) => isThere.get(...key) !== null);
   /** Lists agents that fulfil a condition with one parameter, oldest first, without their tools. */
   const agentsWhere = (condition: string) => {
     const select = sqlite.query<{ id: string }, [string, string, string]>(
@@ -144,9 +143,7 @@ export function createAgentStore({
     /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
     toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
       tools ?? attached.of(scope, id).map((each) => each.id),
-    /** True if the agent exists and the viewer may use it: a bound key sees no other agents. */
-    has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
-      agent_ids?.includes(id) !== false && there.of(project_id, environment, id),
+    has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
     throughDoor: (viewer: Viewer, door: ProtocolName) =>
       ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),

@@ -1,3 +1,4 @@
+import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
 import { createRefusals } from "./refusals.ts";
 import { auditRoutes } from "./routes.ts";
@@ -10,19 +11,20 @@ export interface AuditOptions {
 
 const day_ms = 24 * 3_600_000;
 
+interface Needs {
+  base: Base;
+  options: AuditOptions;
+  http: HttpModule;
+}
+
 /** The audit log and the recording of refused requests. */
-export function createAuditModule({
-  db,
-  audit,
-  log,
-  audit_days = 365,
-  routes,
-  now,
-}: Base & AuditOptions & Pick<Parameters<typeof createRefusals>[0], "routes">) {
+export function createAuditModule({ base, options, http }: Needs) {
+  const { db, audit, log, now } = base;
+  const { audit_days = 365 } = options;
   const entries = createAuditStore({ db });
   return {
     routes: (auth) => [auditRoutes({ auth, entries })],
-    exports: { onRefused: createRefusals({ db, audit, routes, log, now }) },
+    onRefused: createRefusals({ db, audit, routes: http.routes, log, now }),
     deleteExpired: [
       (limit: number) => (audit_days === null ? 0 : audit.forgetOlder(now() - audit_days * day_ms, limit)),
     ],

@@ -6,26 +6,29 @@ import type { LateRef } from "../../lib/late-ref.ts";
 import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
 import { createFileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Journals } from "../../storage/journal/module.ts";
+import type { WebhooksModule } from "../webhooks/module.ts";
 import { createAttachments } from "./attachments.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { createOutputs } from "./outputs.ts";
-import { createProcessing, type ProcessingOptions } from "./processing.ts";
+import { createProcessing } from "./processing.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileStore, type FileMemory } from "./store.ts";
 import { createUploader } from "./upload.ts";
 
-/** Files: uploads, document text, and tool outputs. */
-export function createFilesModule({
-  journals,
-  announcing,
-  memory,
-  ...base
-}: Base & {
+export type FilesModule = ReturnType<typeof createFilesModule>;
+
+interface Needs {
+  base: Base;
   journals: Journals;
-  announcing: Pick<ProcessingOptions, "announce" | "announced">;
+  webhooks: WebhooksModule;
+  /** Late, because memory reads the documents of files. */
   memory: LateRef<FileMemory>;
-}) {
+}
+
+/** Files: uploads, document text, and tool outputs. */
+export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
+  const { announce, announced } = webhooks;
   const { db, log, sandbox, requireRoom, now } = base;
   const blobs = createFileBlobs({
     db,
@@ -44,7 +47,8 @@ export function createFilesModule({
     chunks,
     reader,
     log,
-    ...announcing,
+    announce,
+    announced,
     indexedOf: (scope, id) => memory().of(scope, id),
     onRead: moved.tell,
   });
@@ -53,7 +57,7 @@ export function createFilesModule({
     blobs,
     work,
     chunks,
-    announced: announcing.announced,
+    announced,
     memory: {
       of: (scope, id) => memory().of(scope, id),
       add: (scope, order, expires_at_ms) => memory().add(scope, order, expires_at_ms),
@@ -68,7 +72,7 @@ export function createFilesModule({
       processing.forget(id);
       moved.tell();
     },
-    announce: (scope, file) => announcing.announce(scope, "file.ready", file),
+    announce: (scope, file) => announce(scope, "file.ready", file),
   });
   const outputs = createOutputs({ files, now });
   const attachments = createAttachments({
@@ -85,26 +89,24 @@ export function createFilesModule({
 
   return {
     routes: (auth) => [fileRoutes({ auth, files, receiver })],
-    exports: {
-      blobs,
-      files,
-      outputs,
-      attachments,
-      processing,
-      readPart(scope: Scope, id: string, start: number, length: number) {
-        const found = files.part(scope, id, start, length);
-        return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
-      },
-      /** Document functions that memory stores use. */
-      documents: {
-        reading: files.reading,
-        chunks: chunks.read,
-        demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
-        settle: processing.settle,
-      },
-      onMoved: moved.listen,
+    store: files,
+    blobs,
+    outputs,
+    attachments,
+    processing,
+    readPart(scope: Scope, id: string, start: number, length: number) {
+      const found = files.part(scope, id, start, length);
+      return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
     },
-    deleteExpired: [files.forgetExpired, blobs.forgetUnused],
+    /** Document functions that memory stores use. */
+    documents: {
+      reading: files.reading,
+      chunks: chunks.read,
+      demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
+      settle: processing.settle,
+    },
+    onMoved: moved.listen,
+    deleteExpired: [files.forgetExpired, () => blobs.forgetUnused()],
     start(): void {
       blobs.collectSoon();
       processing.start();

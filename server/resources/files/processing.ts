@@ -21,7 +21,7 @@ export interface Reader {
   ): Promise<{ chunks: DocumentChunk[]; pages: number | null } | { error: CodedError }>;
 }
 
-export interface ProcessingOptions {
+interface ProcessingOptions {
   db: Db;
   blobs: Pick<FileBlobs, "open">;
   work: DocumentWork;

@@ -8,7 +8,7 @@ import { searchRoutes } from "./routes.ts";
 import { createSearch } from "./store.ts";
 
 /** Full-text search over a project. The index is updated asynchronously. */
-export function createSearchModule({ journals: { ended }, ...base }: Base & { journals: Journals }) {
+export function createSearchModule({ base, journals: { ended } }: { base: Base; journals: Journals }) {
   const documents = createDocuments(base.db.sqlite);
   const objects = createObjects({ ...base, documents });
   ended.follow({
@@ -24,12 +24,10 @@ export function createSearchModule({ journals: { ended }, ...base }: Base & { jo
   });
   return {
     routes: (auth) => [searchRoutes({ auth, search: createSearch(base) })],
-    exports: {
-      /** Indexes all pending changes now. */
-      async catchUp(): Promise<void> {
-        await objects.catchUp();
-        await ended.catchUp();
-      },
+    /** Indexes all pending changes now. */
+    async catchUp(): Promise<void> {
+      await objects.catchUp();
+      await ended.catchUp();
     },
     start: objects.start,
     stop: objects.stop,

@@ -4,7 +4,7 @@ import type { RateLimiter } from "../../http/rate-limit.ts";
 import { type ClientTokens, isClientToken } from "./client-tokens.ts";
 import type { KeyStore } from "./store.ts";
 
-export interface KeyAuthentication {
+interface KeyAuthentication {
   keys: Pick<KeyStore, "authenticate" | "revoked">;
   tokens: Pick<ClientTokens, "authenticate">;
   limiter: Pick<RateLimiter, "takeFailure">;

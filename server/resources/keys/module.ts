@@ -1,11 +1,13 @@
 import type { Exposure } from "../../domain/api-types/enums.ts";
-import type { AppError } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import type { Auth } from "../../http/auth.ts";
-import type { OnExposed } from "../../http/https-only.ts";
+import type { Auth, NoLongerValid } from "../../http/auth.ts";
+import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { Identity } from "../../http/principal.ts";
-import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
+import type { AgentsModule } from "../agents/module.ts";
+import type { ChatModule } from "../chat/module.ts";
+import type { ProjectsModule } from "../projects/module.ts";
+import type { ThreadsModule } from "../threads/module.ts";
+import { bearer, createKeyAuthenticate } from "./authenticate.ts";
 import { type Bound, createClientTokens, type TokenPage } from "./client-tokens.ts";
 import { clientTokenRoutes, keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
 import { createKeyStore } from "./store.ts";
@@ -14,8 +16,6 @@ export interface KeyOptions {
   /** True to keep keys valid that were sent in clear text. */
   keepExposedKeys?: boolean;
 }
-
-type Http = Pick<MeOptions, "limiter"> & Pick<KeyAuthentication, "clientOf"> & { onExposed(hear: OnExposed): void };
 
 const lastUsedEvery_ms = 60_000;
 
@@ -27,24 +27,29 @@ const exposureLines: Record<Exposure, string> = {
   local: "an API key came in clear text from this machine and was kept",
 };
 
+export type KeysModule = ReturnType<typeof createKeysModule>;
+
+interface Needs {
+  base: Base;
+  options: KeyOptions;
+  http: HttpModule;
+  projects: ProjectsModule;
+  agents: AgentsModule;
+  threads: ThreadsModule;
+  /** Chat pages, which create tokens as keys do. */
+  chat: ChatModule;
+  /** Returns a run. Throws for one that the viewer does not see. */
+  run: Bound["run"];
+  runLimits: MeOptions["runs"];
+}
+
 /** API keys and client tokens. */
-export function createKeysModule({
-  http: { limiter, clientOf, onExposed },
-  keepExposedKeys: keepLive = false,
-  projects,
-  runs,
-  bound,
-  pages,
-  ...base
-}: Base &
-  KeyOptions &
-  Pick<MeOptions, "projects" | "runs"> & {
-    http: Http;
-    bound: Bound;
-    /** Chat pages, which create tokens as keys do. */
-    pages: { open(id: string): TokenPage | null; noLongerOpen(id: string): AppError | null };
-  }) {
+export function createKeysModule({ base, options, http, projects, agents, threads, chat, run, runLimits }: Needs) {
+  const { keepExposedKeys: keepLive = false } = options;
+  const { limiter, clientOf, onExposed } = http;
+  const pages = chat.store;
   const keys = createKeyStore(base);
+  const bound: Bound = { hasAgent: agents.store.has, threadOwner: threads.store.ownerOf, run };
   const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
   const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });
   let lastUsed: Timer | undefined;
@@ -64,18 +69,16 @@ export function createKeysModule({
 
   return {
     routes: (auth) => [keyRoutes({ auth, keys })],
-    exports: {
-      keys,
-      authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
-      noLongerValid: ({ id, token }: Pick<Identity, "id" | "token">) =>
-        (isId("chat_page", id) ? pages.noLongerOpen(id) : keys.noLongerValid(id)) ??
-        (token ? tokens.expired(token) : null),
-      tokenForPage: tokens.createForPage,
-      /** With API keys only: a token ends with its key, and dashboard users have none. */
-      clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
-      /** `GET /v1/me`. */
-      me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },
-    },
+    store: keys,
+    authenticate: createKeyAuthenticate({ keys, tokens, limiter, clientOf }),
+    noLongerValid: (({ id, token }) =>
+      (isId("chat_page", id) ? pages.noLongerOpen(id) : keys.noLongerValid(id)) ??
+      (token ? tokens.expired(token) : null)) satisfies NoLongerValid,
+    tokenForPage: tokens.createForPage,
+    /** With API keys only: a token ends with its key, and dashboard users have none. */
+    clientTokens: { routes: (auth: Auth) => [clientTokenRoutes({ auth, tokens })] },
+    /** `GET /v1/me`. */
+    me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects: projects.store, runs: runLimits })] },
     start(): void {
       lastUsed = setInterval(writeLastUsed, lastUsedEvery_ms).unref();
     },

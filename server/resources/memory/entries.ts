@@ -31,7 +31,7 @@ interface EntryIndexer {
   settled(entryId: string, ms: number): Promise<void>;
 }
 
-export interface EntryStoreOptions extends StoreBase {
+interface EntryStoreOptions extends StoreBase {
   stores: Pick<MemoryStores, "find" | "facts">;
   /** Null if the viewer sees no such file. */
   fileFor: (viewer: Viewer, id: string) => EntryFile | null;

@@ -13,7 +13,7 @@ import { createIndexerScheduler } from "./indexer-scheduler.ts";
 import { createWordUpgrade } from "./indexer-words.ts";
 import type { EntryRow, StoreRow, VectorStoreRow } from "./row.ts";
 
-export interface IndexerOptions {
+interface IndexerOptions {
   db: Db;
   embedders: { of(model: string, dimensions: number, payer?: SpendGuard): Embedder };
   documents: Documents;

@@ -1,13 +1,15 @@
-import type { Environment } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { Pay } from "../../runtime/models/spend-guard.ts";
-import { createEmbedders, type Embedders, type EmbeddersOptions } from "../../runtime/retrieval/embeddings/embedder.ts";
+import { createEmbedders, type Embedders } from "../../runtime/retrieval/embeddings/embedder.ts";
 import { ownModelsFolder } from "../../runtime/retrieval/embeddings/own-models.ts";
 import { createSearcher } from "../../runtime/retrieval/vector-search/searcher.ts";
+import type { FilesModule } from "../files/module.ts";
+import type { ConnectionsModule } from "../model-connections/module.ts";
+import type { UsageModule } from "../usage/module.ts";
+import type { WebhooksModule } from "../webhooks/module.ts";
 import { createEmbeddingChooser } from "./embedding.ts";
-import { createEntryStore, type EntryStoreOptions } from "./entries.ts";
+import { createEntryStore } from "./entries.ts";
 import { createFileEntries } from "./file-entries.ts";
-import { createIndexer, type IndexerOptions } from "./indexer.ts";
+import { createIndexer } from "./indexer.ts";
 import { createKeyStore } from "./keys.ts";
 import { createRankMatches } from "./rerank.ts";
 import { entryRoutes, keyRoutes, memoryRoutes } from "./routes.ts";
@@ -20,35 +22,25 @@ export interface MemoryOptions {
   embedders?: Embedders;
 }
 
-/** The files module's functions that memory uses. */
-interface FilePorts {
-  documents: IndexerOptions["documents"];
-  files: { document: EntryStoreOptions["fileFor"] };
-  processing: { wake(): void; look(): Promise<unknown> };
-  onMoved(hear: () => void): void;
+export type MemoryModule = ReturnType<typeof createMemoryModule>;
+
+interface Needs {
+  base: Base;
+  options: MemoryOptions;
+  connections: ConnectionsModule;
+  files: FilesModule;
+  webhooks: WebhooksModule;
+  usage: UsageModule;
 }
 
 /** Memory stores, their entries and keys, and search. */
-export function createMemoryModule({
-  connections,
-  files: { documents, files, processing, onMoved },
-  announcing: { announced },
-  usage: { pay },
-  embedders: givenEmbedders,
-  ...base
-}: Base &
-  MemoryOptions & {
-    connections: { resolve(model: string, environment: Environment): ReturnType<EmbeddersOptions["resolve"]> };
-    files: FilePorts;
-    announcing: { announced: () => void };
-    usage: { pay: Pay };
-  }) {
+export function createMemoryModule({ base, options, connections, files, webhooks, usage }: Needs) {
   const { db, database, log, now } = base;
   const embedders =
-    givenEmbedders ??
+    options.embedders ??
     createEmbedders({
-      resolve: (model) => connections.resolve(model, "live"),
-      pay,
+      resolve: (model) => connections.store.resolve(model, "live"),
+      pay: usage.pay,
       log,
       folder: database ? ownModelsFolder(database) : null,
     });
@@ -63,19 +55,19 @@ export function createMemoryModule({
   /** Settles files that waited for a deleted entry or store. */
   const onDelete = () => {
     sweeper.collectSoon();
-    void processing.look().catch(() => {}); // A timer retries.
+    void files.processing.look().catch(() => {}); // A timer retries.
   };
   const indexer = createIndexer({
     db,
     embedders,
-    documents,
+    documents: files.documents,
     log,
     now,
-    ended: announced,
-    demanded: processing.wake,
+    ended: webhooks.announced,
+    demanded: files.processing.wake,
     forget: searcher.forget,
   });
-  onMoved(indexer.wake);
+  files.onMoved(indexer.wake);
   const stores = createMemoryStores({
     ...base,
     onDelete,
@@ -83,7 +75,7 @@ export function createMemoryModule({
     onEmbedding: indexer.changed,
     embeddings: createEmbeddingChooser({ embedders }),
   });
-  const entries = createEntryStore({ ...base, stores, fileFor: files.document, onDelete, indexer });
+  const entries = createEntryStore({ ...base, stores, fileFor: files.store.document, onDelete, indexer });
   const keys = createKeyStore({ db, stores, now });
   const search = createMemorySearch({
     db,
@@ -91,7 +83,7 @@ export function createMemoryModule({
     searcher,
     embedders,
     now,
-    rank: createRankMatches({ resolve: connections.resolve, pay }),
+    rank: createRankMatches({ resolve: connections.store.resolve, pay: usage.pay }),
   });
 
   const selectNumbers = db.sqlite.query<{ number: number }, [string]>(
@@ -104,18 +96,15 @@ export function createMemoryModule({
       entryRoutes({ auth, entries }),
       keyRoutes({ auth, keys }),
     ],
-    exports: {
-      embedders,
-      stores,
-      entries,
-      keys,
-      search,
-      indexer,
-      sweeper,
-      /** Operations of memory stores on files. */
-      ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
-      eraseFirst: sweeper.eraseOfProject,
-    },
+    embedders,
+    stores,
+    entries,
+    keys,
+    search,
+    indexer,
+    sweeper,
+    /** Operations of memory stores on files. */
+    ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
     deleteExpired: [keys.forgetExpired, sweeper.forgetExpired, sweeper.forgetDeleted],
     start(): void {
       sweeper.collectSoon();

@@ -11,14 +11,19 @@ export interface ConnectionOptions {
   ollama?: string;
 }
 
+export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
+
 /** Model connections and prices. */
-export function createConnectionsModule(base: Base & ConnectionOptions) {
-  const connections = createConnectionStore(base);
+export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
+  const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const prices = createPriceStore(base);
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, connections, prices })],
-    exports: { connections, prices, places, inPlace: createInSlot(places) },
+    store: connections,
+    prices,
+    places,
+    inPlace: createInSlot(places),
   } satisfies Module;
 }
 

@@ -1,39 +1,40 @@
+import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { LateRef } from "../../lib/late-ref.ts";
 import { createProjectTeardown } from "./project-teardown.ts";
 import { createProjectStore } from "./store.ts";
 
-type WindDownOptions = Parameters<typeof createProjectTeardown>[0];
+export type ProjectsModule = ReturnType<typeof createProjectsModule>;
 
-/** Projects, and the removal of archived and deleted ones. */
-export function createProjectsModule({
-  runs,
-  memory,
-  ...base
-}: Base & {
-  runs: LateRef<Pick<WindDownOptions, "cancel">>;
-  memory: LateRef<Required<Pick<WindDownOptions, "eraseFirst">>>;
-}) {
+/** Projects. */
+export const createProjectsModule = ({ base }: { base: Base }) =>
+  ({ store: createProjectStore(base) }) satisfies Module;
+
+interface Needs {
+  base: Base;
+  projects: ProjectsModule;
+  cancelRun(scope: Scope, runId: string, reason: string): Promise<void>;
+  /** Erases some of a project's memory and returns how much. Call inside a write. */
+  eraseMemory(projectId: string): number;
+}
+
+/** The removal of archived and deleted projects. */
+export function createProjectTeardownModule({ base, projects, cancelRun, eraseMemory }: Needs) {
   const { db, log } = base;
-  const projects = createProjectStore(base);
-  const windDown = createProjectTeardown({
+  const teardown = createProjectTeardown({
     db,
-    projects,
+    projects: projects.store,
     log,
-    cancel: (...args) => runs().cancel(...args),
-    eraseFirst: (projectId) => memory().eraseFirst(projectId),
+    cancel: cancelRun,
+    eraseFirst: eraseMemory,
   });
   return {
-    exports: {
-      projects,
-      /** Ends activity in archived and deleted projects and erases the latter. Also called every second by a timer. */
-      windDown: windDown.finish,
-    },
+    /** Ends activity in archived and deleted projects and erases the latter. Also called every second by a timer. */
+    finish: teardown.finish,
     /** Projects archived meanwhile must not resume, not even briefly. */
     async start(): Promise<void> {
-      await windDown.cancelAll().catch((error) => log.error("runs of an archived project go on", { error }));
-      windDown.start();
+      await teardown.cancelAll().catch((error) => log.error("runs of an archived project go on", { error }));
+      teardown.start();
     },
-    stop: windDown.stop,
+    stop: teardown.stop,
   } satisfies Module;
 }

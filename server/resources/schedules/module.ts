@@ -1,51 +1,54 @@
+import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
+import type { AgentsModule } from "../agents/module.ts";
+import type { ProjectsModule } from "../projects/module.ts";
 import { type ScheduleRoutes, scheduleRoutes } from "./routes.ts";
 import { createScheduleRuns } from "./schedule-runs.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createScheduleStore, type ScheduleStoreOptions } from "./store.ts";
 
-/** Runs that start on a schedule. */
-export function createSchedulesModule({
-  journals,
-  projects,
-  agents,
-  runs: { start, asOf, checkRun, checkInput, watches },
-  ...base
-}: Base & {
+export type SchedulesModule = ReturnType<typeof createSchedulesModule>;
+
+interface Needs {
+  base: Base;
   journals: Journals;
-  projects: { isOpen(projectId: string): boolean };
-  agents: { has: ScheduleStoreOptions["hasAgent"] };
-  runs: Pick<ScheduleRoutes, "start"> & {
-    asOf: ScheduleRoutes["runAsOf"];
-    checkRun: ScheduleStoreOptions["checkRun"];
-    checkInput: ScheduleStoreOptions["checkInput"];
-    watches: { listen(hear: ReturnType<typeof createScheduler>["heard"]): unknown };
-  };
-}) {
+  projects: ProjectsModule;
+  agents: AgentsModule;
+  startRun: ScheduleRoutes["start"];
+  runAsOf: ScheduleRoutes["runAsOf"];
+  checkRun: ScheduleStoreOptions["checkRun"];
+  checkInput: ScheduleStoreOptions["checkInput"];
+  onRunCommit(hear: (runId: string, entries: readonly JournalEntry[]) => void): void;
+}
+
+/** Runs that start on a schedule. */
+export function createSchedulesModule({ base, journals, projects, agents, ...runs }: Needs) {
+  const { startRun, runAsOf, checkRun, checkInput } = runs;
   const { requireRoom, now } = base;
   const firings = createScheduleRuns(base);
   const scheduler = createScheduler({
     ...base,
     firings,
-    start,
+    start: startRun,
     requireRoom: () => requireRoom(),
-    isOpen: projects.isOpen,
+    isOpen: projects.store.isOpen,
   });
   const schedules = createScheduleStore({
     ...base,
-    hasAgent: agents.has,
+    hasAgent: agents.store.has,
     checkRun,
     checkInput,
-    onPlan: scheduler.arm,
+    onPlan: () => scheduler.arm(),
   });
   journals.project(firings.project);
-  watches.listen(scheduler.heard);
+  runs.onRunCommit((runId, entries) => scheduler.heard(runId, entries));
   return {
-    routes: (auth) => [scheduleRoutes({ auth, schedules, firings, start, runAsOf: asOf, now })],
-    exports: { scheduler, eraseOf: schedules.eraseOf, get: schedules.get },
-    start: scheduler.start,
-    onProjectArrived: scheduler.start,
-    stop: scheduler.stop,
+    routes: (auth) => [scheduleRoutes({ auth, schedules, firings, start: startRun, runAsOf, now })],
+    store: schedules,
+    scheduler,
+    start: () => scheduler.start(),
+    onProjectArrived: () => scheduler.start(),
+    stop: () => scheduler.stop(),
   } satisfies Module;
 }

@@ -1,18 +1,23 @@
 import type { Base, Module } from "../../http/module.ts";
 import { catchCorruption } from "../../storage/db/catch-corruption.ts";
 import type { Journals } from "../../storage/journal/module.ts";
+import type { FilesModule } from "../files/module.ts";
 import { threadRoutes } from "./routes.ts";
-import { createThreadStore, type ThreadStoreOptions } from "./store.ts";
+import { createThreadStore } from "./store.ts";
 import { createThreadProjection } from "./thread-projection.ts";
 
+export type ThreadsModule = ReturnType<typeof createThreadsModule>;
+
+interface Needs {
+  base: Base;
+  journals: Journals;
+  files: FilesModule;
+}
+
 /** Conversations over several runs. */
-export function createThreadsModule({
-  journals,
-  files,
-  ...base
-}: Base & { journals: Journals; files: Pick<ThreadStoreOptions, "imagesOf"> }) {
-  const threads = createThreadStore({ ...base, imagesOf: files.imagesOf });
+export function createThreadsModule({ base, journals, files }: Needs) {
   const { journal, project } = journals;
+  const threads = createThreadStore({ ...base, imagesOf: files.store.imagesOf });
   project(createThreadProjection(base.db.sqlite, (runId) => catchCorruption(() => journal.state(runId))));
-  return { routes: (auth) => [threadRoutes({ auth, threads })], exports: threads } satisfies Module;
+  return { routes: (auth) => [threadRoutes({ auth, threads })], store: threads } satisfies Module;
 }

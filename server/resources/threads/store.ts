@@ -20,7 +20,7 @@ import { createExternalThreadIds } from "./external-thread-ids.ts";
 import { createAppend, historyWithin, listMessages, openCallsIn } from "./messages.ts";
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
-export interface ThreadStoreOptions extends StoreBase {
+interface ThreadStoreOptions extends StoreBase {
   /** Resolves the images in messages. */
   imagesOf: (viewer: Viewer, param: string, agentId: null) => ShownImages;
 }

@@ -1,30 +1,30 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Viewer } from "../../http/auth.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { LateRef } from "../../lib/late-ref.ts";
 import type { ToolSecrets } from "../../runtime/agent-loop/messages.ts";
 import { createMcpClient } from "../../runtime/mcp/client.ts";
 import { readStdioServers } from "../../runtime/mcp/stdio-config.ts";
 import { createStdioServers } from "../../runtime/mcp/stdio-servers.ts";
+import type { FilesModule } from "../files/module.ts";
+import type { SecretsModule } from "../secrets/module.ts";
 import type { ListTools } from "./mcp-lists.ts";
-import { toolRoutes } from "./routes.ts";
+import { toolRoutes, toolTestRoutes } from "./routes.ts";
 import { openToolSecrets, resolveToolSecrets, sealedOf } from "./secrets.ts";
-import { createToolStore, type ToolStoreOptions } from "./store.ts";
-import { createToolTest, type ToolTestOptions } from "./test-call.ts";
+import { createToolStore } from "./store.ts";
+import { createToolTest, type RunTool } from "./test-call.ts";
+
+export type ToolsModule = ReturnType<typeof createToolsModule>;
+
+interface Needs {
+  base: Base;
+  secrets: SecretsModule;
+  files: FilesModule;
+  hasAgent(viewer: Viewer, id: string): boolean;
+}
 
 /** Tools of agents, including those of MCP servers. */
-export function createToolsModule({
-  secrets,
-  files,
-  agents,
-  runs,
-  ...base
-}: Base & {
-  secrets: ToolStoreOptions["secrets"];
-  files: { facts: ToolStoreOptions["fileFacts"] };
-  agents: LateRef<{ has: ToolStoreOptions["hasAgent"] }>;
-  runs: LateRef<Pick<ToolTestOptions, "runTool">>;
-}) {
+export function createToolsModule({ base, secrets, files, hasAgent }: Needs) {
   const { seal, egress, environment, sandbox, closing, log } = base;
   const stdioServers = readStdioServers(environment);
   const stdio = createStdioServers({ servers: stdioServers, log });
@@ -38,16 +38,15 @@ export function createToolsModule({
   };
   const tools = createToolStore({
     ...base,
-    secrets,
+    secrets: secrets.store,
     listTools,
-    fileFacts: files.facts,
+    fileFacts: files.store.facts,
     sandboxLevel: sandbox.level,
-    hasAgent: (viewer, id) => agents().has(viewer, id),
+    hasAgent,
     hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
   });
-  const testCall = createToolTest({ ...base, tools, runTool: (...args) => runs().runTool(...args) });
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
-    resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.value(scope, name));
+    resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.store.value(scope, name));
 
   // Keyed by snapshot, because many runs share an agent's.
   const known = new WeakMap<ToolSnapshot, ToolSecrets>();
@@ -60,19 +59,23 @@ export function createToolsModule({
   }
 
   return {
-    routes: (auth) => [toolRoutes({ auth, tools, testCall })],
-    exports: {
-      tools,
-      openSecrets,
-      /** Secrets of these tools, by tool id. */
-      secretsOf: (scope: Scope, pinned: readonly ToolSnapshot[]) =>
-        Object.fromEntries(
-          pinned.flatMap((tool) => {
-            const sealed = sealedOf(tool);
-            return sealed === null ? [] : [[tool.id, secretsNow(scope, tool, sealed)]];
-          }),
-        ),
-    },
+    routes: (auth) => [toolRoutes({ auth, tools })],
+    store: tools,
+    openSecrets,
+    /** Secrets of these tools, by tool id. */
+    secretsOf: (scope: Scope, pinned: readonly ToolSnapshot[]) =>
+      Object.fromEntries(
+        pinned.flatMap((tool) => {
+          const sealed = sealedOf(tool);
+          return sealed === null ? [] : [[tool.id, secretsNow(scope, tool, sealed)]];
+        }),
+      ),
     stop: stdio.close,
   } satisfies Module;
+}
+
+/** Calls of tools outside of runs. */
+export function createToolTestsModule({ base, tools, runTool }: { base: Base; tools: ToolsModule; runTool: RunTool }) {
+  const testCall = createToolTest({ ...base, tools: tools.store, runTool });
+  return { routes: (auth) => [toolTestRoutes({ auth, testCall })] } satisfies Module;
 }

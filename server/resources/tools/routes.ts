@@ -9,13 +9,7 @@ import type { createToolTest } from "./test-call.ts";
 
 const params = pathOf("tool");
 
-interface ToolRoutes {
-  auth: Auth;
-  tools: ToolStore;
-  testCall: ReturnType<typeof createToolTest>;
-}
-
-export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
+export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
   new Elysia({ prefix: "/tools", tags: ["Tools"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await tools.create(principal, body)), {
@@ -75,7 +69,11 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
       },
       params,
       body: NoBody,
-    })
+    });
+
+export const toolTestRoutes = ({ auth, testCall }: { auth: Auth; testCall: ReturnType<typeof createToolTest> }) =>
+  new Elysia({ prefix: "/tools", tags: ["Tools"] })
+    .use(auth)
     .post("/:id/test", ({ principal, params, body, request }) => testCall(principal, params.id, body, request.signal), {
       operation: {
         id: "tools.test",

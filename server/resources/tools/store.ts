@@ -27,7 +27,7 @@ import { type Listing, offered } from "./types/mcp.ts";
 import type { Known } from "./types/tool-kind.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
 
-export interface ToolStoreOptions extends StoreBase {
+interface ToolStoreOptions extends StoreBase {
   seal: Seal;
   /** Egress guard for addresses that clients of this environment give. */
   egress: (environment: Environment) => Pick<Egress, "check">;

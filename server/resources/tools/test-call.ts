@@ -27,7 +27,7 @@ export type RunTool = (
   signal: AbortSignal,
 ) => Promise<TestOutcome>;
 
-export interface ToolTestOptions {
+interface ToolTestOptions {
   db: Pick<Db, "write">;
   audit: Audit;
   tools: Pick<ToolStore, "callable">;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Base, Module } from "../../http/module.ts";
 import { createCapsuleReader } from "../../runtime/sandbox/capsule-reader.ts";
-import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Journals } from "../../storage/journal/module.ts";
+import type { FilesModule } from "../files/module.ts";
 import { createCapsules } from "./capsule.ts";
 import { createImportBody } from "./import-body.ts";
 import { createImports } from "./imports.ts";
@@ -18,14 +18,18 @@ export interface TraceOptions {
   otlpTarget?: OtlpTarget | null;
 }
 
+interface Needs {
+  base: Base;
+  options: TraceOptions;
+  journals: Journals;
+  files: FilesModule;
+  forgetTrace: TraceRoutes["forget"];
+}
+
 /** Traces of runs: views, exports, imports and OTLP. */
-export function createTracesModule({
-  journals,
-  blobs,
-  runs,
-  otlpTarget: target = null,
-  ...base
-}: Base & TraceOptions & { journals: Journals; blobs: FileBlobs; runs: { forgetTrace: TraceRoutes["forget"] } }) {
+export function createTracesModule({ base, options, journals, files, forgetTrace }: Needs) {
+  const { otlpTarget: target = null } = options;
+  const { blobs } = files;
   const { db, dataDir, sandbox, log } = base;
   const { journal } = journals;
   const requireRoom = () => base.requireRoom(true);
@@ -41,7 +45,7 @@ export function createTracesModule({
 
   return {
     routes: (auth) => [
-      traceRoutes({ auth, traces, forget: runs.forgetTrace }),
+      traceRoutes({ auth, traces, forget: forgetTrace }),
       diffRoutes({ auth, traces }),
       capsuleRoutes({ auth, capsules }),
       importRoutes({ auth, traces, imports, body }),

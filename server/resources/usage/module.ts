@@ -1,6 +1,7 @@
-import type { ModelPrice } from "../../domain/price.ts";
 import type { Base, Module } from "../../http/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
+import type { ConnectionsModule } from "../model-connections/module.ts";
+import type { ProjectsModule } from "../projects/module.ts";
 import { createAnalytics } from "./analytics-store.ts";
 import { createForgetUser, createRunCounts } from "./count-runs.ts";
 import { createDayBudgets } from "./day-budgets.ts";
@@ -10,32 +11,27 @@ import { analyticsRoutes, usageRoutes } from "./routes.ts";
 import { createUsageStore } from "./store.ts";
 import { createUsageProjection, createUsageSums } from "./usage-projection.ts";
 
-type Settings = Parameters<typeof createDayBudgets>[0]["settings"];
+export type UsageModule = ReturnType<typeof createUsageModule>;
+
+interface Needs {
+  base: Base;
+  journals: Journals;
+  projects: ProjectsModule;
+  connections: ConnectionsModule;
+}
 
 /** Usage and costs of runs, and budgets. */
-export function createUsageModule({
-  journals,
-  projects,
-  db,
-  now,
-  log,
-  connections: { inPlace, prices },
-}: Base & {
-  journals: Journals;
-  projects: { settingsOf: Settings };
-  connections: {
-    inPlace: Parameters<typeof createPaidCalls>[0]["inPlace"];
-    prices: { priceOf: (model: string) => ModelPrice | null };
-  };
-}) {
+export function createUsageModule({ base, journals, projects, connections }: Needs) {
+  const { db, now, log } = base;
+  const { inPlace, prices } = connections;
+  const { settingsOf } = projects.store;
   const usage = createUsageStore({ db });
-  const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
-  const reservations = createReservations({ dayBudgets, headOf: journals.journal.head });
+  const dayBudgets = createDayBudgets({ usage, settings: settingsOf, now });
+  const reservations = createReservations({ dayBudgets, headOf: (runId) => journals.journal.head(runId) });
   const sumOf = createUsageSums(db);
   journals.project(createUsageProjection(sumOf));
   journals.onCommit(reservations.committed);
   journals.ended.follow(createRunCounts(db));
-  const settingsOf = projects.settingsOf;
   const paid = createPaidCalls({ db, sumOf, dayBudgets, settingsOf, priceOf: prices.priceOf, inPlace, log, now });
   journals.onCommit(paid.committed);
   return {
@@ -43,13 +39,11 @@ export function createUsageModule({
       usageRoutes({ auth, usage, now }),
       analyticsRoutes({ auth, report: createAnalytics({ db }), now }),
     ],
-    exports: {
-      pay: paid.pay,
-      onPaid: paid.onPaid,
-      dayBudgets,
-      reservations,
-      spentOn: usage.spentOn,
-      forgetUser: createForgetUser(db),
-    },
+    store: usage,
+    pay: paid.pay,
+    onPaid: paid.onPaid,
+    dayBudgets,
+    reservations,
+    forgetUser: createForgetUser(db),
   } satisfies Module;
 }

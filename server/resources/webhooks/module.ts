@@ -1,13 +1,12 @@
 import type { Base, Module } from "../../http/module.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
-import type { LateRef } from "../../lib/late-ref.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { createDeliveryStore } from "./deliveries.ts";
 import { createDeliveryResults } from "./delivery-result.ts";
 import { createDispatcher } from "./dispatch.ts";
 import type { Outcome } from "./http-attempt.ts";
 import { createOutbox } from "./outbox.ts";
-import { createPayloads, type Followed } from "./payload.ts";
+import { createPayloads, type SerializeFollowed } from "./payload.ts";
 import { webhookRoutes } from "./routes.ts";
 import { createRunWebhooks } from "./run-webhooks.ts";
 import { createWebhookStore } from "./store.ts";
@@ -17,17 +16,22 @@ export interface WebhookOptions {
   webhook_attempt_ms?: number;
 }
 
+export type WebhooksModule = ReturnType<typeof createWebhooksModule>;
+
+interface Needs {
+  base: Base;
+  options: WebhookOptions;
+  journals: Journals;
+  serializeFollowed: SerializeFollowed;
+}
+
 /** Webhooks and their deliveries. */
-export function createWebhooksModule({
-  journals,
-  followed,
-  webhook_attempt_ms: attempt_ms = 15_000,
-  ...base
-}: Base & WebhookOptions & { journals: Journals; followed: LateRef<Followed> }) {
+export function createWebhooksModule({ base, options, journals, serializeFollowed }: Needs) {
+  const { webhook_attempt_ms: attempt_ms = 15_000 } = options;
   const { db } = base;
   const outbox = createOutbox(base);
   const record = createDeliveryResults(base);
-  const payloads = createPayloads({ db, journal: journals.journal, followed });
+  const payloads = createPayloads({ db, journal: journals.journal, serializeFollowed });
   const tried = createEventEmitter<[Outcome]>();
   const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: tried.tell });
   const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });
@@ -38,16 +42,14 @@ export function createWebhooksModule({
   journals.onCommit(announced);
   return {
     routes: (auth) => [webhookRoutes({ auth, webhooks, deliveries })],
-    exports: {
-      /** Call inside a write. */
-      announce: outbox.announce,
-      /** Call after a write that may have announced an event. */
-      announced,
-      deliver: dispatcher.drain,
-      /** Registers a listener for the outcome of each attempt. */
-      onTried: tried.listen,
-      followers,
-    },
+    /** Call inside a write. */
+    announce: outbox.announce,
+    /** Call after a write that may have announced an event. */
+    announced,
+    deliver: dispatcher.drain,
+    /** Registers a listener for the outcome of each attempt. */
+    onTried: tried.listen,
+    followers,
     deleteExpired: [deliveries.forget],
     start: dispatcher.load,
     onProjectArrived: dispatcher.load,

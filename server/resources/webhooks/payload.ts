@@ -4,7 +4,6 @@ import { lastText, type RunInput } from "../../domain/run-input.ts";
 import { type RunObject, runObject, runOfSummary } from "../../domain/run-object.ts";
 import { fold, type RunState } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { LateRef } from "../../lib/late-ref.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { DeliveryRow } from "./row.ts";
@@ -18,9 +17,7 @@ interface EventData {
 }
 
 /** Serializes a run for the protocol of its own webhook. */
-export interface Followed {
-  body(run: RunObject): string;
-}
+export type SerializeFollowed = (run: RunObject) => string;
 
 export type Payloads = ReturnType<typeof createPayloads>;
 
@@ -32,10 +29,10 @@ const keptMost = 100;
 export function createPayloads({
   db,
   journal,
-  followed,
+  serializeFollowed,
 }: {
   db: Pick<Db, "sqlite">;
-  followed: LateRef<Followed>;
+  serializeFollowed: SerializeFollowed;
   journal: Pick<Journal, "read" | "stateAt" | "isLong">;
 }) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
@@ -77,10 +74,10 @@ export function createPayloads({
     const entry = journal.read(run_id, seq - 1, 1)[0];
     const state = entry && (await stateAt(run_id, seq));
     const run = state ? runObject({ ...state, messages: [] }, expiresAt) : summaryOf(run_id);
-    const text = followed().body(run);
+    const text = serializeFollowed(run);
     if (Buffer.byteLength(text) <= most_bytes) return text;
     // Omit the output; the client can fetch it by the protocol.
-    return followed().body({ ...run, output: null, output_json: null });
+    return serializeFollowed({ ...run, output: null, output_json: null });
   }
 
   return {

@@ -3,7 +3,6 @@ import { limits } from "../../domain/limits.ts";
 import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Base } from "../../http/module.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { LateRef } from "../../lib/late-ref.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { pushedStream, sseHeaders, type TextSource } from "../../lib/sse.ts";
 import { throttle } from "../../lib/throttle.ts";
@@ -14,7 +13,7 @@ import type { Cursor, ReadOptions, RunStream } from "./stream.ts";
 interface Deps {
   tail: RunStream;
   watches: RunSubscriptions;
-  service: LateRef<Pick<RunService, "cancel">>;
+  cancel: RunService["cancel"];
   /** Signal that ends the streams of a project. */
   ending: Base["abortSignalOf"];
 }
@@ -42,7 +41,7 @@ export type OpenSseResponse = ReturnType<typeof createSseResponder>;
 
 /** Responds with a run's events from a cursor on. The caller has checked access to the run. */
 export const createSseResponder =
-  ({ tail, watches, service, ending }: Deps) =>
+  ({ tail, watches, cancel, ending }: Deps) =>
   (
     principal: Principal,
     id: string,
@@ -76,9 +75,7 @@ export const createSseResponder =
         // Not if others still read, such as the same client on a new connection, or if the server is stopping.
         // Cancelling a finished run is refused, which is fine here.
         if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !ended.aborted)
-          service()
-            .cancel(principal, id, "The stream was closed by its reader.")
-            .catch(() => {});
+          cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
       },
     );
     return new Response(stream, { headers: sseHeaders });

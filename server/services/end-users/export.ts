@@ -4,11 +4,11 @@ import type { Viewer } from "../../http/auth.ts";
 import { jsonParts } from "../../http/json-stream.ts";
 import { pageAfter } from "../../http/page.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
-import type { FileStore } from "../../resources/files/store.ts";
-import type { EntryStore } from "../../resources/memory/entries.ts";
-import type { KeyStore } from "../../resources/memory/keys.ts";
-import type { ThreadStore } from "../../resources/threads/store.ts";
-import type { RunStore } from "../../runs/store.ts";
+import type { FilesModule } from "../../resources/files/module.ts";
+import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { SchedulesModule } from "../../resources/schedules/module.ts";
+import type { ThreadsModule } from "../../resources/threads/module.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import type { Db } from "../../storage/db/open.ts";
 
 // Characters encoded per chunk.
@@ -40,19 +40,19 @@ const theirFiles = `
   UNION SELECT file_id FROM memory_entries WHERE ${theirMemory} AND file_id IS NOT NULL AND deleted_at_ms IS NULL
   UNION SELECT id FROM files WHERE ${inScope} AND owner IN (SELECT 'user:' || ?3 UNION SELECT 'thread:' || id FROM (${theirThreads}))`;
 
-interface Stores {
-  db: Pick<Db, "sqlite">;
-  runs: Pick<RunStore, "show">;
-  threads: Pick<ThreadStore, "get" | "messages">;
-  schedules: { get(viewer: Viewer, id: string): object };
-  memory: { entries: Pick<EntryStore, "get">; keys: Pick<KeyStore, "find"> };
-  files: Pick<FileStore, "get">;
+interface Needs {
+  db: Db;
+  runs: RunsModule;
+  threads: ThreadsModule;
+  schedules: SchedulesModule;
+  memory: MemoryModule;
+  files: FilesModule;
 }
 
 export type UserExport = ReturnType<typeof createUserExport>;
 
 /** Exports the same data that an erasure would delete. */
-export function createUserExport({ db: { sqlite }, runs, threads, schedules, memory, files }: Stores) {
+export function createUserExport({ db: { sqlite }, runs, threads, schedules, memory, files }: Needs) {
   const idsOf = (table: string, mine: string) =>
     sqlite.query<{ id: string }, [...Of, string]>(
       `SELECT id FROM ${table} WHERE ${inScope} AND ${mine} AND id > ?4 ORDER BY id LIMIT ${together}`,
@@ -81,23 +81,23 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
 
   async function* objects(viewer: Asker, userId: string): AsyncGenerator<object | null> {
     const of: Of = [viewer.project_id, viewer.environment, userId];
-    for (const { id } of each((...at) => runIds.all(...at), of)) yield await orNull(() => runs.show(viewer, id));
+    for (const { id } of each((...at) => runIds.all(...at), of)) yield await orNull(() => runs.store.show(viewer, id));
     for (const { id } of each((...at) => threadIds.all(...at), of)) {
-      const thread = await orNull(() => threads.get(viewer, id));
+      const thread = await orNull(() => threads.store.get(viewer, id));
       if (!thread) continue;
       yield thread;
       for (let [after, more] = [null as string | null, true]; more; ) {
-        const { data, has_more, last_id } = await threads.messages(viewer, id, pageAfter(after));
+        const { data, has_more, last_id } = await threads.store.messages(viewer, id, pageAfter(after));
         for (const message of data) yield { object: "message", thread_id: id, ...message };
         [after, more] = [last_id, has_more];
       }
     }
     for (const { id } of each((...at) => scheduleIds.all(...at), of))
-      yield await orNull(() => schedules.get(viewer, id));
+      yield await orNull(() => schedules.store.get(viewer, id));
     for (const { id, memory_id } of each((...at) => entryIds.all(...at), of))
       yield await orNull(() => memory.entries.get(viewer, memory_id, id));
     for (const place of eachKey(of)) yield await orNull(() => memory.keys.find(viewer, place));
-    for (const { id } of each((...at) => fileIds.all(...at), of)) yield await orNull(() => files.get(viewer, id));
+    for (const { id } of each((...at) => fileIds.all(...at), of)) yield await orNull(() => files.store.get(viewer, id));
   }
 
   async function* pieces(viewer: Asker, userId: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {

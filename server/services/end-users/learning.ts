@@ -51,10 +51,10 @@ export function createLearning({
   now,
 }: {
   db: Db;
-  journal: Pick<Journal, "state" | "snapshot">;
-  runs: Pick<RunStore, "get">;
+  journal: Journal;
+  runs: RunStore;
   create: RunService["create"];
-  entries: Pick<EntryStore, "factsOf" | "changeFacts">;
+  entries: EntryStore;
   /** Starts the indexer for new texts. */
   wake: () => void;
   /** False for an archived or deleted project. */

@@ -1,10 +1,11 @@
-import type { Scope } from "../../domain/scope.ts";
-import type { Viewer } from "../../http/auth.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { createFilesModule } from "../../resources/files/module.ts";
-import type { createMemoryModule } from "../../resources/memory/module.ts";
-import type { ThreadStore } from "../../resources/threads/store.ts";
-import type { RunPorts } from "../../runs/module.ts";
+import type { FilesModule } from "../../resources/files/module.ts";
+import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { ProjectsModule } from "../../resources/projects/module.ts";
+import type { SchedulesModule } from "../../resources/schedules/module.ts";
+import type { ThreadsModule } from "../../resources/threads/module.ts";
+import type { UsageModule } from "../../resources/usage/module.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { createErasures } from "./erasures.ts";
 import { createUserExport } from "./export.ts";
@@ -12,61 +13,52 @@ import { createLearning } from "./learning.ts";
 import { userRoutes } from "./routes.ts";
 import { eraseSteps } from "./steps.ts";
 
-export type Learning = ReturnType<typeof createUsersModule>["exports"]["learning"];
+interface Needs {
+  base: Base;
+  journals: Journals;
+  projects: ProjectsModule;
+  usage: UsageModule;
+  files: FilesModule;
+  memory: MemoryModule;
+  threads: ThreadsModule;
+  schedules: SchedulesModule;
+  runs: RunsModule;
+}
 
 /** Data of end users: erasure, export and learned facts. */
-export function createUsersModule({
-  runs,
-  threads,
-  schedules,
-  memory,
-  files: { files, blobs },
-  usage,
-  journals,
-  projects,
-  ...base
-}: Base & {
-  journals: Journals;
-  projects: { isOpen(projectId: string): boolean };
-  runs: Pick<RunPorts, "ofUser" | "cancel" | "runs" | "service">;
-  threads: Pick<ThreadStore, "eraseOf" | "get" | "messages">;
-  schedules: { eraseOf(scope: Scope, userId: string): boolean; get(viewer: Viewer, id: string): object };
-  memory: ReturnType<typeof createMemoryModule>["exports"];
-  files: ReturnType<typeof createFilesModule>["exports"];
-  usage: { forgetUser(scope: Scope, userId: string): number };
-}) {
-  const { abortSignalOf } = base;
+export function createUsersModule({ base, journals, projects, usage, files, memory, threads, schedules, runs }: Needs) {
+  const { db, abortSignalOf } = base;
   const erasures = createErasures({
     ...base,
     async cancelLive(scope, userId) {
-      const live = runs.ofUser.live(scope, userId);
-      const ends = live.map((id) => runs.cancel(scope, id, "The data of its user is erased."));
+      const live = runs.byUser.live(scope, userId);
+      const ends = live.map((id) => runs.service.cancel(scope, id, "The data of its user is erased."));
       const failed = (await Promise.allSettled(ends)).filter((end) => end.status === "rejected");
       // A run that ended by itself or with its parent counts as cancelled.
       if (live.length > 0 && failed.length === live.length) throw failed[0]!.reason;
       return live.length;
     },
-    steps: eraseSteps({ runs: runs.ofUser, threads, schedules, memory, files, usage }),
+    steps: eraseSteps({ runs, threads, schedules, memory, files, usage }),
     finish: async () => {
-      await Promise.all([memory.sweeper.collect(), files.idle()]);
-      await blobs.collect();
+      await Promise.all([memory.sweeper.collect(), files.store.idle()]);
+      await files.blobs.collect();
     },
   });
-  const openExport = createUserExport({ db: base.db, runs: runs.runs, threads, schedules, memory, files });
+  const openExport = createUserExport({ db, runs, threads, schedules, memory, files });
   const learning = createLearning({
     ...base,
     journal: journals.journal,
-    runs: runs.runs,
+    runs: runs.store,
     create: runs.service.create,
     entries: memory.entries,
     wake: memory.indexer.wake,
-    isOpen: projects.isOpen,
+    isOpen: projects.store.isOpen,
   });
   journals.project(learning.project);
   journals.onCommit(learning.heard);
+  runs.onCreated(learning.onCreated);
   return {
     routes: (auth) => [userRoutes({ auth, erasures, openExport, ending: abortSignalOf })],
-    exports: { learning },
     start(): void {
       learning.start();
       erasures.start();

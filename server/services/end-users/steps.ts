@@ -1,9 +1,11 @@
 import type { Erased } from "../../domain/api-types/user.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { FileStore } from "../../resources/files/store.ts";
-import type { EntryStore } from "../../resources/memory/entries.ts";
-import type { KeyStore } from "../../resources/memory/keys.ts";
-import type { ThreadStore } from "../../resources/threads/store.ts";
+import type { FilesModule } from "../../resources/files/module.ts";
+import type { MemoryModule } from "../../resources/memory/module.ts";
+import type { SchedulesModule } from "../../resources/schedules/module.ts";
+import type { ThreadsModule } from "../../resources/threads/module.ts";
+import type { UsageModule } from "../../resources/usage/module.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import type { RunsByUser } from "../../runs/runs-by-user.ts";
 
 // Limits per write, so that other writes wait only milliseconds.
@@ -18,21 +20,21 @@ export interface EraseStep {
   erased?(): unknown;
 }
 
-interface Stores {
-  runs: RunsByUser;
-  threads: Pick<ThreadStore, "eraseOf">;
-  schedules: { eraseOf(scope: Scope, userId: string): boolean };
-  memory: { entries: Pick<EntryStore, "forgetOf">; keys: Pick<KeyStore, "forgetOf">; sweeper: { collectSoon(): void } };
-  files: Pick<FileStore, "eraseOfRun" | "eraseWaiting" | "eraseUnheld" | "erased">;
-  usage: { forgetUser(scope: Scope, userId: string): number };
+interface Modules {
+  usage: UsageModule;
+  files: FilesModule;
+  memory: MemoryModule;
+  threads: ThreadsModule;
+  schedules: SchedulesModule;
+  runs: RunsModule;
 }
 
 /** Returns the erasure steps in order: data that later steps use to find other data goes last. */
-export function eraseSteps({ runs, threads, schedules, memory, files, usage }: Stores): EraseStep[] {
+export function eraseSteps({ runs, threads, schedules, memory, files, usage }: Modules): EraseStep[] {
   /** Files deleted in this write. */
   let gone: string[] = [];
   const tellFiles = () => {
-    files.erased(gone);
+    files.store.erased(gone);
     gone = [];
   };
 
@@ -41,7 +43,7 @@ export function eraseSteps({ runs, threads, schedules, memory, files, usage }: S
     const entries = memory.entries.forgetOf(scope, of, ids, itemsPerWrite);
     const keys = memory.keys.forgetOf(scope, of, ids, itemsPerWrite);
     if (entries.length + keys === 0) return null;
-    gone = files.eraseUnheld(scope, [...new Set(entries.flatMap((id) => id ?? []))]);
+    gone = files.store.eraseUnheld(scope, [...new Set(entries.flatMap((id) => id ?? []))]);
     return { memory_entries: entries.length, memory_keys: keys, files: gone.length };
   }
   const collect = () => {
@@ -53,44 +55,44 @@ export function eraseSteps({ runs, threads, schedules, memory, files, usage }: S
   function eraseFiles(of: ReturnType<RunsByUser["over"]>, userId: string): boolean {
     gone = [];
     for (const run of of) {
-      gone.push(...files.eraseOfRun(run, run.id, userId, filesPerWrite - gone.length));
+      gone.push(...files.store.eraseOfRun(run, run.id, userId, filesPerWrite - gone.length));
       if (gone.length === filesPerWrite) return true;
     }
     return gone.length > 0;
   }
 
   return [
-    { erase: (scope, userId) => (schedules.eraseOf(scope, userId) ? { schedules: 1 } : null) },
+    { erase: (scope, userId) => (schedules.store.eraseOf(scope, userId) ? { schedules: 1 } : null) },
     { erase: (scope, userId) => forget(scope, "user", [userId]), erased: collect },
     {
       // Files uploaded through a page bound to a thread are found by that thread.
       erase(scope, userId) {
-        gone = files.eraseWaiting(scope, userId, filesPerWrite);
+        gone = files.store.eraseWaiting(scope, userId, filesPerWrite);
         return gone.length === 0 ? null : { files: gone.length };
       },
       erased: tellFiles,
     },
     {
       erase(scope, userId) {
-        const isGone = threads.eraseOf(scope, userId);
+        const isGone = threads.store.eraseOf(scope, userId);
         return isGone === null ? null : { threads: isGone ? 1 : 0 };
       },
     },
     {
       // Files and session memory are found by their runs, so they go before them.
       erase(scope, userId) {
-        const over = runs.over(scope, userId);
+        const over = runs.byUser.over(scope, userId);
         if (over.length === 0) return null;
         const sessions = [...new Set(over.flatMap(({ session_id }) => session_id ?? []))];
         const forgotten = sessions.length > 0 ? forget(scope, "session", sessions) : null;
         if (forgotten) return forgotten;
         if (eraseFiles(over, userId)) return { files: gone.length };
-        for (const run of over) runs.erase(run);
+        for (const run of over) runs.byUser.erase(run);
         return { runs: over.length };
       },
       async erased() {
         collect();
-        await runs.clear();
+        await runs.byUser.clear();
       },
     },
     // After the runs, so that no run is left to be counted again.

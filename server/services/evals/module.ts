@@ -1,7 +1,7 @@
 import type { Base, Module } from "../../http/module.ts";
-import type { AgentStore } from "../../resources/agents/store.ts";
-import type { RunService } from "../../runs/service.ts";
-import type { RunStore } from "../../runs/store.ts";
+import type { AgentsModule } from "../../resources/agents/module.ts";
+import type { ProjectsModule } from "../../resources/projects/module.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { createComparison } from "./compare.ts";
 import { createLiveContinuation } from "./live-continuation.ts";
@@ -12,39 +12,44 @@ import { createSuiteStore } from "./store.ts";
 import { createSuiteRunner } from "./suite-runner.ts";
 import { createSuiteRuns } from "./suite-runs.ts";
 
+interface Needs {
+  base: Base;
+  journals: Journals;
+  projects: ProjectsModule;
+  agents: AgentsModule;
+  runs: RunsModule;
+}
+
 /** Test suites of recorded runs. */
-export function createSuitesModule({
-  journals: { journal },
-  agents,
-  projects,
-  runs: { runs, service: runService },
-  ...base
-}: Base & {
-  journals: Pick<Journals, "journal">;
-  agents: AgentStore;
-  projects: { isOpen(projectId: string): boolean };
-  runs: { runs: RunStore; service: RunService };
-}) {
+export function createSuitesModule({ base, journals, projects, agents, runs }: Needs) {
+  const { journal } = journals;
   const { db, abortSignalOf, log, now } = base;
   const suiteRuns = createSuiteRuns({ db, now });
   const suites = createSuiteStore({
     ...base,
-    pin: createPin({ runs, journal }),
+    pin: createPin({ runs: runs.store, journal }),
     inputOf: createInputOf(journal),
     suiteRuns,
   });
   const performer = createSuiteRunner({
     db,
     suiteRuns,
-    isOpen: projects.isOpen,
+    isOpen: projects.store.isOpen,
     log,
-    live: createLiveContinuation({ journal, runs, service: runService, fork: runService.fork, log, now }),
-    compare: createComparison({ journal, snapshot: (scope, agentId) => agents.snapshot(scope, agentId) }),
+    live: createLiveContinuation({
+      journal,
+      runs: runs.store,
+      service: runs.service,
+      fork: runs.service.fork,
+      log,
+      now,
+    }),
+    compare: createComparison({ journal, snapshot: (scope, agentId) => agents.store.snapshot(scope, agentId) }),
   });
   const service = createSuiteService({ db, suites, suiteRuns, performer });
   return {
     routes: (auth) => [suiteRoutes({ auth, suites, suiteRuns, service, ending: abortSignalOf })],
-    exports: { performer },
+    performer,
     start: performer.recover,
     onProjectArrived: performer.recover,
     stop: performer.stop,

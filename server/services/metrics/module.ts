@@ -1,7 +1,9 @@
-import type { ModelSpend } from "../../domain/run-event.ts";
+import type { HttpModule } from "../../http/create-http.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { Answered } from "../../http/response-finalizer.ts";
-import type { Outcome } from "../../resources/webhooks/http-attempt.ts";
+import type { ConnectionsModule } from "../../resources/model-connections/module.ts";
+import type { UsageModule } from "../../resources/usage/module.ts";
+import type { WebhooksModule } from "../../resources/webhooks/module.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { type BackupState, type ClusterFigures, createGauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
@@ -18,34 +20,32 @@ export interface MetricsOptions {
   cluster?: () => ClusterFigures;
 }
 
-type Composed = Base & MetricsOptions & Observed;
-
-interface Observed {
+interface Needs {
+  base: Base;
+  options: MetricsOptions;
+  http: HttpModule;
   journals: Journals;
-  http: {
-    onAnswered(hear: (answered: Answered) => void): void;
-    clientOf(request: Request): string | null;
-    isRebound(request: Request): boolean;
-  };
-  webhooks: { onTried(hear: (outcome: Outcome) => void): void };
-  pool: { driving(): number };
-  connections: { places: { figures(): { connection: string; count: number; taken: number; waiting: number }[] } };
-  usage: { onPaid(hear: (model: string, spent: ModelSpend) => void): void };
+  connections: ConnectionsModule;
+  webhooks: WebhooksModule;
+  usage: UsageModule;
+  runs: RunsModule;
 }
 
 /** Prometheus metrics. The module observes the others, which do not depend on it. */
-export function createMetricsModule(composed: Composed) {
-  const { db, journals, http, webhooks, pool, connections, usage, metricsToken, ...base } = composed;
+export function createMetricsModule({ base, options, http, journals, connections, webhooks, usage, runs }: Needs) {
+  const { backups, metricsToken: token, cluster } = options;
+  const { db } = base;
   const instruments = createInstruments();
   const { registry, database } = instruments;
   const gauges = createGauges(instruments, {
     ...base,
-    db,
-    driving: pool.driving,
+    backups,
+    cluster,
+    driving: () => runs.pool.driving(),
     modelPlaces: connections.places.figures,
   });
   const spending = createSpending(instruments);
-  journals.onCommit(createRunObserver(instruments, spending, journals.journal.head));
+  journals.onCommit(createRunObserver(instruments, spending, (runId) => journals.journal.head(runId)));
   usage.onPaid((model, spent) => {
     spending.called(model, "completed");
     spending.spend(model, spent);
@@ -71,9 +71,7 @@ export function createMetricsModule(composed: Composed) {
   }
 
   return {
-    exports: {
-      routes: () => metricsRoutes({ clientOf: http.clientOf, isRebound: http.isRebound, token: metricsToken, read }),
-    },
+    plugin: metricsRoutes({ clientOf: http.clientOf, isRebound: http.isRebound, token, read }),
     stop: gauges.stop,
   } satisfies Module;
 }

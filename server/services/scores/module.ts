@@ -1,10 +1,10 @@
 import type { Base, Module } from "../../http/module.ts";
-import type { RunStore } from "../../runs/store.ts";
+import type { RunsModule } from "../../runs/module.ts";
 import { scoreRoutes } from "./routes.ts";
 import { createScoreStore } from "./store.ts";
 
 /** Scores that people and programs give to runs. */
-export function createScoresModule({ db, now, runs }: Pick<Base, "db" | "now"> & { runs: RunStore }) {
-  const scores = createScoreStore({ db, runs, now });
+export function createScoresModule({ base: { db, now }, runs }: { base: Base; runs: RunsModule }) {
+  const scores = createScoreStore({ db, runs: runs.store, now });
   return { routes: (auth) => [scoreRoutes({ auth, scores })] } satisfies Module;
 }

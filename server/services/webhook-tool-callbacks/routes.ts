@@ -9,7 +9,7 @@ import { setRateLimitHeaders } from "../../http/rate-limit-headers.ts";
 import { isObject } from "../../lib/json.ts";
 import type { CallbackAnswer, Callbacks } from "./service.ts";
 
-export interface CallbackRoutes {
+interface CallbackRoutes {
   callbacks: Callbacks;
   limiter: Pick<RateLimiter, "take" | "takeFailure">;
   limitsOf(scope: Scope): Partial<RateLimits>;

@@ -2,7 +2,6 @@ import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../../domain/errors.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
 import { isOver, isResolved } from "../../domain/run-state.ts";
-import { timestamp } from "../../domain/time.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Seal } from "../../lib/seal.ts";
@@ -10,6 +9,7 @@ import type { RunService } from "../../runs/service.ts";
 import type { RunSubscriptions } from "../../runs/stream/run-subscriptions.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Journal, RunHead } from "../../storage/journal/journal.ts";
+import type { CallbackUrls } from "./callback-urls.ts";
 
 /** Result sent by a webhook tool: the output, or an error with `is_error`. */
 export interface CallbackAnswer {
@@ -31,22 +31,18 @@ export function createCallbacks({
   watches,
   service,
   seal,
-  baseUrl,
-  naming,
+  urls,
   log,
 }: {
   db: Db;
   journal: Journal;
   watches: RunSubscriptions;
-  service: Pick<RunService, "submit">;
+  service: RunService;
   seal: Seal;
-  /** Base URL of this server: `https://api.example.com`. */
-  baseUrl(): string;
-  naming: boolean;
+  urls: CallbackUrls;
   log: Log;
 }) {
   const { sqlite } = db;
-  const selectTimes = sqlite.query<{ ms: number }, [string]>("SELECT action_timeout_ms AS ms FROM runs WHERE id = ?");
   const selectEarly = sqlite.query<{ call_id: string; answer: string }, [string]>(
     "SELECT call_id, answer FROM early_outputs WHERE run_id = ?",
   );
@@ -60,19 +56,10 @@ export function createCallbacks({
     if (waiting.has(runId)) void deliver(runId);
   });
 
-  const proof = (runId: string, callId: string): string => seal.mac(`tool_callback/${runId}/${callId}`);
-
-  /** Returns the result URL of a call and the time until which the run waits. */
-  function addressOf({ run_id, project_id }: RunHead, callId: string, now: number) {
-    const place = naming ? `.${project_id}` : "";
-    const url = `${baseUrl()}/callbacks/${run_id}.${callId}.${proof(run_id, callId)}${place}`;
-    return { url, expires_at: timestamp(now + selectTimes.get(run_id)!.ms) };
-  }
-
   /** Throws 404 for an invalid URL. */
   function open(token: string | null): { head: RunHead; callId: string } {
     const [runId = "", callId = "", given = ""] = (token ?? "").split("."); // Null if it could not be decoded.
-    const right = Buffer.from(proof(runId, callId));
+    const right = Buffer.from(urls.proof(runId, callId));
     const said = Buffer.from(given);
     if (said.length !== right.length || !timingSafeEqual(said, right)) throw notFound();
     const head = journal.head(runId) ?? throwNotFound();
@@ -140,7 +127,6 @@ export function createCallbacks({
   }
 
   return {
-    addressOf,
     open,
     take,
     /** Called at start and after a project arrived: a run may have begun to wait just before. */

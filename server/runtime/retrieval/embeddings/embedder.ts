@@ -19,7 +19,7 @@ export interface Embedder {
 /** Models may embed search queries differently from stored passages. Default: passage. */
 type Use = "passage" | "query";
 
-export interface EmbeddersOptions {
+interface EmbeddersOptions {
   /** Returns the connection of a provider's model. Throws if it is not available. */
   resolve(model: string): { connection: Connection; model: string };
   /** Charges the payer for a provider's tokens; by default nothing is charged. */
