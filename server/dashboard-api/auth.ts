@@ -14,11 +14,11 @@ import type { Setup } from "./setup.ts";
 interface ConsoleAuth {
   sessions: Sessions;
   cookie: SessionCookie;
-  setup: Pick<Setup, "required">;
-  projects: Pick<ProjectStore, "byId">;
+  setup: Setup;
+  projects: ProjectStore;
   limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
-  idempotency?: Pick<Idempotency, "begin">;
+  idempotency?: Idempotency;
   onRefused?: OnRefused;
 }
 

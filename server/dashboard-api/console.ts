@@ -64,7 +64,7 @@ export interface Console extends ConsoleOptions {
   clientOf: (request: Request) => string | null;
   publicUrl: PublicUrl;
   /** Idempotency of the resource routes: a page that lost a response retries with the same key. */
-  idempotency?: Pick<Idempotency, "begin">;
+  idempotency?: Idempotency;
   onRefused?: OnRefused;
   /** Ends every stream when the server stops. */
   abortSignalOf: Base["abortSignalOf"];

@@ -13,7 +13,7 @@ import type { SessionGuard } from "./session-guard.ts";
 
 interface FactorRoutes {
   signedIn: SessionGuard;
-  accounts: Pick<Accounts, "hasPassword" | "requirePassword">;
+  accounts: Accounts;
   secondFactor: SecondFactor;
   passkeys: Passkeys;
 }

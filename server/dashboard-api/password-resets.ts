@@ -20,7 +20,7 @@ export function createPasswordResets({
   mails,
   throttle,
   now = Date.now,
-}: StoreBase & { accounts: Pick<Accounts, "resetPassword">; mails: Mails | null; throttle: LoginThrottle }) {
+}: StoreBase & { accounts: Accounts; mails: Mails | null; throttle: LoginThrottle }) {
   const { orm } = db;
 
   function open(token: string): { email: string } {

@@ -23,15 +23,15 @@ import type { Setup } from "./setup.ts";
 
 interface SessionRoutes {
   accounts: Accounts;
-  secondFactor: Pick<SecondFactor, "require">;
-  passkeys: Pick<Passkeys, "beginSignIn" | "signIn">;
-  resets: Pick<PasswordResets, "ask" | "accept">;
+  secondFactor: SecondFactor;
+  passkeys: Passkeys;
+  resets: PasswordResets;
   mails?: unknown;
-  people: Pick<Members, "read" | "accept">;
+  people: Members;
   sessions: Sessions;
   setup: Setup;
   cookie: SessionCookie;
-  projects: Pick<ProjectStore, "list">;
+  projects: ProjectStore;
   projectsElsewhere?: () => Promise<{ id: string; name: string }[]>;
   clientOf: (request: Request) => string | null;
   version: string;

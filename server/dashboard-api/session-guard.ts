@@ -14,7 +14,7 @@ import type { Setup } from "./setup.ts";
 
 interface SignedInDeps {
   sessions: Sessions;
-  setup: Pick<Setup, "required">;
+  setup: Setup;
   cookie: SessionCookie;
   clientOf: (request: Request) => string | null;
   /** Called on every 403. */

@@ -49,9 +49,9 @@ export function createIdentify({
   wasCounted = () => false,
 }: {
   authenticate: Authenticate;
-  limiter: Pick<RateLimiter, "take" | "takeOf">;
+  limiter: RateLimiter;
   /** Absent if no cross-origin requests are served. */
-  cors?: Pick<Cors, "settle">;
+  cors?: Cors;
   /** Client address of a request; absent if there is no socket. */
   clientOf?: (request: Request) => string | null;
   /** True if the request was already counted, by the outer request that it belongs to. */
@@ -84,7 +84,7 @@ export function createIdentify({
 
 /** Counts a request; throws 429 if a limit is exceeded. */
 export function count(
-  limiter: Pick<RateLimiter, "take" | "takeOf">,
+  limiter: RateLimiter,
   principal: Principal,
   bucket: Bucket,
   tell?: (standing: BucketState | null) => void,
@@ -99,7 +99,7 @@ export function count(
  * Throws 429 before the project's own limit is charged, so that a token over its limit uses up nothing of other
  * clients.
  */
-function limitToken({ takeOf }: Pick<RateLimiter, "takeOf">, { shares }: ClientToken, bucket: Bucket): void {
+function limitToken({ takeOf }: RateLimiter, { shares }: ClientToken, bucket: Bucket): void {
   for (const { of, name, limits, runsBefore } of shares) {
     const take = (what: string, limit: number, span?: RateWindow) => {
       const standing = takeOf(of, name, what, limit, span);
@@ -146,7 +146,7 @@ export function createAuth(
     identify: Identify;
     authenticate: Authenticate;
     /** Absent if `Idempotency-Key` is not supported. */
-    idempotency?: Pick<Idempotency, "begin">;
+    idempotency?: Idempotency;
     onRefused?: OnRefused;
     /** Queues requests that arrive faster than they are handled. */
     requestQueue?: RequestQueue;

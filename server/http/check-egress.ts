@@ -3,12 +3,7 @@ import { type Egress, EgressError } from "../lib/egress.ts";
 import { invalid } from "./errors.ts";
 
 /** Throws early for a URL that no request could reach. Every request is checked again when it is made. */
-export async function checkEgress(
-  egress: Pick<Egress, "check">,
-  url: string,
-  httpsOnly: boolean,
-  param: string,
-): Promise<void> {
+export async function checkEgress(egress: Egress, url: string, httpsOnly: boolean, param: string): Promise<void> {
   try {
     await egress.check(url, { httpsOnly });
   } catch (error) {

@@ -10,7 +10,7 @@ type Headers = Record<string, unknown>;
 /** CORS: pages of an origin that a project lists may call that project only. Cookies are not supported. */
 export type Cors = ReturnType<typeof createCors>;
 
-export function createCors({ db }: { db: Pick<Db, "sqlite" | "kept"> }) {
+export function createCors({ db }: { db: Db }) {
   const naming = db.sqlite.query<{ id: string }, [string]>(
     `SELECT p.id FROM projects p, json_each(p.settings, '$.origins') origin
      WHERE p.archived_at_ms IS NULL AND origin.value = ?`,

@@ -19,12 +19,12 @@ import { syncHook } from "./sync-hook.ts";
 interface ResponseFinalizerOptions {
   /** All routes of the finished application, to return 405 for a known path with another method. */
   routes: () => readonly Route[];
-  limiter: Pick<RateLimiter, "peekFailures">;
+  limiter: RateLimiter;
   publicUrl: PublicUrl;
   /** Authenticates requests to unknown API paths, so that strangers get 401. Absent without an API. */
   identify?: Identify;
   /** Absent if no cross-origin requests are served. */
-  cors?: Pick<Cors, "begin">;
+  cors?: Cors;
   /** Absent if requests come from memory instead of a socket. */
   gate?: TransportGate;
   /** Called with the error behind an `internal_error`. */

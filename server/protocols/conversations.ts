@@ -13,10 +13,10 @@ import type { OpenSseResponse } from "../runs/stream/sse-response.ts";
 import type { EventEncoder } from "../runs/stream/stream.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 
-export interface ConversationDeps extends Pick<ProtocolAccess, "api" | "noLongerValid" | "madeBefore"> {
+export interface ConversationDeps extends ProtocolAccess {
   chats: ThreadStore["chats"];
-  runs: Pick<RunStore, "standing" | "inThread" | "askedBy">;
-  journal: Pick<Journal, "read" | "head">;
+  runs: RunStore;
+  journal: Journal;
   openStream: OpenSseResponse;
 }
 

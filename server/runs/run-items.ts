@@ -24,7 +24,7 @@ type Row = TerminalEventRow & Scope & { expires_at_ms: number | null; summary: s
 type Rest = () => Promise<void>;
 
 interface RunItemOptions {
-  journal: Pick<Journal, "read" | "has" | "lastCalls">;
+  journal: Journal;
   briefOf: TerminalEventCache;
   /** Queue position; null if the run is not queued. */
   placeOf: (row: Row) => number | null;

@@ -4,7 +4,7 @@ import type { Journal } from "../storage/journal/journal.ts";
 import { isShown } from "../storage/journal/journal.ts";
 
 /** Queries for parent and child runs. */
-export function createRunTree(sqlite: Database, journal: Pick<Journal, "head">) {
+export function createRunTree(sqlite: Database, journal: Journal) {
   const selectChild = sqlite.query<{ id: string }, [string, string]>(
     "SELECT id FROM runs WHERE parent_run_id = ? AND parent_call_id = ?",
   );

@@ -14,7 +14,7 @@ const ofUser = "project_id = ? AND environment = ? AND user_id = ?";
 export type RunsByUser = ReturnType<typeof createRunsByUser>;
 
 /** All runs of one user, to cancel and delete them. */
-export function createRunsByUser({ db: { sqlite }, runs }: { db: Pick<Db, "sqlite">; runs: RunStore }) {
+export function createRunsByUser({ db: { sqlite }, runs }: { db: Db; runs: RunStore }) {
   const selectLive = sqlite.query<{ id: string }, Of>(
     `SELECT id FROM runs WHERE ${ofUser} AND ended_at_ms IS NULL AND ${isShown} ORDER BY depth, id LIMIT ${runsPerBatch}`,
   );

@@ -72,7 +72,7 @@ interface OtherCells {
   /** Returns the mover and the receiver of projects. */
   movers(given: { db: Db; moving: App["moving"] }): Movers;
   /** Returns a function that sends a command to the leader of its cell; null for a command of this cell. */
-  command(mover: Pick<ProjectMover, "over">): ReturnType<typeof remoteCommands>;
+  command(mover: ProjectMover): ReturnType<typeof remoteCommands>;
   /** Returns a handler that handles requests of this cell and passes on all others. */
   lead(
     given: Pick<

@@ -26,7 +26,7 @@ interface LeaderCommandsOptions {
   seal: NodeSeal;
   stores: Stores;
   /** Creates backups as the dashboard does. */
-  backups: Pick<Backups, "create" | "download">;
+  backups: Backups;
   /** Moves a project to another cell; undefined if there is only one. */
   move?: MoveProject;
   /** Executes a command of another cell at its leader; returns null for a command of this cell. */

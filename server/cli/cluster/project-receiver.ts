@@ -17,9 +17,9 @@ interface ReceiverOptions {
   /** Version of this database: number of migrations. */
   version: number;
   seal: NodeSeal;
-  directory: Pick<Directory, "ask">;
+  directory: Directory;
   ship: Pick<Shipper, "withLongLease">;
-  moves: Pick<MoveStore, "isIn" | "bringIn">;
+  moves: MoveStore;
   /** Called after a project was imported. */
   arrived(): Promise<void>;
   /** Folder for pieces until all have arrived. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { SQL } from "bun";
+import { silentLog } from "../../lib/log.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 import { replicateTables } from "./replicated-tables.ts";
@@ -20,7 +21,7 @@ test("a change of shared tables is sent again after Postgres failed the first ti
   };
   const ask: Directory["ask"] = (work) => work(sql as unknown as SQL);
   const failed = Promise.withResolvers<void>();
-  const log = { warn: () => failed.resolve() };
+  const log = { ...silentLog, warn: () => failed.resolve() };
   const cell = { first: "main", own: "main", epoch: 1 };
   const stop = await replicateTables({ ...cell, db, directory: { ask }, settled: async () => {}, log }, 1);
   expect(given.map(([table]) => table)).toEqual(["model_connections", "model_prices"]);
@@ -39,7 +40,7 @@ test("a change of shared tables is sent only after it is durable", async () => {
   const asked: string[] = [];
   const ask = (async () => void asked.push("asked")) as Directory["ask"];
   const cell = { first: "main", own: "main", epoch: 1 };
-  const sharing = replicateTables({ ...cell, db, directory: { ask }, settled: () => promise, log: { warn() {} } });
+  const sharing = replicateTables({ ...cell, db, directory: { ask }, settled: () => promise, log: silentLog });
   for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
   expect(asked).toEqual([]);
   resolve();

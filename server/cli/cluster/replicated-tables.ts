@@ -16,7 +16,7 @@ interface SharedTablesOptions {
   directory: Pick<Directory, "ask">;
   /** Settles once what was read until now may be told. */
   settled(): Promise<void>;
-  log: Pick<Log, "warn">;
+  log: Log;
 }
 
 /**

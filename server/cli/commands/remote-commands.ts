@@ -11,7 +11,7 @@ interface ElsewhereOptions {
   /** All cells of the cluster. */
   cells: readonly string[];
   seal: NodeSeal;
-  directory: Pick<Directory, "projects" | "find" | "leastLoaded" | "findLeaderOf">;
+  directory: Directory;
   /** Resolves when the transfer of a project is over; null if there is none. */
   over(project: string): Promise<void> | null;
 }

@@ -9,7 +9,7 @@ import { CliError } from "../commands/exit-code.ts";
  * Returns the master key of a data directory, created if its database has none yet. Throws if the database's key is
  * missing: a new one could decrypt nothing, and would hide the loss.
  */
-export function masterKeyOf(dir: DataDir, { sqlite }: Pick<Db, "sqlite">): Uint8Array {
+export function masterKeyOf(dir: DataDir, { sqlite }: Db): Uint8Array {
   const file = join(dir.path, "master.key");
   const noted = readMasterKeyId(sqlite);
   if (noted !== null && !process.env.RUNNEL_MASTER_KEY?.trim() && !existsSync(file))

@@ -18,8 +18,8 @@ import { pushOf, readPush, requireKey, taken } from "./pushes.ts";
 import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } from "./tasks.ts";
 
 interface Deps {
-  agents: Pick<AgentStore, "throughDoor">;
-  runs: Pick<RunStore, "standing" | "count" | "said">;
+  agents: AgentStore;
+  runs: RunStore;
   settled: RunService["settled"];
   openStream: OpenSseResponse;
   api: Api;
@@ -27,7 +27,7 @@ interface Deps {
   ending: Base["abortSignalOf"];
   followers: RunWebhooks;
   publicUrl: () => string;
-  idempotency: Pick<Idempotency, "runOf">;
+  idempotency: Idempotency;
 }
 
 type Params = Record<string, unknown>;

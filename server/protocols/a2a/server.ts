@@ -14,7 +14,7 @@ import { inCamelCase } from "./field-names.ts";
 import type { Operation } from "./operations.ts";
 
 interface Deps {
-  agents: Pick<AgentStore, "throughDoor">;
+  agents: AgentStore;
   operations: Record<string, Operation>;
   identify: ProtocolAccess["identify"];
   publicUrl: () => string;

@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { invalid } from "../../http/errors.ts";
-import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import { sseHeaders } from "../../lib/sse.ts";
@@ -14,14 +13,15 @@ import { agUiDialect, agUiTold } from "./dialect.ts";
 import { agUiMessages } from "./history.ts";
 import { type Answered, RunAgentInput, readInput, type Said } from "./request.ts";
 
-interface Deps extends ConversationDeps, Pick<ProtocolAccess, "identify"> {
-  agents: Pick<AgentStore, "has">;
+interface Deps extends ConversationDeps {
+  agents: AgentStore;
 }
 
 const read = readerOf(RunAgentInput);
 
 /** Routes of AG-UI. Every operation goes through the API, with its key and its rules. */
-export function agUiRoutes({ identify, agents, ...deps }: Deps) {
+export function agUiRoutes({ agents, ...deps }: Deps) {
+  const { identify } = deps;
   const conversations = createConversations(deps);
 
   async function run(talk: Talk, body: RunAgentInput): Promise<Response> {

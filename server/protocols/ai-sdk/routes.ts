@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
@@ -11,8 +10,8 @@ import { keyOf, uiMessageDialect } from "./dialect.ts";
 import { uiMessages } from "./history.ts";
 import { type Answered, readMessages, type Said, SendMessages } from "./request.ts";
 
-interface Deps extends ConversationDeps, Pick<ProtocolAccess, "identify"> {
-  agents: Pick<AgentStore, "has">;
+interface Deps extends ConversationDeps {
+  agents: AgentStore;
 }
 
 const read = readerOf(SendMessages);
@@ -24,7 +23,8 @@ interface Sent {
 }
 
 /** Routes for `useChat` of the AI SDK. Every operation goes through the API, with its key and its rules. */
-export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
+export function aiSdkRoutes({ agents, ...deps }: Deps) {
+  const { identify } = deps;
   const conversations = createConversations(deps);
   const { must } = conversations;
 

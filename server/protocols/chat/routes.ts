@@ -15,13 +15,13 @@ import { chatPage } from "./page.ts";
 import { visitorOf } from "./visitor.ts";
 
 export interface ChatDoor {
-  pages: Pick<ChatPageStore, "at">;
+  pages: ChatPageStore;
   tokenForPage(page: OpenPage, of: { user_id: string; is_visitor: boolean }): { token: string; expires_at: string };
   /** Returns the signed-in person if they may run agents, else null. */
   memberOf(request: Request): { id: string } | null;
   newestThread(scope: Scope, user_id: string): string | null;
   seal: Seal;
-  limiter: Pick<RateLimiter, "takeOf" | "takeFailure">;
+  limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
 }
 

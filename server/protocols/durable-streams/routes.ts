@@ -21,7 +21,7 @@ import { controlled } from "./sse.ts";
 interface DurableStreams {
   auth: Auth;
   journal: Journal;
-  runs: Pick<RunStore, "standing">;
+  runs: RunStore;
   watches: RunSubscriptions;
   tail: RunStream;
   openStream: OpenSseResponse;

@@ -16,8 +16,8 @@ import type { Asked, McpMethods } from "./server.ts";
 import { askedBy, type DoorAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
 
 interface Deps {
-  agents: Pick<AgentStore, "throughDoor">;
-  runs: Pick<RunStore, "standing">;
+  agents: AgentStore;
+  runs: RunStore;
   openStream: OpenSseResponse;
   api: Api;
   noLongerValid: NoLongerValid;

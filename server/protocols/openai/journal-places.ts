@@ -2,7 +2,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { readRows } from "../../http/page.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 
-type Reader = Pick<Journal, "read">;
+type Reader = Journal;
 
 /** Iterates over the entries of a run after a position, page by page. */
 export const entriesOf = (journal: Reader, runId: string, after = 0) =>
@@ -17,7 +17,7 @@ export const createdAt = (journal: Reader, runId: string): number =>
   Math.floor((journal.read(runId, 0, 1)[0]?.at ?? 0) / 1000);
 
 /** True if the run's agent has an output schema. */
-export function isOfSchema(journal: Reader & Pick<Journal, "snapshot">, scope: Scope, runId: string): boolean {
+export function isOfSchema(journal: Reader & Journal, scope: Scope, runId: string): boolean {
   const [first] = journal.read(runId, 0, 1);
   return first?.event.type === "run.created" && journal.snapshot(scope, first.event.agent_hash).output_schema !== null;
 }

@@ -13,8 +13,8 @@ import { embedderId } from "./stores/embeddings.ts";
 
 /** Dependencies of the models: agents and connections. */
 export interface ModelDeps {
-  agents: Pick<AgentStore, "list" | "get" | "has" | "withMetadata">;
-  connections: Pick<ConnectionStore, "models" | "isAvailable">;
+  agents: AgentStore;
+  connections: ConnectionStore;
   prices: PriceStore;
   /** Agents that are being created, by model, so that concurrent requests create one. */
   making: Map<string, Promise<string>>;
@@ -35,7 +35,7 @@ interface Model {
  * latter an agent is created at the first request by a key that may create agents, so that a budget and guardrails can
  * be set for it.
  */
-export function createModels({ agents, connections, prices, making, must }: ModelDeps & Pick<Door, "must">) {
+export function createModels({ agents, connections, prices, making, must }: ModelDeps & { must: Door["must"] }) {
   /** Returns the agents that have a name; the oldest of several with the same one. */
   const named = (principal: Principal) =>
     new Map(

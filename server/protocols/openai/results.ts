@@ -12,17 +12,14 @@ export interface Results {
   places: number[];
 }
 
-interface Deps {
-  runs: Pick<RunStore, "askedBy" | "standing">;
-  must: Door["must"];
-}
+type Must = Door["must"];
 
 /**
  * Returns the run that asked for all of these, and its agent. `param` returns the path of a result in the request.
  * Ignores runs whose trace was deleted, because no result is left to stream.
  */
 export function askerOf(
-  { runs }: Pick<Deps, "runs">,
+  runs: RunStore,
   principal: Principal,
   { answers, places }: Results,
   param: (place: number) => string,
@@ -38,13 +35,13 @@ export function askerOf(
 }
 
 /** Submits results to the run that asked. Ignores repeated ones, whose outcome can be read again. */
-export const submitResults = ({ must }: Pick<Deps, "must">, request: Request, run_id: string, { answers }: Results) =>
+export const submitResults = (must: Must, request: Request, run_id: string, { answers }: Results) =>
   must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs: answers }).catch(
     tolerate("run_not_awaiting_action"),
   );
 
 /** Cancels a run whose client continues with another agent. Ignores that it has already ended. */
-export const handOver = ({ must }: Pick<Deps, "must">, request: Request, run_id: string) =>
+export const handOver = (must: Must, request: Request, run_id: string) =>
   must(request, "POST", `/v1/runs/${run_id}/cancel`, { reason: "The client goes on with another agent." }).catch(
     tolerate("run_already_terminal"),
   );

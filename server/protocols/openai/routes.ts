@@ -21,8 +21,8 @@ import { askerOf, handOver, type Results, submitResults, userLast } from "./resu
 import { wholly } from "./whole.ts";
 
 interface Deps extends ProtocolAccess, ModelDeps {
-  runs: Pick<RunStore, "askedBy" | "standing">;
-  journal: Pick<Journal, "read" | "snapshot">;
+  runs: RunStore;
+  journal: Journal;
   openStream: OpenSseResponse;
   publicEgress: Base["publicEgress"];
 }
@@ -50,8 +50,8 @@ export function openAiRoutes({
     const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readChat(body);
     const { results } = asked;
-    const asker = results && askerOf({ runs }, principal, results, (place) => `messages[${place}].tool_call_id`);
-    if (asker && asker.agent_id !== body.model) await handOver({ must }, request, asker.id);
+    const asker = results && askerOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
+    if (asker && asker.agent_id !== body.model) await handOver(must, request, asker.id);
     const place =
       results && asker?.agent_id === body.model
         ? await submit(request, asker.id, results)
@@ -102,7 +102,7 @@ export function openAiRoutes({
 
   /** Submits results to the run that asked. A retry leads to the same completion. */
   async function submit(request: Request, run_id: string, results: Results) {
-    await submitResults({ must }, request, run_id, results);
+    await submitResults(must, request, run_id, results);
     return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 

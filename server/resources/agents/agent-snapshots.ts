@@ -28,8 +28,8 @@ export interface AgentSnapshotOptions {
 }
 
 interface Pinned extends AgentSnapshotOptions {
-  db: Pick<Db, "kept">;
-  rows: Pick<ReturnType<typeof createScopedTable<typeof agents>>, "find" | "get">;
+  db: Db;
+  rows: ReturnType<typeof createScopedTable<typeof agents>>;
   attached: AttachedTools;
   factsOf(scope: Scope): FactsOf;
 }

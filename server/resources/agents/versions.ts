@@ -11,7 +11,7 @@ import { readDefinition, type VersionDefinition, withoutScript } from "./definit
 type Row = typeof agentVersions.$inferSelect;
 
 /** Definitions of agents by version. Rows are only inserted. */
-export function createVersionStore({ orm }: Pick<Db, "orm">) {
+export function createVersionStore({ orm }: Db) {
   const ofAgent = ({ project_id, environment }: Scope, id: string) =>
     and(
       eq(agentVersions.project_id, project_id),

@@ -16,7 +16,7 @@ export function createRefusals({
   log,
   now,
 }: {
-  db: Pick<Db, "write">;
+  db: Db;
   audit: Audit;
   /** Routes of the finished application: entries have the route pattern, never text that a client made up. */
   routes: () => readonly Route[];

@@ -8,7 +8,7 @@ import { auditLog } from "../../storage/db/schema.ts";
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** Reads the audit log; `db/audit.ts` writes it. */
-export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
+export const createAuditStore = ({ db }: { db: Db }) => ({
   list: (principal: Principal, page: Page) =>
     listPage(
       db,

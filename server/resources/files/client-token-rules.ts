@@ -28,7 +28,7 @@ interface Sent {
 }
 
 /** Access rules for files that browsers upload and read. */
-export function createTokenFiles({ db, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+export function createTokenFiles({ db, now }: { db: Db; now: () => number }) {
   const standing = db.sqlite.query<
     { own: number; waiting: number; own_bytes: number; bytes: number },
     [string, string, string, string]

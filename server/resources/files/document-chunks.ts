@@ -12,7 +12,7 @@ type StoredChunk = Omit<Row, "boxes" | "source"> & { boxes?: readonly Box[]; sou
 export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 
 /** Stores the text of documents. */
-export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
+export function createDocumentChunks({ db: { sqlite } }: { db: Db }) {
   const ofFile = "project_id = ? AND environment = ? AND file_id = ?";
   type Key = [string, Environment, string];
   const some = sqlite.query<Row, [...Key, number, number]>(

@@ -21,7 +21,7 @@ const toRow = (row: Stored | null): FileRow | null => row && rowOf(row);
 const alive = "(expires_at_ms IS NULL OR expires_at_ms > ?)";
 
 /** Queries of document processing over the files table. Call those that write inside a write. */
-export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () => number }) {
   const key = "project_id = ? AND environment = ? AND id = ?";
   type Key = [string, Environment, string];
   const keyOf = ({ project_id, environment, id }: FileRef): Key => [project_id, environment, id];

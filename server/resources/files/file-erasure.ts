@@ -22,9 +22,9 @@ export function createFileErasure({
   now,
 }: {
   db: Db;
-  rows: Pick<FileRows, "remove" | "update">;
-  blobs: Pick<FileBlobs, "release" | "collectSoon">;
-  chunks: Pick<DocumentChunks, "clear">;
+  rows: FileRows;
+  blobs: FileBlobs;
+  chunks: DocumentChunks;
   /** Removes a file's entries from memory stores. */
   memory: { forget(scope: Scope, id: string): void };
   now: () => number;

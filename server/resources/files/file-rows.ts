@@ -13,7 +13,7 @@ type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "created_at_ms"> & {
 export type FileRows = ReturnType<typeof createFileRows>;
 
 /** Unexpired files, filtered by what the viewer may see. */
-export function createFileRows({ db, tokens, now }: { db: Db; tokens: Pick<TokenFiles, "maySee">; now: () => number }) {
+export function createFileRows({ db, tokens, now }: { db: Db; tokens: TokenFiles; now: () => number }) {
   const rows = createScopedTable(db, files);
 
   function known(scope: Scope, id: string): Row | null {

@@ -13,17 +13,7 @@ import type { ImageRefcounts } from "./image-refcounts.ts";
 
 /** Resolves the images in a viewer's messages; `param` is the messages' parameter name, for errors. */
 export const createImageAccess =
-  ({
-    rows,
-    blobs,
-    uses,
-    now,
-  }: {
-    rows: Pick<FileRows, "seen" | "insert">;
-    blobs: Pick<FileBlobs, "put">;
-    uses: ImageRefcounts;
-    now: () => number;
-  }) =>
+  ({ rows, blobs, uses, now }: { rows: FileRows; blobs: FileBlobs; uses: ImageRefcounts; now: () => number }) =>
   (viewer: Viewer, param: string, agentId: string | null): ShownImages => {
     const sent = new Map<string, { facts: ImageFacts; content: Uint8Array }>();
     const shown = new Set<string>();

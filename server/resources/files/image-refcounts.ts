@@ -4,7 +4,7 @@ import type { Db } from "../../storage/db/open.ts";
 import { type Projector, startsRun } from "../../storage/journal/journal.ts";
 
 /** Tracks the runs and threads that show an inline image; triggers delete it with its last use. */
-export function createImageRefcounts({ db }: { db: Pick<Db, "sqlite"> }) {
+export function createImageRefcounts({ db }: { db: Db }) {
   const { sqlite } = db;
   const columns = "(project_id, environment, file_id, owner_id)";
   const insertion = sqlite.query(`INSERT OR IGNORE INTO image_uses ${columns} VALUES (?, ?, ?, ?)`);

@@ -31,7 +31,7 @@ interface OutputFile {
 }
 
 /** File access by id for runs, tools and memory stores. */
-export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<FileBlobs, "open" | "put"> }) {
+export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: FileBlobs }) {
   return {
     /** Facts about a document for a memory store; null if the viewer sees no such file. */
     document(viewer: Viewer, id: string) {

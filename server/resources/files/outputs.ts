@@ -12,13 +12,7 @@ const keep_ms = 15 * 60_000;
  * Holds tool outputs in memory until the entry that ends their call makes them files in its transaction. A call that
  * never ends leaves none.
  */
-export function createOutputs({
-  files,
-  now = Date.now,
-}: {
-  files: Pick<FileStore, "insertOutput">;
-  now?: () => number;
-}) {
+export function createOutputs({ files, now = Date.now }: { files: FileStore; now?: () => number }) {
   const kept = new Map<string, { run_id: string; content: Uint8Array; at: number }>();
 
   function keep(run_id: string, id: string, content: Uint8Array): void {

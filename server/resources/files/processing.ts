@@ -23,7 +23,7 @@ export interface Reader {
 
 interface ProcessingOptions {
   db: Db;
-  blobs: Pick<FileBlobs, "open">;
+  blobs: FileBlobs;
   work: DocumentWork;
   chunks: DocumentChunks;
   reader: Reader;

@@ -6,7 +6,7 @@ import type { FileRow } from "./row.ts";
 type Known = Pick<FileRow, "id">;
 
 /** Tracks the documents that runs were given, and the files that runs made. */
-export function createRunAttachments({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
+export function createRunAttachments({ db: { sqlite } }: { db: Db }) {
   const insertion = sqlite.query(
     "INSERT OR IGNORE INTO run_files (project_id, environment, file_id, run_id) VALUES (?, ?, ?, ?)",
   );

@@ -28,7 +28,7 @@ export type Uploader = ReturnType<typeof createUploader>;
 /**
  * Receives uploads, as JSON or multipart. The route that admitted the request discards the content unless it takes it.
  */
-export function createUploader({ blobs, requireRoom }: { blobs: Pick<FileBlobs, "begin">; requireRoom: () => void }) {
+export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requireRoom: () => void }) {
   const waiting = new WeakMap<Request, ReceivedFile>();
 
   /** Parses the body, in either form, for the JSON schema. */

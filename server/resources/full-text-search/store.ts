@@ -44,7 +44,7 @@ const isThere = `NOT EXISTS (SELECT 1 FROM files WHERE d.type = 'file' AND files
 const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.${isShown}`;
 
 /** Searches a project and environment, newest first. */
-export function createSearch({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => number }) {
   const numberIn = createPlaceOf(sqlite);
   const beginnings = createPrefixTerms(sqlite);
   const matches = createMatches(sqlite);

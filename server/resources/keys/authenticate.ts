@@ -5,9 +5,9 @@ import { type ClientTokens, isClientToken } from "./client-tokens.ts";
 import type { KeyStore } from "./store.ts";
 
 interface KeyAuthentication {
-  keys: Pick<KeyStore, "authenticate" | "revoked">;
-  tokens: Pick<ClientTokens, "authenticate">;
-  limiter: Pick<RateLimiter, "takeFailure">;
+  keys: KeyStore;
+  tokens: ClientTokens;
+  limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
 }
 

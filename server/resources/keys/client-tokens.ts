@@ -51,7 +51,7 @@ interface PageVisitor {
 }
 
 interface ClientTokenOptions {
-  keys: Pick<KeyStore, "authenticateFor" | "get">;
+  keys: KeyStore;
   /** Returns the chat page while it is open. */
   pageOf(id: string): TokenPage | null;
   seal: Seal;

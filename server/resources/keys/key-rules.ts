@@ -18,7 +18,7 @@ export function createKeyRules({
   noLongerValid,
   now,
 }: {
-  db: Pick<Db, "sqlite">;
+  db: Db;
   find(author: Author, id: string): KeyRow;
   now: () => number;
   /** Returns the 401 error of a revoked or expired key, or null. */

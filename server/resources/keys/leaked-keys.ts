@@ -8,7 +8,7 @@ import type { KeyRow } from "./key.ts";
 import { environmentOf, hashSecret } from "./secret.ts";
 
 interface ExposeOptions extends Required<StoreBase> {
-  rows: Pick<ReturnType<typeof createScopedTable<typeof apiKeys>>, "update">;
+  rows: ReturnType<typeof createScopedTable<typeof apiKeys>>;
   /** True if no admin key would remain without this one. */
   isLastAdmin(row: KeyRow): boolean;
 }

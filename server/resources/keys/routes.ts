@@ -117,7 +117,7 @@ export const clientTokenRoutes = ({ auth, tokens }: { auth: Auth; tokens: Client
 
 export interface MeOptions {
   auth: Auth;
-  keys: Pick<KeyStore, "get">;
+  keys: KeyStore;
   limiter: RateLimiter;
   projects: { byId(id: string): { name: string } };
   /** Limits and number of runs in progress. */
@@ -160,7 +160,7 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
   );
 
 /** Rotation state of the key; null for a dashboard user. */
-function standingOf(keys: Pick<KeyStore, "get">, principal: Principal) {
+function standingOf(keys: KeyStore, principal: Principal) {
   if (principal.kind === "user") return null;
   const { name, status, expires_at, rotated_to, exposed_at } = keys.get(principal, principal.id);
   return { name, status, expires_at, rotated_to, exposed_at };

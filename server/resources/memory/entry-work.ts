@@ -23,7 +23,7 @@ type EntryRef = Scope & Pick<EntryRow, "id">;
 export type EntryWorkStore = ReturnType<typeof createEntryWork>;
 
 /** Queries of the indexer over entries. Call those that write inside a write. */
-export function createEntryWork({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "orm">; now?: () => number }) {
+export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => number }) {
   const { sqlite } = db;
   const processing = sqlite.query<EntryRow, [string, number, number]>(
     `SELECT ${columnsOf(memoryEntries, "e")} FROM memory_entries e

@@ -5,7 +5,7 @@ import type { EntryRow } from "./row.ts";
 type Row = Pick<EntryRow, "memory_id" | "status" | "error" | "processed" | "total">;
 
 /** Entries of a file in all memory stores. */
-export function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+export function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Db; now?: () => number }) {
   const live = sqlite.query<Row, [string, Environment, string, number]>(
     `SELECT e.memory_id, e.status, e.error, e.processed, e.total FROM memory_entries e
      JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id

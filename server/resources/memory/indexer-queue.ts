@@ -11,7 +11,7 @@ interface StoreKey extends Scope {
 export type IndexerQueue = ReturnType<typeof createIndexerQueue>;
 
 /** Finds entries to index. */
-export function createIndexerQueue({ db, now }: { db: Pick<Db, "sqlite" | "orm">; now: () => number }) {
+export function createIndexerQueue({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   // One index step per store, however many entries wait.
   const nextStore = sqlite.query<StoreKey, [string, string, string]>(

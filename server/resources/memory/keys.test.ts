@@ -57,7 +57,7 @@ test("a repeated call writes nothing, unless another write came between", async 
   const place = { memory_id: await make(client), scope_id: null, key: "plan" };
   const find = ({ project_id, environment }: Scope, id: string) =>
     createStoreRows(server.db).find({ project_id, environment }, id);
-  const keys = createKeyStore({ db: server.db, stores: { find } });
+  const keys = createKeyStore({ db: server.db, findStore: find });
   const put = async (value: string, call: string) =>
     (await keys.put(client.scope, place, { value }, null, call)).version;
   expect([await put("a", "call_1"), await put("a", "call_1"), await put("b", "call_2")]).toEqual([1, 1, 2]);

@@ -30,11 +30,11 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 /** Key-value pairs of agents and clients. */
 export function createKeyStore({
   db,
-  stores,
+  findStore,
   now = Date.now,
 }: {
   db: Db;
-  stores: Pick<MemoryStores, "find">;
+  findStore: MemoryStores["find"];
   now?: () => number;
 }) {
   const { sqlite } = db;
@@ -65,7 +65,7 @@ export function createKeyStore({
   const erase = createErasing(db);
 
   function open(scope: Scope, { memory_id, scope_id }: Omit<KeyPlace, "key">): { store: StoreRow; scopeId: string } {
-    const store = requireKeys(stores.find(scope, memory_id));
+    const store = requireKeys(findStore(scope, memory_id));
     return { store, scopeId: scopeIdOf(store, scope_id) };
   }
 
@@ -124,7 +124,7 @@ export function createKeyStore({
           counting.run(project_id, environment, store.id);
         }
         // Continues after deleted keys, so that a version number never recurs with another value.
-        const version = (before?.version ?? stores.find(scope, store.id).last_version) + 1;
+        const version = (before?.version ?? findStore(scope, store.id).last_version) + 1;
         const [at, seconds] = [now(), ttl_seconds ?? store.ttl_seconds];
         const row: Row = {
           project_id,

@@ -76,10 +76,10 @@ export function createMemoryModule({ base, options, connections, files, webhooks
     embeddings: createEmbeddingChooser({ embedders }),
   });
   const entries = createEntryStore({ ...base, stores, fileFor: files.store.document, onDelete, indexer });
-  const keys = createKeyStore({ db, stores, now });
+  const keys = createKeyStore({ db, findStore: stores.find, now });
   const search = createMemorySearch({
     db,
-    stores,
+    findStore: stores.find,
     searcher,
     embedders,
     now,

@@ -7,7 +7,7 @@ import type { Db } from "../../storage/db/open.ts";
 const overlapMax = 20_000;
 
 /** Reads passages with their neighbors. */
-export function createNeighbors({ sqlite }: Pick<Db, "sqlite">) {
+export function createNeighbors({ sqlite }: Db) {
   const around = sqlite.query<{ text: string }, [string, string, string, number, number]>(
     `SELECT text FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ?
      AND chunk_index BETWEEN ? AND ? ORDER BY chunk_index`,

@@ -18,5 +18,4 @@ export type VectorStoreRow = StoreRow & {
 export type EntryRow = typeof memoryEntries.$inferSelect;
 
 /** Rows of stores that were not deleted. */
-export const createStoreRows = (db: Pick<Db, "orm" | "sqlite">) =>
-  createScopedTable(db, memoryStores, isNull(memoryStores.deleted_at_ms));
+export const createStoreRows = (db: Db) => createScopedTable(db, memoryStores, isNull(memoryStores.deleted_at_ms));

@@ -35,7 +35,7 @@ function beforeASilentServer(byWords: Match[], patience_ms = 200) {
   const search = createMemorySearch({
     rank: () => Promise.reject(new Error("Nothing is ranked.")),
     db: { sqlite } as never,
-    stores: { find: () => store },
+    findStore: () => store,
     embedders,
     patience_ms,
     searcher: {

@@ -32,7 +32,7 @@ const rest_ms = 10_000;
 /** Searches a memory store. */
 export function createMemorySearch({
   db,
-  stores,
+  findStore,
   searcher,
   embedders,
   rank,
@@ -41,7 +41,7 @@ export function createMemorySearch({
   breaker = createBreaker({ rest_ms }),
 }: {
   db: Db;
-  stores: Pick<MemoryStores, "find">;
+  findStore: MemoryStores["find"];
   searcher: Pick<Searcher, "search">;
   embedders: Pick<Embedders, "of">;
   rank: RankMatches;
@@ -84,10 +84,10 @@ export function createMemorySearch({
     const { query, top_k = defaultTopK, score_threshold = null, diversity = 0 } = body;
     let { mode = "hybrid" } = body;
     let degraded: Found["degraded"] = null;
-    const scope_id = scopeIdOf(requireVectors(stores.find(scope, memoryId)), body.scope_id);
+    const scope_id = scopeIdOf(requireVectors(findStore(scope, memoryId)), body.scope_id);
     const filter = checked(body);
     for (;;) {
-      const store = requireVectors(stores.find(scope, memoryId));
+      const store = requireVectors(findStore(scope, memoryId));
       const vector =
         mode === "keyword"
           ? null
@@ -100,7 +100,7 @@ export function createMemorySearch({
               return null;
             });
       const { number, generation, dimensions } = store;
-      const isOld = () => requireVectors(stores.find(scope, memoryId)).generation !== generation;
+      const isOld = () => requireVectors(findStore(scope, memoryId)).generation !== generation;
       // The embedding was changed meanwhile, so the query's vector is outdated: embed it again.
       if (isOld()) continue;
       try {

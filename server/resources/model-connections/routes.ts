@@ -6,7 +6,7 @@ import type { ConnectionStore } from "./store.ts";
 
 interface ModelRoutes {
   auth: Auth;
-  connections: Pick<ConnectionStore, "models">;
+  connections: ConnectionStore;
   prices: PriceStore;
 }
 

@@ -31,7 +31,7 @@ export function createProjectTeardown({
   every_ms = 1000,
 }: {
   db: Db;
-  projects: Pick<ProjectStore, "deleted">;
+  projects: ProjectStore;
   cancel: (scope: Scope, runId: string, reason: string) => Promise<void>;
   /** Erases a project's data that must go before its rows. */
   eraseFirst?: (projectId: string) => number;

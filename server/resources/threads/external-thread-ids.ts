@@ -16,7 +16,7 @@ interface ChatName {
 type NewThread = Omit<typeof threads.$inferSelect, keyof Scope>;
 
 interface ChatOptions {
-  db: Pick<Db, "sqlite" | "write">;
+  db: Db;
   /** The thread, or null if the viewer may not see it. */
   known(viewer: Viewer, id: string): NewThread | null;
   /** Called inside a write. */

@@ -8,7 +8,7 @@ export const stdioName = (address: string): string | null => /^stdio:(.*)$/s.exe
 /** Throws for an address that calls could never reach. */
 export async function checkAddress(
   { url, server_url }: { url?: string; server_url?: string },
-  egress: Pick<Egress, "check">,
+  egress: Egress,
   environment: Environment,
 ): Promise<void> {
   const [address, param] = url === undefined ? [server_url, "server_url"] : [url, "url"];

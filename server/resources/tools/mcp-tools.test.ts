@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { createEgress } from "../../lib/egress.ts";
 import { createSeal } from "../../lib/seal.ts";
 import type { McpListing } from "../../runtime/mcp/read-tools.ts";
 import { createAudit } from "../../storage/db/audit.ts";
@@ -186,7 +187,7 @@ async function setUp() {
     db: server.db,
     audit: createAudit({ db: server.db }),
     seal,
-    egress: () => ({ check: async () => {} }),
+    egress: () => ({ ...createEgress({ allow: [], loopback: true }), check: async () => {} }),
     secrets: { has: () => true, value: () => "value-of-the-secret" },
     hasAgent: () => true,
     fileFacts: () => [],

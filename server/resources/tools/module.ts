@@ -76,6 +76,6 @@ export function createToolsModule({ base, secrets, files, hasAgent }: Needs) {
 
 /** Calls of tools outside of runs. */
 export function createToolTestsModule({ base, tools, runTool }: { base: Base; tools: ToolsModule; runTool: RunTool }) {
-  const testCall = createToolTest({ ...base, tools: tools.store, runTool });
+  const testCall = createToolTest({ ...base, callable: tools.store.callable, runTool });
   return { routes: (auth) => [toolTestRoutes({ auth, testCall })] } satisfies Module;
 }

@@ -30,7 +30,7 @@ import { toolKinds } from "./types/tool-kinds.ts";
 interface ToolStoreOptions extends StoreBase {
   seal: Seal;
   /** Egress guard for addresses that clients of this environment give. */
-  egress: (environment: Environment) => Pick<Egress, "check">;
+  egress: (environment: Environment) => Egress;
   secrets: { has(scope: Scope, name: string): boolean; value(scope: Scope, name: string): string | null };
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;

@@ -28,7 +28,7 @@ async function setUp(tool: Partial<ToolSnapshot>, outcome: TestOutcome) {
   const call = createToolTest({
     db: server.db,
     audit: createAudit({ db: server.db }),
-    tools: { callable: () => ({ ...http, ...tool }) },
+    callable: () => ({ ...http, ...tool }),
     runTool: async (_, { name }, args) => {
       ran.push([name, args]);
       return outcome;

@@ -28,16 +28,16 @@ export type RunTool = (
 ) => Promise<TestOutcome>;
 
 interface ToolTestOptions {
-  db: Pick<Db, "write">;
+  db: Db;
   audit: Audit;
-  tools: Pick<ToolStore, "callable">;
+  callable: ToolStore["callable"];
   runTool: RunTool;
 }
 
 /** Calls a tool once for a client. No approval is needed, because the caller has the right to approve. */
-export function createToolTest({ db, audit, tools, runTool }: ToolTestOptions) {
+export function createToolTest({ db, audit, callable, runTool }: ToolTestOptions) {
   return async function testCall(author: Author, id: string, { arguments: args, tool }: TestTool, signal: AbortSignal) {
-    const snapshot = tools.callable(author, id, tool);
+    const snapshot = callable(author, id, tool);
     requireTestable(snapshot);
     requireFit(snapshot, args);
     // Recorded before the call, whose effects remain even if this process crashes.

@@ -16,7 +16,7 @@ interface Row extends CapsuleFile {
 
 export interface CapsuleFilesOptions {
   db: Db;
-  blobs: Pick<ReturnType<typeof createBlobReader>, "open">;
+  blobs: ReturnType<typeof createBlobReader>;
   /** Throws `storage_full` if the disk has no room. */
   requireRoom: () => void;
   now: () => number;

@@ -12,11 +12,9 @@ test("slow imports of one project leave a slot to another project's", async () =
     journal: fixture.journal,
     audit: createAudit({ db: fixture.db }),
     now: Date.now,
-    reader: {
-      read({ bytes }) {
-        read.push(bytes);
-        return new Promise((resolve) => gates.push(resolve));
-      },
+    readCapsule({ bytes }) {
+      read.push(bytes);
+      return new Promise((resolve) => gates.push(resolve));
     },
   });
   const take = (project_id: string, bytes: number) =>

@@ -30,12 +30,12 @@ interface Arrival {
 export function createImports({
   journal,
   audit,
-  reader,
+  readCapsule,
   now,
 }: {
   journal: Journal;
   audit: Audit;
-  reader: Pick<CapsuleReader, "read">;
+  readCapsule: CapsuleReader["read"];
   now: () => number;
 }) {
   // One import per owner, and one more for another owner, because each may need hundreds of megabytes for a second.
@@ -77,7 +77,7 @@ export function createImports({
   }
 
   async function contentOf(capsule: CapsuleOrder, signal: AbortSignal): Promise<CapsuleContent> {
-    const read = await reader.read(capsule, signal);
+    const read = await readCapsule(capsule, signal);
     if ("content" in read) return read.content;
     const { error, unavailable } = read;
     if (unavailable === "stopped") throw new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });

@@ -40,7 +40,7 @@ export function createTracesModule({ base, options, journals, files, forgetTrace
   const workspace = createWorkspace(dataDir && join(dataDir, "capsules"));
   const capsules = createCapsules({ ...base, journal, blobs, workspace, requireRoom });
   const reader = createCapsuleReader({ level: sandbox.level });
-  const imports = createImports({ ...base, journal, reader });
+  const imports = createImports({ ...base, journal, readCapsule: reader.read });
   const body = createImportBody({ workspace, requireRoom });
 
   return {

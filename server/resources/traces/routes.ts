@@ -170,7 +170,7 @@ function readComparisonPage(url: string): ComparisonPage {
 }
 
 /** `GET /v1/runs/:id/capsule`. */
-export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<Capsules, "make"> }) =>
+export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Capsules }) =>
   new Elysia({ prefix: "/runs", tags: ["Runs"] }).use(auth).get(
     "/:id/capsule",
     async ({ principal, params: { id }, request }) => {
@@ -214,7 +214,7 @@ export const importRoutes = ({
   body,
 }: {
   auth: Auth;
-  traces: Pick<TraceStore, "get">;
+  traces: TraceStore;
   imports: Imports;
   body: ImportBody;
 }) =>

@@ -44,7 +44,7 @@ export function spansOf({ from_ms, to_ms, unit, group_by }: Span & Pick<Analytic
 }
 
 /** Analytics of runs, read from the counts of ended runs. */
-export function createAnalytics({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
+export function createAnalytics({ db: { sqlite } }: { db: Db }) {
   /** Counts of runs in one span. */
   function ofRuns(viewer: Viewer, { group_by, agent_id, name }: AnalyticsQuery, { unit, from_ms, to_ms }: Span): Row[] {
     const column = group_by === "agent" ? "agent_id" : "name";

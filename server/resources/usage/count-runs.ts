@@ -43,7 +43,7 @@ interface Sum {
 }
 
 /** Counts ended runs. Sums of one commit for the same row are merged. */
-export function createRunCounts({ sqlite, write }: Pick<Db, "sqlite" | "write">): Projection {
+export function createRunCounts({ sqlite, write }: Db): Projection {
   const addRow = sqlite.query(
     `INSERT INTO analytics (project_id, environment, dimension, unit, at_ms, agent_id, name, ${analyticsCounters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ?, ?, ${analyticsCounters.map(() => "?").join(", ")})
@@ -169,7 +169,7 @@ function add(sum: AnalyticsCounts, counts: Partial<AnalyticsCounts>): void {
 }
 
 /** Deletes counts of an erased user and returns the number of rows. Call inside a write. */
-export const createForgetUser = ({ sqlite }: Pick<Db, "sqlite">) => {
+export const createForgetUser = ({ sqlite }: Db) => {
   const remove = sqlite.query(
     `DELETE FROM analytics WHERE (project_id, environment, dimension, unit, at_ms, agent_id, name) IN (
        SELECT project_id, environment, dimension, unit, at_ms, agent_id, name FROM analytics

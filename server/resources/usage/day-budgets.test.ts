@@ -15,7 +15,7 @@ function open(budget: DayBudget | undefined, more: Pick<ProjectSettings, "unknow
   const world = { settings: { budget_per_day: budget, ...more }, clock };
   const keyOf = ({ project_id, environment }: Scope, day: string) => `${project_id} ${environment} ${day}`;
   const spentOn = (of: Scope, day: string) => spent.get(keyOf(of, day)) ?? { total_tokens: 0, cost_nano_usd: 0 };
-  const budgets = createDayBudgets({ usage: { spentOn }, settings: () => world.settings, now: () => clock.at });
+  const budgets = createDayBudgets({ spentOn, settings: () => world.settings, now: () => clock.at });
   return {
     ...world,
     ...budgets,

@@ -43,11 +43,11 @@ interface Book {
  * only.
  */
 export function createDayBudgets({
-  usage,
+  spentOn,
   settings,
   now,
 }: {
-  usage: Pick<UsageStore, "spentOn">;
+  spentOn: UsageStore["spentOn"];
   settings(projectId: string): Pick<ProjectSettings, "budget_per_day" | "unknown_price">;
   now: () => number;
 }) {
@@ -68,7 +68,7 @@ export function createDayBudgets({
     const resets_at = timestamp(readTimestamp(`${today}T00:00:00Z`)! + day_ms);
     if (budget.max_cost_usd !== undefined && worst.price === null && unknown_price !== "allow")
       return { granted: false, because: "unknown_price", message: unpriced, resets_at };
-    const spent = usage.spentOn(scope, today);
+    const spent = spentOn(scope, today);
     const own = reservationOf(worst.unrecorded);
     const reserved = totalOf(books.get(nameOf(scope)), own);
     const call = fit(worst, leftOf(budget, spent, reserved));

@@ -26,7 +26,7 @@ export function createUsageModule({ base, journals, projects, connections }: Nee
   const { inPlace, prices } = connections;
   const { settingsOf } = projects.store;
   const usage = createUsageStore({ db });
-  const dayBudgets = createDayBudgets({ usage, settings: settingsOf, now });
+  const dayBudgets = createDayBudgets({ spentOn: usage.spentOn, settings: settingsOf, now });
   const reservations = createReservations({ dayBudgets, headOf: (runId) => journals.journal.head(runId) });
   const sumOf = createUsageSums(db);
   journals.project(createUsageProjection(sumOf));

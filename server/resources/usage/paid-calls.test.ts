@@ -18,7 +18,7 @@ const request = readingOf(["x".repeat(400)]);
 async function open(settings: Pick<ProjectSettings, "budget_per_day" | "unknown_price"> = {}) {
   const { db, project, ...journal } = await openUsageJournal(noon);
   const usage = createUsageStore({ db });
-  const dayBudgets = createDayBudgets({ usage, settings: () => settings, now: () => noon });
+  const dayBudgets = createDayBudgets({ spentOn: usage.spentOn, settings: () => settings, now: () => noon });
   const priceOf = (model: string) => (model === "openai/priced" ? price : null);
   const inPlace = <T>(_: unknown, __: string, ___: AbortSignal, call: () => Promise<T>) => call();
   const parts = {

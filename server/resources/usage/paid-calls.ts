@@ -34,9 +34,9 @@ export function createPaidCalls({
   log,
   now,
 }: {
-  db: Pick<Db, "write">;
+  db: Db;
   sumOf: UsageSums;
-  dayBudgets: Pick<DayBudgets, "reserve" | "release">;
+  dayBudgets: DayBudgets;
   settingsOf: (projectId: string) => Pick<ProjectSettings, "unknown_price">;
   priceOf: (model: string) => ModelPrice | null;
   /** Makes a call once its server has a place. */

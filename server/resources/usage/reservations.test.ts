@@ -24,7 +24,7 @@ const headOf = (run_id: string): RunHead => ({
 function open() {
   const heads = new Map(["run_a", "run_b"].map((id) => [id, headOf(id)]));
   const dayBudgets = createDayBudgets({
-    usage: { spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }) },
+    spentOn: () => ({ total_tokens: 0, cost_nano_usd: 0 }),
     settings: () => ({ budget_per_day: { max_total_tokens: 100 } }),
     now: () => 0,
   });

@@ -22,7 +22,7 @@ const sums = counters.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
 /** Reads usage; `usage-projection.ts` writes it. */
-export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
+export function createUsageStore({ db }: { db: Db }) {
   const selectSpent = db.sqlite.query<Spent, [string, string, string]>(
     `SELECT coalesce(sum(input_tokens + output_tokens), 0) AS total_tokens,
        coalesce(sum(cost_nano_usd), 0) AS cost_nano_usd

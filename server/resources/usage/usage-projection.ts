@@ -45,7 +45,7 @@ interface Sum {
 export type UsageSums = ReturnType<typeof createUsageSums>;
 
 /** Returns the sum that a write adds to a row. Call inside the write; sums for the same row are merged. */
-export function createUsageSums({ sqlite, write }: Pick<Db, "sqlite" | "write">) {
+export function createUsageSums({ sqlite, write }: Db) {
   const add = sqlite.query(
     `INSERT INTO usage_days (project_id, environment, day, agent_id, model, ${counters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})

@@ -4,7 +4,7 @@ import type { Egress } from "../../lib/egress.ts";
 import { isLoopback, parseAddress } from "../../lib/ip-address.ts";
 
 /** Throws for an address that no event could reach. */
-export const checkAddress = (url: string, egress: Pick<Egress, "check">, environment: Environment): Promise<void> =>
+export const checkAddress = (url: string, egress: Egress, environment: Environment): Promise<void> =>
   checkEgress(egress, url, httpsOnly(url, environment), "url");
 
 /** True if https is required: always, except for this machine in the test environment. */

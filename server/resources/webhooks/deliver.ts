@@ -13,7 +13,7 @@ import { openWebhookSecrets, signingSecrets } from "./secrets.ts";
 export interface Sending {
   payloads: Payloads;
   seal: Seal;
-  egress: (environment: Environment) => Pick<Egress, "stream">;
+  egress: (environment: Environment) => Egress;
   log: Log;
   now: () => number;
   /** Milliseconds for one attempt in total. */

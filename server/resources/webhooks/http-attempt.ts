@@ -18,7 +18,7 @@ export interface Outcome {
 }
 
 interface AttemptOrder {
-  egress: Pick<Egress, "stream">;
+  egress: Egress;
   url: string;
   httpsOnly: boolean;
   /** Signing secrets; empty: the receiver authenticates by `headers` instead. */

@@ -14,7 +14,7 @@ export interface WebhookKey extends Scope {
 }
 
 /** Transactional outbox: inserts deliveries in the transaction of the event, after the run's row. */
-export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "kept">; now?: () => number }) {
+export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => number }) {
   const { sqlite } = db;
   const selectListening = sqlite.query<{ id: string; events: string }, [string, string]>(
     "SELECT id, events FROM webhooks WHERE project_id = ? AND environment = ? AND enabled = 1 AND run_id IS NULL",

@@ -31,9 +31,9 @@ export function createPayloads({
   journal,
   serializeFollowed,
 }: {
-  db: Pick<Db, "sqlite">;
+  db: Db;
   serializeFollowed: SerializeFollowed;
-  journal: Pick<Journal, "read" | "stateAt" | "isLong">;
+  journal: Journal;
 }) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
   // Cache of recent events as JSON, because several webhooks get the same event; the newest is last.

@@ -12,9 +12,8 @@ export type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 export type AttemptRow = typeof webhookAttempts.$inferSelect;
 
 /** Webhooks that are not deleted, including those of runs. */
-export const createWebhookRows = (db: Pick<Db, "orm" | "sqlite">) =>
-  createScopedTable(db, webhooks, isNull(webhooks.deleted_at_ms));
+export const createWebhookRows = (db: Db) => createScopedTable(db, webhooks, isNull(webhooks.deleted_at_ms));
 
 /** Webhooks that the project manages, without those of runs. */
-export const createOwnWebhookRows = (db: Pick<Db, "orm" | "sqlite">) =>
+export const createOwnWebhookRows = (db: Db) =>
   createScopedTable(db, webhooks, and(isNull(webhooks.deleted_at_ms), isNull(webhooks.run_id)));

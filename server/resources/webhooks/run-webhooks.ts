@@ -24,8 +24,8 @@ export interface RunWebhook {
 
 interface Deps extends Omit<StoreBase, "audit"> {
   seal: Seal;
-  egress: (environment: Environment) => Pick<Egress, "check">;
-  outbox: Pick<ReturnType<typeof createOutbox>, "catchUp">;
+  egress: (environment: Environment) => Egress;
+  outbox: ReturnType<typeof createOutbox>;
   /** Called after a write that may have announced an event. */
   announced: () => void;
 }

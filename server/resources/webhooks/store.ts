@@ -31,7 +31,7 @@ export function createWebhookStore({
 }: StoreBase & {
   seal: Seal;
   /** Egress guard for addresses that clients of this environment give. */
-  egress: (environment: Environment) => Pick<Egress, "check">;
+  egress: (environment: Environment) => Egress;
   /** Resumes deliveries that were held back while the webhook was disabled. */
   trust: (key: WebhookKey) => void;
 }) {

@@ -25,8 +25,8 @@ import { screenInput } from "./screening.ts";
 export interface NewRunOptions {
   journal: Journal;
   runs: RunStore;
-  pool: Pick<Pool, "start" | "abort">;
-  queue: Pick<RunQueue, "place" | "wait">;
+  pool: Pool;
+  queue: RunQueue;
   threadQueue: ThreadQueue;
   /**
    * Returns the agent as a run of this scope would pin it now. Throws if it is missing, unavailable or not its key's.

@@ -22,8 +22,8 @@ const noScreens: AnswerScreens = new Map();
 interface SubmissionOptions {
   journal: Journal;
   runs: RunStore;
-  pool: Pick<Pool, "start" | "abort">;
-  ends: Pick<RunTerminator, "blocked">;
+  pool: Pool;
+  ends: RunTerminator;
   /** Call inside a write. Records in a run's ancestors that its status has changed. */
   insertAbove(runId: string): Inserted[];
   /** Records decisions, from every route. */

@@ -10,13 +10,7 @@ import type { RunStore } from "../store.ts";
 export type ChildStatuses = ReturnType<typeof createChildStatuses>;
 
 /** Statuses of child runs, read from their records. */
-export function createChildStatuses({
-  journal,
-  runs,
-}: {
-  journal: Pick<Journal, "head" | "read">;
-  runs: Pick<RunStore, "childOf" | "read" | "standing">;
-}) {
+export function createChildStatuses({ journal, runs }: { journal: Journal; runs: RunStore }) {
   /**
    * Returns null while the child works. Reads the newest entry only, because earlier ones may be damaged or deleted.
    */

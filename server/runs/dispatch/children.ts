@@ -29,8 +29,8 @@ export function createChildren({
   watches: RunSubscriptions;
   pool: Pool;
   runs: RunStore;
-  standings: Pick<ChildStatuses, "of" | "callsOf">;
-  ends: Pick<RunTerminator, "orphaned">;
+  standings: ChildStatuses;
+  ends: RunTerminator;
   due: PendingWrites;
   now: () => number;
 }) {

@@ -6,7 +6,7 @@ export type Draining = ReturnType<typeof createDraining>;
 /**
  * Projects being drained: runs finish their current step and start no other, so that the next owner repeats nothing.
  */
-export function createDraining({ journal }: { journal: Pick<Journal, "head" | "state"> }) {
+export function createDraining({ journal }: { journal: Journal }) {
   const projects = new Set<string>();
 
   /** Returns the state of a run in progress of a draining project; null for other runs. */

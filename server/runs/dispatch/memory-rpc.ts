@@ -21,8 +21,8 @@ export function createMemoryRpc({
 }: {
   stores: { find(scope: Scope, id: string): { scope: MemoryScope } };
   search: MemorySearch;
-  entries: Pick<EntryStore, "addText" | "get">;
-  keys: Pick<KeyStore, "find" | "put">;
+  entries: EntryStore;
+  keys: KeyStore;
   /** Resolves once an entry can be found, or after a bounded wait. */
   indexed(entryId: string): Promise<void>;
   /** Returns the user and session of a run. */

@@ -33,7 +33,7 @@ export function createToolTests({
   log,
   now,
 }: {
-  db: Pick<Db, "write">;
+  db: Db;
   answerers: RpcHandlers;
   outputs: Outputs;
   secretsOf(scope: Scope, tools: readonly ToolSnapshot[]): RunStart["secrets"];

@@ -16,7 +16,7 @@ export interface WorkerSupervisorOptions {
   isStanding: boolean;
   /** Milliseconds between pings. */
   beat_ms?: number;
-  log: Pick<Log, "error">;
+  log: Log;
   hear(notice: FromWorker, from: WorkerThread): void;
   /**
    * Called when a thread has ended, with its work lost. The returned function is called once there is a replacement.

@@ -12,8 +12,8 @@ import type { RunTerminator } from "./terminate-run.ts";
 interface EndingOptions {
   journal: Journal;
   runs: RunStore;
-  pool: Pick<Pool, "abort" | "giveUp">;
-  ends: Pick<RunTerminator, "cancelled" | "failed">;
+  pool: Pool;
+  ends: RunTerminator;
 }
 
 /** Cancels runs and expires overdue ones. */

@@ -24,10 +24,10 @@ export function createRunTerminator({
   now,
 }: {
   journal: Journal;
-  watches: Pick<RunSubscriptions, "live">;
-  runs: Pick<RunStore, "below" | "unfinishedBelow">;
-  children: Pick<ChildStatuses, "usagesOf">;
-  lost: Pick<OrphanedRuns, "mayHave">;
+  watches: RunSubscriptions;
+  runs: RunStore;
+  children: ChildStatuses;
+  lost: OrphanedRuns;
   now: () => number;
 }) {
   const saidSoFar = (state: RunState) => partialOf(watches.live(state.run!.run_id), state, journal);

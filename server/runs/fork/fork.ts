@@ -58,8 +58,8 @@ export function createForks({
 }: {
   journal: Journal;
   runs: RunStore;
-  queue: Pick<ReturnType<typeof createRunQueue>, "place" | "wait">;
-  pool: Pick<Pool, "start">;
+  queue: ReturnType<typeof createRunQueue>;
+  pool: Pool;
   /** Returns the agent as a run of this scope would pin it now. */
   snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
   editAgent: EditAgent;

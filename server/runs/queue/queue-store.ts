@@ -16,7 +16,7 @@ const afterAllRuns = "run_~";
 const paceOf = 20;
 
 /** Queries for runs that take slots and runs that wait, in the order in which they begin. */
-export function createQueueStore(sqlite: Database, journal: Pick<Journal, "head">) {
+export function createQueueStore(sqlite: Database, journal: Journal) {
   const countActive = sqlite.query<{ n: number }, [string, string]>(
     `SELECT count(*) AS n FROM runs
      WHERE project_id = ? AND environment = ? AND status = 'in_progress' AND parent_run_id IS NULL`,

@@ -38,7 +38,7 @@ export function createThreadQueue({
   begin,
   insertCancelled,
 }: {
-  runs: Pick<RunStore, "inThread">;
+  runs: RunStore;
   ownerOf: ThreadOwnerOf;
   begin: BeginThread;
   /** Call inside a write. Cancels a run and its descendants. */

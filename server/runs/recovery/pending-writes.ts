@@ -7,7 +7,7 @@ const again_ms = 1000;
 export type PendingWrites = ReturnType<typeof createPendingWrites>;
 
 /** Writes that are retried until storage accepts them. */
-export function createPendingWrites(pool: Pick<Pool, "giveUp">) {
+export function createPendingWrites(pool: Pool) {
   const end = new AbortController();
 
   return {

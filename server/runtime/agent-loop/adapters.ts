@@ -1,6 +1,7 @@
 import { newId } from "../../domain/ids.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
+import { silentLog } from "../../lib/log.ts";
 import { mimeTypeOf } from "../../lib/mime-type.ts";
 import { createMcpClient } from "../mcp/client.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
@@ -46,7 +47,7 @@ export function createAdapters(world: World): Adapters {
 
 /** Runs tools. Resources shared by all runs are created on first use. */
 function createTools({ now, warn, leading }: World): Adapters["tools"] {
-  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn }, leading });
+  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { ...silentLog, warn }, leading });
   const sandboxOf = createSharedSandbox();
 
   return (start, ask) => {

@@ -7,7 +7,7 @@ import { McpFailure } from "./mcp-failure.ts";
 const limits = { bytes: 4 << 20, requests: 64, farewell_ms: 5_000 };
 
 interface Setting {
-  egress: Pick<Egress, "stream">;
+  egress: Egress;
   timeout_ms: number;
   /** Called with the first failure of a connection. */
   fail: Fail;

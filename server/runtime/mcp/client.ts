@@ -15,7 +15,7 @@ export type McpClient = ReturnType<typeof createMcpClient>;
  * Sessions last for all calls of one client, because servers keep state in them that the next run must not see.
  * Processes of `stdio:` servers are shared.
  */
-export function createMcpClient({ egress, stdio }: { egress: Pick<Egress, "stream">; stdio: StdioServers }) {
+export function createMcpClient({ egress, stdio }: { egress: Egress; stdio: StdioServers }) {
   const http = createHttpSessions(egress);
 
   const perform = <T>({ url, headers }: McpServer, limits: McpLimits, work: Work<T>): Promise<T> =>

@@ -25,7 +25,7 @@ const endMs = 5_000;
 const idsPerExchange = 100;
 
 /** Calls servers over Streamable HTTP, with one session for each server and set of headers. */
-export function createHttpSessions(egress: Pick<Egress, "stream">) {
+export function createHttpSessions(egress: Egress) {
   const sessions = new Map<string, { server: McpServer; started: Promise<Session> }>();
   const farewells = new Set<Promise<unknown>>();
   const closing = new AbortController();

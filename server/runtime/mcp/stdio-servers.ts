@@ -20,7 +20,7 @@ interface Running {
 
 interface Setting {
   servers: Record<string, StdioServer>;
-  log: Pick<Log, "info" | "warn">;
+  log: Log;
   /** Milliseconds that an idle server is kept. */
   idle_ms?: number;
   /** Resolves once this node holds its lease, because a program may have side effects. */

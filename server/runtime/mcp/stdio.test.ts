@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { createEgress } from "../../lib/egress.ts";
+import { silentLog } from "../../lib/log.ts";
 import { withEnoughTime } from "../../testing/enough-time.ts";
 import { createMcpClient } from "./client.ts";
 import { readStdioServers } from "./stdio-config.ts";
@@ -26,7 +27,11 @@ const lines: string[] = [];
 const note = (message: string, fields?: Record<string, unknown>) =>
   void lines.push(`${message} ${JSON.stringify(fields)}`);
 const newStdio = (idle_ms?: number) =>
-  createStdioServers({ servers: readStdioServers(environment), log: { info: note, warn: note }, idle_ms });
+  createStdioServers({
+    servers: readStdioServers(environment),
+    log: { ...silentLog, info: note, warn: note },
+    idle_ms,
+  });
 const limits = (timeout_ms = 20_000) => ({ timeout_ms, signal: new AbortController().signal });
 
 const stdio = newStdio();
@@ -90,7 +95,7 @@ test("a call waits until its node holds the lease, and is not sent if its caller
     asked.push(signal);
     return promise;
   };
-  const fresh = createStdioServers({ servers: readStdioServers(environment), log: { info() {}, warn() {} }, leading });
+  const fresh = createStdioServers({ servers: readStdioServers(environment), log: silentLog, leading });
   const by = newClient(fresh);
   await withEnoughTime(1, async (timeout_ms) => {
     const given = by.callTool({ url: "stdio:tests", headers: {} }, "pid", {}, limits(timeout_ms));

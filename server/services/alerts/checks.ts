@@ -28,7 +28,7 @@ export interface LastBackup {
 
 /** Data sources of the checks. */
 export interface Sources {
-  db: Pick<Db, "sqlite">;
+  db: Db;
   projects(): { id: string; settings: ProjectSettings }[];
   spentOn(scope: { project_id: string; environment: Environment }, day: string): Spent;
   /** Free and total bytes of the database's disk; null if it is in memory. */

@@ -25,8 +25,8 @@ type Fork = (scope: Viewer, runId: string, body: ForkRun, requestId: string, not
 
 interface LiveRunsOptions {
   journal: Journal;
-  runs: Pick<RunStore, "standing">;
-  service: Pick<RunService, "settled" | "cancel">;
+  runs: RunStore;
+  service: RunService;
   fork: Fork;
   log: Log;
   now: () => number;

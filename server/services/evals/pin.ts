@@ -14,7 +14,7 @@ import { headOf, type PinnedRow } from "./row.ts";
  * Returns the rows that pin these runs. Throws all faults at once: a run that is not over, or whose trace was deleted,
  * cannot be replayed.
  */
-export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">; journal: Journal }) {
+export function createPin({ runs, journal }: { runs: RunStore; journal: Journal }) {
   return async function pin(viewer: Viewer, runIds: readonly string[], param = "run_ids"): Promise<PinnedRow[]> {
     const found: PinnedRow[] = [];
     const faults: Fault[] = [];
@@ -52,7 +52,7 @@ export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">;
 }
 
 /** Returns the beginning of a run's input, as a label; null if its record cannot be read. */
-export const createInputOf = (journal: Pick<Journal, "readBrief">) => (runId: string) => {
+export const createInputOf = (journal: Journal) => (runId: string) => {
   const [first] = catchCorruption(() => journal.readBrief(runId, 0, 1)) ?? [];
   return first?.event.type === "run.created" ? headOf(first.event.input) : null;
 };

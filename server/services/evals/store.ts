@@ -19,7 +19,7 @@ interface SuiteStoreOptions extends StoreBase {
   /** Returns the rows that pin these runs; throws for runs that cannot be pinned. */
   pin: (viewer: Viewer, runIds: readonly string[], param?: string) => Promise<PinnedRow[]>;
   inputOf: (runId: string) => string | null;
-  suiteRuns: Pick<SuiteRuns, "forgetSome" | "lastOf">;
+  suiteRuns: SuiteRuns;
 }
 
 export type SuiteStore = ReturnType<typeof createSuiteStore>;

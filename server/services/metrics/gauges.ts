@@ -26,7 +26,7 @@ export interface ClusterFigures {
 }
 
 interface GaugeSources {
-  db: Pick<Db, "sqlite">;
+  db: Db;
   /** Path of the database file; absent if it is in memory. */
   database?: string;
   sandbox: { known(): SandboxLevel | null };

@@ -8,7 +8,7 @@ const modelsMax = 1000;
 export type Spending = ReturnType<typeof createSpending>;
 
 /** Counts model calls and their usage by provider, the first part of a model's name. */
-export function createSpending({ models }: Pick<Instruments, "models">) {
+export function createSpending({ models }: Instruments) {
   const providers = new Set<string>();
   const known = new Map<string, string>(); // Cached, because every step of every run asks.
 

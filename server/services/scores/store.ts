@@ -42,15 +42,7 @@ const ofShownRuns: Condition = {
 };
 
 /** Stores the scores of runs. */
-export function createScoreStore({
-  db,
-  runs,
-  now = Date.now,
-}: {
-  db: Db;
-  runs: Pick<RunStore, "standing" | "threadOf">;
-  now?: () => number;
-}) {
+export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: RunStore; now?: () => number }) {
   const { sqlite } = db;
   const rows = createScopedTable(db, scores);
   const read = createReader(scores);

@@ -11,7 +11,7 @@ import type { CallbackAnswer, Callbacks } from "./service.ts";
 
 interface CallbackRoutes {
   callbacks: Callbacks;
-  limiter: Pick<RateLimiter, "take" | "takeFailure">;
+  limiter: RateLimiter;
   limitsOf(scope: Scope): Partial<RateLimits>;
   clientOf(request: Request): string | null;
 }

@@ -36,7 +36,7 @@ export interface StoreBase {
 /** The only writer of the audit log. */
 export type Audit = ReturnType<typeof createAudit>;
 
-export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+export function createAudit({ db, now = Date.now }: { db: Db; now?: () => number }) {
   const insert = db.sqlite.query(
     `INSERT INTO audit_log (id, project_id, environment, action, actor_type, actor_id, ip, request_id, target_type,
        target_id, details, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -36,7 +36,7 @@ const threadRoom_bytes = 16 * 1024 * 1024;
 
 interface Written {
   sqlite: Database;
-  write: Pick<Writer, "commits" | "timed" | "hold">;
+  write: Writer;
 }
 
 interface KeepShort {

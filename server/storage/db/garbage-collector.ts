@@ -1,7 +1,7 @@
 import type { Db } from "./open.ts";
 
 interface CollectorOptions {
-  db: Pick<Db, "write">;
+  db: Db;
   isThere: () => boolean;
   /** Deletes a batch and returns its number of rows. Called inside a write. */
   forget: () => number;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { silentLog } from "../../lib/log.ts";
 import { openDatabase } from "./open.ts";
 import { createPostCommitJobs } from "./post-commit-jobs.ts";
 
@@ -16,7 +17,7 @@ test("post-commit work is done one piece at a time, and retried after a failure 
       if (++works === 1) throw new Error("the disk is full");
       done.resolve();
     },
-    log: { error: (message) => void errors.push(message) },
+    log: { ...silentLog, error: (message) => void errors.push(message) },
     failed: "not done yet",
     soon_ms: 0,
     again_ms: 1,
@@ -43,7 +44,7 @@ test("a commit that the running work has not read is handled too, without anothe
       await later.promise;
       if (done.length === 2) all.resolve();
     },
-    log: { error() {} },
+    log: silentLog,
     failed: "",
     soon_ms: 0,
   });
@@ -65,7 +66,7 @@ test("no work is done before the start or after the stop", async () => {
   const after = createPostCommitJobs({
     db,
     work: async () => void works++,
-    log: { error() {} },
+    log: silentLog,
     failed: "",
     soon_ms: 0,
   });
@@ -95,7 +96,7 @@ test("no work is done while the disk is nearly full; it is done once there is ro
       asked.resolve();
       if (!hasRoom) throw new Error("the disk is nearly full");
     },
-    log: { error: (message) => expect(message).toBe("no error") },
+    log: { ...silentLog, error: (message) => expect(message).toBe("no error") },
     failed: "not done yet",
     soon_ms: 0,
     again_ms: 1,

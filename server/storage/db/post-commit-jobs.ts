@@ -2,12 +2,12 @@ import type { Log } from "../../lib/log.ts";
 import type { Db } from "./open.ts";
 
 interface PostCommitJobs {
-  db: Pick<Db, "write">;
+  db: Db;
   /** Does the due work while `goOn` returns true. */
   work(goOn: () => boolean): Promise<void>;
   /** Throws while the disk is nearly full: the reserve is for runs, and this work can wait. */
   requireRoom?: () => void;
-  log: Pick<Log, "error">;
+  log: Log;
   /** Log message for failed work. */
   failed: string;
   soon_ms?: number;

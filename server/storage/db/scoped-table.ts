@@ -63,11 +63,7 @@ export function createReader<R extends Relation>(relation: R) {
  * Builds the common statements of a table by id. They read and write only rows of the scope that fulfil `alive`: a row
  * that is missing, foreign or deleted gives the same error.
  */
-export function createScopedTable<T extends ScopedTable>(
-  { orm, sqlite }: Pick<Db, "orm" | "sqlite">,
-  table: T,
-  alive?: SQL,
-) {
+export function createScopedTable<T extends ScopedTable>({ orm, sqlite }: Db, table: T, alive?: SQL) {
   type Row = T["$inferSelect"];
   const at = (project_id: unknown, environment: unknown, id: unknown) =>
     and(eq(table.project_id, project_id), eq(table.environment, environment), eq(table.id, id), alive);

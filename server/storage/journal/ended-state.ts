@@ -13,7 +13,7 @@ export type EndedRow = Pick<typeof runs.$inferSelect, "id" | "seq" | "attempt" |
  * entries as for five. Returns null for an imported record, whose claims may be wrong.
  */
 export function endedState(
-  journal: Pick<Journal, "startOf">,
+  journal: Journal,
   { seq, attempt, created_at_ms, worked_ms }: EndedRow,
   first: JournalEntry | undefined,
   last: JournalEntry | undefined,
@@ -27,7 +27,7 @@ export function endedState(
   return { ...apply(before, last), ...begun };
 }
 
-function startOf(journal: Pick<Journal, "startOf">, run: RunCreated, created_at_ms: number): number | null {
+function startOf(journal: Journal, run: RunCreated, created_at_ms: number): number | null {
   const at = journal.startOf(run.run_id, triggerOf(run) === "fork" ? (run.recorded_to ?? 0) : 0);
   return at === undefined ? created_at_ms : at;
 }

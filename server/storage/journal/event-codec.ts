@@ -44,7 +44,7 @@ export interface EncodedEvent {
 export const contentOf = (content: string): Content => ({ content, hash: sha256(content) });
 
 /** Moves large fields of events into content-addressed blobs and back. Equal contents are stored once. */
-export function createEventCodec({ sqlite, kept }: Pick<Db, "sqlite" | "kept">) {
+export function createEventCodec({ sqlite, kept }: Db) {
   const insertBlob = sqlite.query(
     "INSERT OR IGNORE INTO blobs (project_id, environment, hash, content) VALUES (?, ?, ?, ?)",
   );

@@ -62,7 +62,7 @@ const entriesPerRead = 200;
 
 interface EndedRunsOptions {
   db: Db;
-  journal: Pick<Journal, "readSome">;
+  journal: Journal;
   log: Log;
   /** Throws while the disk is nearly full. */
   requireRoom?: () => void;

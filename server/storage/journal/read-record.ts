@@ -6,7 +6,7 @@ const entriesPerRead = 50;
 
 /** Reads the whole record of a run in pieces, with pauses. */
 export async function readRecord(
-  journal: Pick<Journal, "read">,
+  journal: Journal,
   runId: string,
   rest: () => Promise<void> = createYielder(),
 ): Promise<JournalEntry[]> {

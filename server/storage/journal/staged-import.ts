@@ -26,7 +26,7 @@ type Write = (scope: Scope, runId: string, entry: JournalEntry) => Pick<EncodedE
  * Stores and deletes long records in pieces, because one write would block all others. Meanwhile their runs are
  * invisible and listed in `partial_records`: the next start after a crash deletes those.
  */
-export function createStagedImports({ db, write }: { db: Pick<Db, "sqlite" | "write">; write: Write }) {
+export function createStagedImports({ db, write }: { db: Db; write: Write }) {
   const { sqlite } = db;
   const insertHidden = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, metadata, created_at_ms, status_since_ms,

@@ -23,7 +23,7 @@ const nothing: Brief = { state: initialState, shortened: [] };
  * Reads the states of runs for lists. For an ended run the first and the last entry suffice. An active or imported one
  * is folded without its large fields and cached: later reads add only its new entries.
  */
-export function createTerminalEventCache(journal: Pick<Journal, "readBrief" | "startOf" | "has">) {
+export function createTerminalEventCache(journal: Journal) {
   const kept = new Map<string, Brief>();
 
   /** Returns null if the run is gone. */

@@ -16,8 +16,8 @@ import { type ResponseSoFar, responseDialect } from "./dialect.ts";
 import { aboutResponse } from "./object.ts";
 
 export interface ResponsesOptions {
-  runs: Pick<RunStore, "standing">;
-  journal: Pick<Journal, "read" | "head" | "snapshot" | "stateAt">;
+  runs: RunStore;
+  journal: Journal;
   tail: RunStream;
 }
 

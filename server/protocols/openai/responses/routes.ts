@@ -25,7 +25,7 @@ import { readResponse, resultsIn, withoutRoom } from "./request.ts";
 import { createResponses, type ResponsesOptions } from "./responses.ts";
 
 interface Deps extends ProtocolAccess, ResponsesOptions, ModelDeps {
-  runs: Pick<RunStore, "standing" | "askedBy">;
+  runs: RunStore;
   openStream: OpenSseResponse;
   publicEgress: Base["publicEgress"];
 }
@@ -44,7 +44,7 @@ export function responseRoutes(deps: Deps) {
     const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readResponse(body);
     const results = resultsIn(asked.entries);
-    const asker = results && askerOf({ runs }, principal, results, (place) => `input[${place}].call_id`);
+    const asker = results && askerOf(runs, principal, results, (place) => `input[${place}].call_id`);
     const isOther = asker !== null && asker.agent_id !== body.model;
     const stretch =
       asker && !isOther
@@ -86,7 +86,7 @@ export function responseRoutes(deps: Deps) {
       param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
     });
     // In a conversation, the waiting run blocks later ones, so end it first.
-    if (from) await handOver({ must }, request, from);
+    if (from) await handOver(must, request, from);
     const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
       const isThread = error instanceof AppError && error.param === "thread_id";
       throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
@@ -122,7 +122,7 @@ export function responseRoutes(deps: Deps) {
       throw new AppError("tool_call_not_found", "The response before did not ask for this call.", {
         param: `input[${results.places[0]}].call_id`,
       });
-    await submitResults({ must }, request, run_id, results);
+    await submitResults(must, request, run_id, results);
     return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 

@@ -30,7 +30,7 @@ const shownFile = ({ id, bytes, created_at, expires_at, filename, purpose, statu
 });
 
 /** Files of the API, under the same ids. */
-export function createFiles({ must, pass }: Pick<Door, "must" | "pass">) {
+export function createFiles({ must, pass }: Door) {
   async function upload(request: Request): Promise<Response> {
     try {
       const response = await pass(request, "POST", "/v1/files", translatedUpload(request));

@@ -13,7 +13,7 @@ import { createVectorStores } from "./vector-stores.ts";
 interface Deps extends ProtocolAccess {
   embedders: Pick<Embedders, "of">;
   stores: Pick<MemoryStores, "isUsing">;
-  entries: Pick<EntryStore, "unfound">;
+  entries: EntryStore;
 }
 
 interface Context {

@@ -20,8 +20,8 @@ const readFile = readerOf(AddFile);
 const readFiles = readerOf(AddFiles);
 const readSearch = readerOf(SearchStore);
 
-interface Deps extends Pick<Door, "must" | "orUndo"> {
-  entries: Pick<EntryStore, "unfound">;
+interface Deps extends Door {
+  entries: EntryStore;
 }
 
 interface Found {
