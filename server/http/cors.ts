@@ -55,8 +55,8 @@ const longest = 300;
 
 const [allowOrigin, expose] = ["access-control-allow-origin", "access-control-expose-headers"] as const;
 const ofStreams = ["Stream-Next-Offset", "Stream-Up-To-Date", "Stream-Closed", "Stream-Cursor"];
-const ofDoors = [...ofStreams, "Mcp-Session-Id"];
-const exposed = [...Object.keys(responseHeaders), "Content-Type", ...ofDoors].join(", ");
+const ofProtocols = [...ofStreams, "Mcp-Session-Id"];
+const exposed = [...Object.keys(responseHeaders), "Content-Type", ...ofProtocols].join(", ");
 
 /** Origin of a cross-origin request, else null. The dashboard's routes allow no other origin. */
 function foreignOrigin(request: Request): string | null {

@@ -9,7 +9,7 @@ import type { ThreadsModule } from "../resources/threads/module.ts";
 import type { WebhooksModule } from "../resources/webhooks/module.ts";
 import type { RunsModule } from "../runs/module.ts";
 import type { Journals } from "../storage/journal/module.ts";
-import type { ChatDoor } from "./chat/routes.ts";
+import type { ChatProtocol } from "./chat/routes.ts";
 
 /** The modules that protocols use. */
 export interface ProtocolModules {
@@ -24,5 +24,5 @@ export interface ProtocolModules {
   keys: KeysModule;
   webhooks: WebhooksModule;
   runs: RunsModule;
-  memberOf: ChatDoor["memberOf"];
+  memberOf: ChatProtocol["memberOf"];
 }

@@ -1,11 +1,11 @@
 import type { AgentStore } from "../../resources/agents/store.ts";
 
-type DoorAgent = ReturnType<AgentStore["throughDoor"]>[number];
+type ProtocolAgent = ReturnType<AgentStore["throughProtocol"]>[number];
 
 export const protocolVersion = "1.0";
 
 /** Returns the agent card of the A2A protocol. */
-export function cardOf({ id, name, description, version }: DoorAgent, publicUrl: string) {
+export function cardOf({ id, name, description, version }: ProtocolAgent, publicUrl: string) {
   const url = `${publicUrl}/a2a/v1/agents/${id}`;
   const about = description ?? `The agent ${name}.`;
   return {

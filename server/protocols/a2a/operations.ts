@@ -195,7 +195,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     },
 
     async getExtendedAgentCard({ principal, agentId }) {
-      return cardOf(agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId)!, publicUrl());
+      return cardOf(agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId)!, publicUrl());
     },
 
     async createTaskPushNotificationConfig(asked) {

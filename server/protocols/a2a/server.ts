@@ -36,7 +36,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
   }
 
   function agentOf(principal: Principal, agentId: string) {
-    const agent = agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId);
+    const agent = agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId);
     if (!agent) throw new A2aError("TASK_NOT_FOUND", "There is no such agent.");
     return agent;
   }

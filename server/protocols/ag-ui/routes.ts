@@ -8,7 +8,7 @@ import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
-import { readerOf } from "../openai/door.ts";
+import { readerOf } from "../openai/api-calls.ts";
 import { agUiDialect, agUiTold } from "./dialect.ts";
 import { agUiMessages } from "./history.ts";
 import { type Answered, RunAgentInput, readInput, type Said } from "./request.ts";

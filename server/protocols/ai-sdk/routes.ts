@@ -5,7 +5,7 @@ import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
-import { readerOf } from "../openai/door.ts";
+import { readerOf } from "../openai/api-calls.ts";
 import { keyOf, uiMessageDialect } from "./dialect.ts";
 import { uiMessages } from "./history.ts";
 import { type Answered, readMessages, type Said, SendMessages } from "./request.ts";

@@ -14,7 +14,7 @@ import type { ChatPageStore, OpenPage } from "../../resources/chat/store.ts";
 import { chatPage } from "./page.ts";
 import { visitorOf } from "./visitor.ts";
 
-export interface ChatDoor {
+export interface ChatProtocol {
   pages: ChatPageStore;
   tokenForPage(page: OpenPage, of: { user_id: string; is_visitor: boolean }): { token: string; expires_at: string };
   /** Returns the signed-in person if they may run agents, else null. */
@@ -32,7 +32,7 @@ const params = Type.Object({ agent_id: Type.String({ pattern: idPattern("agent")
 const Asked = closedObject({ secret: Type.Optional(Type.String({ maxLength: 200 })) });
 
 /** Routes of chat pages: the page, and client tokens for its visitors. */
-export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, limiter, clientOf }: ChatDoor) {
+export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, limiter, clientOf }: ChatProtocol) {
   /** Throws the same 404 for an unknown page and for a wrong link. Throttles guesses. */
   function open(request: Request, agentId: string, { secret = "" }: Static<typeof Asked>): OpenPage {
     const found = pages.at(agentId);

@@ -13,7 +13,7 @@ import { promptOf, promptText } from "./prompts.ts";
 import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, refused } from "./protocol.ts";
 import { outputOf, readQuestionId } from "./questions.ts";
 import type { Asked, McpMethods } from "./server.ts";
-import { askedBy, type DoorAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
+import { askedBy, type ProtocolAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
 
 interface Deps {
   agents: AgentStore;
@@ -27,9 +27,10 @@ type Asking = Omit<Asked, "id" | "params">;
 
 /** Agents as tools and prompts, and their memory as resources. Every operation goes through the API. */
 export function agentMethods({ agents, runs, openStream, api, noLongerValid }: Deps): McpMethods {
-  const named = (principal: Principal) => toolNames<DoorAgent>(agents.throughDoor(principal, "mcp"));
+  const named = (principal: Principal) => toolNames<ProtocolAgent>(agents.throughProtocol(principal, "mcp"));
   /** A client token sees no memory of its agent. */
-  const storesFor = (principal: Principal) => (principal.token ? [] : storesOf(agents.throughDoor(principal, "mcp")));
+  const storesFor = (principal: Principal) =>
+    principal.token ? [] : storesOf(agents.throughProtocol(principal, "mcp"));
 
   /** Calls the API. Throws its error. */
   async function must(request: Request, ...asked: [method: string, path: string, body?: unknown]) {
@@ -49,7 +50,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     });
   }
 
-  async function callAgent(asked: Asked, agent: DoorAgent, args: Params): Promise<object | Response> {
+  async function callAgent(asked: Asked, agent: ProtocolAgent, args: Params): Promise<object | Response> {
     const { request, peer, id, params } = asked;
     const run = askedBy(agent, args);
     if (typeof run === "string") return failure(run);
@@ -61,7 +62,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   }
 
   /** Continues a call after its second request, which has the client's answers. */
-  async function goOn(asked: Asked, agent: DoorAgent, run_id: string): Promise<object | Response> {
+  async function goOn(asked: Asked, agent: ProtocolAgent, run_id: string): Promise<object | Response> {
     const { request, principal, peer, id, params } = asked;
     const run = await must(request, "GET", runPath(run_id));
     if (run.agent_id !== agent.id) throw invalidParams("requestState: this is of another tool.");

@@ -1,11 +1,11 @@
 import { hasParts } from "../../lib/json.ts";
 import { invalidParams, type Params } from "./protocol.ts";
-import type { DoorAgent } from "./tools.ts";
+import type { ProtocolAgent } from "./tools.ts";
 
-type Asked = Pick<DoorAgent, "instructions" | "input_schema">;
+type Asked = Pick<ProtocolAgent, "instructions" | "input_schema">;
 
 /** An agent's entry in the list of prompts. */
-export const promptOf = (name: string, { name: title, description, ...asked }: DoorAgent) => ({
+export const promptOf = (name: string, { name: title, description, ...asked }: ProtocolAgent) => ({
   name,
   title,
   description: description ?? `The instructions of the agent ${title}.`,

@@ -2,7 +2,7 @@ import { validateAgainst } from "../../lib/json-schema.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { Params } from "./protocol.ts";
 
-export type DoorAgent = ReturnType<AgentStore["throughDoor"]>[number];
+export type ProtocolAgent = ReturnType<AgentStore["throughProtocol"]>[number];
 
 export const searchName = "search_memory";
 
@@ -50,7 +50,7 @@ const plainInput = {
  * Returns the input of a run: the text, or the arguments as JSON if the agent has an `input_schema`. Returns a sentence
  * if they are invalid.
  */
-export function askedBy({ input_schema }: Pick<DoorAgent, "input_schema">, args: Params): Params | string {
+export function askedBy({ input_schema }: Pick<ProtocolAgent, "input_schema">, args: Params): Params | string {
   if (input_schema) {
     const faults = validateAgainst(input_schema, args);
     if (faults.length > 0) return faults.map(({ path, message }) => `${path || "arguments"}: ${message}.`).join(" ");
@@ -62,7 +62,7 @@ export function askedBy({ input_schema }: Pick<DoorAgent, "input_schema">, args:
 }
 
 /** An agent's entry in the list of tools. */
-export const toolOf = (name: string, { name: title, description, input_schema, output_schema }: DoorAgent) => ({
+export const toolOf = (name: string, { name: title, description, input_schema, output_schema }: ProtocolAgent) => ({
   name,
   title,
   description: description ?? `Asks the agent ${title}.`,
@@ -97,6 +97,6 @@ export const searchTool = (stores: readonly string[]) => ({
 });
 
 /** Returns the stores that the agents may search. */
-export const storesOf = (agents: readonly Pick<DoorAgent, "memory">[]): string[] => [
+export const storesOf = (agents: readonly Pick<ProtocolAgent, "memory">[]): string[] => [
   ...new Set(agents.flatMap(({ memory }) => memory?.stores.map((store) => store.memory_id) ?? [])),
 ];

@@ -7,7 +7,7 @@ import type { Principal } from "../../http/principal.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { PriceStore } from "../../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../../resources/model-connections/store.ts";
-import type { Door } from "./door.ts";
+import type { ApiCalls } from "./api-calls.ts";
 import { noModel } from "./errors.ts";
 import { embedderId } from "./stores/embeddings.ts";
 
@@ -35,7 +35,7 @@ interface Model {
  * latter an agent is created at the first request by a key that may create agents, so that a budget and guardrails can
  * be set for it.
  */
-export function createModels({ agents, connections, prices, making, must }: ModelDeps & { must: Door["must"] }) {
+export function createModels({ agents, connections, prices, making, must }: ModelDeps & { must: ApiCalls["must"] }) {
   /** Returns the agents that have a name; the oldest of several with the same one. */
   const named = (principal: Principal) =>
     new Map(

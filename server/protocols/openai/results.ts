@@ -2,7 +2,7 @@ import { AppError, tolerate } from "../../domain/errors.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { RunStore } from "../../runs/store.ts";
-import type { Door } from "./door.ts";
+import type { ApiCalls } from "./api-calls.ts";
 import type { InputMessage } from "./request-fields.ts";
 
 /** Results of calls at the end of a request. */
@@ -12,7 +12,7 @@ export interface Results {
   places: number[];
 }
 
-type Must = Door["must"];
+type Must = ApiCalls["must"];
 
 /**
  * Returns the run that asked for all of these, and its agent. `param` returns the path of a result in the request.

@@ -8,10 +8,10 @@ import { decoded } from "../../lib/safe-string.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
+import { createApiCalls, json, noRetry, readerOf } from "./api-calls.ts";
 import { chatDialect } from "./chat-dialect.ts";
 import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
-import { createDoor, json, noRetry, readerOf } from "./door.ts";
 import { ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
 import { createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
@@ -42,7 +42,7 @@ export function openAiRoutes({
   publicEgress,
   ...known
 }: Deps) {
-  const { guarded, must } = createDoor({ identify, api, forward });
+  const { guarded, must } = createApiCalls({ identify, api, forward });
   const models = createModels({ ...known, must });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {

@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { errorHeaders } from "../../http/errors.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
-import { json, noRetry } from "./door.ts";
+import { json, noRetry } from "./api-calls.ts";
 import { openAiError, stopping } from "./errors.ts";
 
 /**

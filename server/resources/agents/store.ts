@@ -58,7 +58,7 @@ export function createAgentStore({
       { bytesOf: estimateJsonSize },
     );
   };
-  const ofDoor = agentsWhere("json_extract(definition, '$.doors.' || ?)");
+  const ofProtocol = agentsWhere("json_extract(definition, '$.doors.' || ?)");
   const withMetadata = agentsWhere("EXISTS (SELECT 1 FROM json_each(agents.metadata) WHERE key = ?)");
   const factsOf = (scope: Scope) => (id: string) => {
     const facts = memoryFacts(scope, id);
@@ -145,8 +145,8 @@ export function createAgentStore({
       tools ?? attached.of(scope, id).map((each) => each.id),
     has: hasAgent,
     /** Agents that the viewer may use through a protocol, oldest first, without their tools. */
-    throughDoor: (viewer: Viewer, door: ProtocolName) =>
-      ofDoor.of(viewer.project_id, viewer.environment, door).filter(({ id }) => mayUse(viewer, id)),
+    throughProtocol: (viewer: Viewer, protocol: ProtocolName) =>
+      ofProtocol.of(viewer.project_id, viewer.environment, protocol).filter(({ id }) => mayUse(viewer, id)),
     /** Agents that the viewer may use and whose metadata has this key, oldest first, without their tools. */
     withMetadata: (viewer: Viewer, key: string) =>
       withMetadata.of(viewer.project_id, viewer.environment, key).filter(({ id }) => mayUse(viewer, id)),

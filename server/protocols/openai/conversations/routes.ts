@@ -5,7 +5,7 @@ import type { ProtocolAccess } from "../../../http/internal-client.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Base } from "../../../http/module.ts";
 import type { Principal } from "../../../http/principal.ts";
-import { createDoor, json, readerOf } from "../door.ts";
+import { createApiCalls, json, readerOf } from "../api-calls.ts";
 import { withFetchedImages } from "../fetch-images.ts";
 import { conversationId, messageOfItem, threadOf } from "../item-ids.ts";
 import { listOfItems, readItemQuery } from "../item-page.ts";
@@ -36,7 +36,7 @@ const readNewItems = readerOf(CreateItems);
 /** Conversations: each is a thread, and its items are made of the thread's messages. */
 export function conversationRoutes({ publicEgress, ...access }: Deps) {
   const { countAhead } = access;
-  const { guarded, must, orUndo } = createDoor(access);
+  const { guarded, must, orUndo } = createApiCalls(access);
 
   /** Appends items to a conversation and returns them as stored. */
   async function add({ request, principal, thread }: Asked, items: readonly InputItem[]): Promise<object[]> {

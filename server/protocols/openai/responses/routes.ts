@@ -9,7 +9,7 @@ import type { Principal } from "../../../http/principal.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
-import { createDoor, json, noRetry, readerOf } from "../door.ts";
+import { createApiCalls, json, noRetry, readerOf } from "../api-calls.ts";
 import { failedRun, ofMessages } from "../errors.ts";
 import { withFetchedImages } from "../fetch-images.ts";
 import { responseId, type Stretch } from "../item-ids.ts";
@@ -35,7 +35,7 @@ const read = readerOf(CreateResponse);
 /** Responses: each is a run, or the part of one between two questions to its client. */
 export function responseRoutes(deps: Deps) {
   const { noLongerValid, countAhead, agents, runs, journal, openStream, publicEgress } = deps;
-  const { guarded, must } = createDoor(deps);
+  const { guarded, must } = createApiCalls(deps);
   const responses = createResponses(deps);
   const models = createModels({ ...deps, must });
 

@@ -13,8 +13,8 @@ import { estimateTokens } from "../../../runtime/documents/estimate-tokens.ts";
 import { EmbeddingError } from "../../../runtime/retrieval/embeddings/embedder.ts";
 import { defaultModel, isBuiltIn } from "../../../runtime/retrieval/embeddings/models.ts";
 import { readMax_chars } from "../../../runtime/retrieval/embeddings/pieces.ts";
+import { json, readerOf } from "../api-calls.ts";
 import { given } from "../chat-schema.ts";
-import { json, readerOf } from "../door.ts";
 
 /** Name of the default built-in embedding model for clients. */
 export const embedderId = "runnel/embedder";

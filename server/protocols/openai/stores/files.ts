@@ -1,6 +1,6 @@
 import type { File } from "../../../domain/api-types/file.ts";
 import { drainBody } from "../../../lib/drain-body.ts";
-import { type Door, json } from "../door.ts";
+import { type ApiCalls, json } from "../api-calls.ts";
 import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
 import { purposes, translatedUpload } from "./upload.ts";
 
@@ -30,7 +30,7 @@ const shownFile = ({ id, bytes, created_at, expires_at, filename, purpose, statu
 });
 
 /** Files of the API, under the same ids. */
-export function createFiles({ must, pass }: Door) {
+export function createFiles({ must, pass }: ApiCalls) {
   async function upload(request: Request): Promise<Response> {
     try {
       const response = await pass(request, "POST", "/v1/files", translatedUpload(request));

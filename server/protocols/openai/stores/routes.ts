@@ -5,7 +5,7 @@ import type { Principal } from "../../../http/principal.ts";
 import type { Embedders } from "../../../resources/memory/embedding.ts";
 import type { EntryStore } from "../../../resources/memory/entries.ts";
 import type { MemoryStores } from "../../../resources/memory/store.ts";
-import { createDoor } from "../door.ts";
+import { createApiCalls } from "../api-calls.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { createFiles } from "./files.ts";
 import { createVectorStores } from "./vector-stores.ts";
@@ -31,21 +31,21 @@ const writesNothing = { ...raw, ...withDeclaration({ needsRoom: false }) };
 
 /** OpenAI's embeddings, files and vector stores. */
 export function storeRoutes({ embedders, stores, entries, ...access }: Deps) {
-  const door = createDoor(access);
+  const calls = createApiCalls(access);
   const embed = createEmbeddings({ embedders, stores });
-  const files = createFiles(door);
-  const vectors = createVectorStores({ ...door, entries });
+  const files = createFiles(calls);
+  const vectors = createVectorStores({ ...calls, entries });
 
   /** Calls the handler with the ids of the path. */
   const by =
     (handler: Handler) =>
     ({ params: { id = "", file_id, batch } = {}, ...context }: Context) =>
-      door.guarded(context, () => handler(context.request, id, file_id ?? batch ?? ""));
+      calls.guarded(context, () => handler(context.request, id, file_id ?? batch ?? ""));
 
   return new Elysia({ prefix: "/openai/v1" })
     .post(
       "/embeddings",
-      (context) => door.guarded(context, (principal: Principal) => embed(context.request, principal)),
+      (context) => calls.guarded(context, (principal: Principal) => embed(context.request, principal)),
       writesNothing,
     )
     .post("/files", by(files.upload), raw)

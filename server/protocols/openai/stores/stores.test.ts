@@ -6,7 +6,7 @@ import { type Embedder, EmbeddingError } from "../../../runtime/retrieval/embedd
 import type { Answer } from "../../../testing/expect-declared.ts";
 import { rejection } from "../../../testing/rejection.ts";
 import { type Client, type TestApp, testApp } from "../../../testing/test-app.ts";
-import { createDoor } from "../door.ts";
+import { createApiCalls } from "../api-calls.ts";
 import { createEmbeddings } from "./embeddings.ts";
 
 // Embeddings, files and vector stores for OpenAI's clients.
@@ -119,7 +119,7 @@ describe("embeddings", () => {
         embedders: { of: () => ({ embed: () => Promise.reject(error) }) },
         stores: { isUsing: () => false },
       });
-      const { guarded } = createDoor({ identify: () => ({ scopes: new Set(["run"]), agent_ids: null }) } as never);
+      const { guarded } = createApiCalls({ identify: () => ({ scopes: new Set(["run"]), agent_ids: null }) } as never);
       const request = new Request("http://localhost/", {
         method: "POST",
         headers: { "content-type": "application/json" },

@@ -9,7 +9,7 @@ import { invalid } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { EntryStore } from "../../../resources/memory/entries.ts";
 import { scopeIdOf } from "../../../resources/memory/store.ts";
-import { type Door, json, readerOf } from "../door.ts";
+import { type ApiCalls, json, readerOf } from "../api-calls.ts";
 import { filterOf } from "./filters.ts";
 import { idIn, listOf, listQuery, seconds, wordIn } from "./lists.ts";
 import { AddFile, AddFiles, type Chunking, CreateStore, SearchStore, UpdateStore } from "./schema.ts";
@@ -20,7 +20,7 @@ const readFile = readerOf(AddFile);
 const readFiles = readerOf(AddFiles);
 const readSearch = readerOf(SearchStore);
 
-interface Deps extends Door {
+interface Deps extends ApiCalls {
   entries: EntryStore;
 }
 

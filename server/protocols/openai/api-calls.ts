@@ -10,9 +10,9 @@ import { openAiError } from "./errors.ts";
 
 // Shared by all of OpenAI's routes: authentication, API calls, and the error format.
 
-export type Door = ReturnType<typeof createDoor>;
+export type ApiCalls = ReturnType<typeof createApiCalls>;
 
-export function createDoor({ identify, api, forward }: Pick<ProtocolAccess, "identify" | "api" | "forward">) {
+export function createApiCalls({ identify, api, forward }: Pick<ProtocolAccess, "identify" | "api" | "forward">) {
   /** Requests with a change that was replayed by its `Idempotency-Key`. */
   const repeated = new WeakSet<Request>();
 
@@ -96,7 +96,7 @@ export const json = (status: number, body: object | string, headers: Record<stri
 
 class Refused extends Error {
   constructor(readonly response: Response) {
-    super("The API refused what the door asked of it.");
+    super("The API refused a call of the protocol.");
   }
 }
 
