@@ -165,7 +165,7 @@ export function exceededBy(budget: Budget | null, { usage, wall_ms }: BudgetFact
 
 /** Checks the tool calls only: model calls are checked before each with their worst case, and time by its deadline. */
 export function tooManyCalls({ run, usage }: Pick<RunState, "run" | "usage">): Exceeded | null {
-  const { max_tool_calls } = run?.budget ?? {};
+  const { max_tool_calls } = run.budget ?? {};
   return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
 }
 

@@ -25,7 +25,7 @@ export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boole
  */
 export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan | null {
   const policy = agent.memory?.context;
-  const window = state.run?.context_window ?? null;
+  const window = state.run.context_window ?? null;
   const refused = isTooLong(state);
   if (!policy || (window === null && !refused)) return null;
   const before = promptSize(modelRequest(state, agent));

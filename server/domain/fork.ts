@@ -323,5 +323,5 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
 /** Returns the recorded calls of the source run that this run has not used. */
 function unusedCalls({ run, calls }: RunState): RecordedCall[] {
   const taken = usedPositions(calls);
-  return (run!.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
+  return (run.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
 }

@@ -167,5 +167,5 @@ export function waitOrGoOn(state: RunState, events: readonly RunEvent[], at: num
 /** Returns the expiry of the run's own calls; those of child runs expire separately. */
 function expiry({ run, waiting_since, required_action }: RunState): number {
   const own = required_action!.submit_tool_outputs.tool_calls.find(({ run_id }) => run_id === undefined);
-  return own ? Date.parse(own.expires_at) : waiting_since! + run!.action_timeout_ms;
+  return own ? Date.parse(own.expires_at) : waiting_since! + run.action_timeout_ms;
 }

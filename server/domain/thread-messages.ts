@@ -33,7 +33,7 @@ export function threadMessages({ messages, calls, error, run, documents }: RunSt
   return messages.flatMap((message): ThreadMessage[] => {
     if (message.role === "user" || message.given) {
       const it = asSaid(message, callOf);
-      return [message.id === run?.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
+      return [message.id === run.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
     }
     if (message.role === "tool") return [];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));

@@ -14,7 +14,7 @@ import type {
   ToolCompleted,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { createFold, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { createFold, isOver, type RunState, requireRun, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
@@ -121,8 +121,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
 
   function add(entry: JournalEntry): void {
     const { event, at } = entry;
-    folding.add(entry);
-    const { state } = folding;
+    const state = folding.add(entry);
     if (event.type === "tool.requested") stepOfCall.set(event.call.id, event.call.step_index);
     switch (event.type) {
       case "step.started":
@@ -182,7 +181,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   return {
     add,
     trace() {
-      const { state } = folding;
+      const state = requireRun(folding.state);
       if (!isOver(state.status)) markWaiting(steps, state);
       return { steps: steps.filter(Boolean), recoveries, state };
     },
@@ -192,7 +191,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
 const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.findLast((call) => call.id === id);
 
 /** True if the newest entry was copied from another run. */
-const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run!.recorded_to ?? 0);
+const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run.recorded_to ?? 0);
 
 const usageOf = ({ usage, cost_usd, estimated }: ModelSpend): StepUsage => ({ ...usage, cost_usd, estimated });
 
@@ -229,7 +228,7 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
     input_hash,
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
-    model: step_type === "model_call" ? state.run!.model : null,
+    model: step_type === "model_call" ? state.run.model : null,
     replayed: isRecorded(state),
     retries: [],
   };
@@ -258,7 +257,7 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
     output: { verdict, message, matches },
     error: blocked ? { code: "guardrail_blocked", message } : null,
     usage: spent && usageOf(spent),
-    model: spent && state.run!.model,
+    model: spent && state.run.model,
     replayed: isRecorded(state),
     retries: [],
   };
@@ -266,7 +265,7 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
 
 /** Input of a step that is not a tool call. */
 function ownInput({ step_type }: StepStarted, state: RunState, told: number): unknown {
-  if (step_type === "retrieval") return { query: retrievalQuery(state.run!.input), stores: null };
+  if (step_type === "retrieval") return { query: retrievalQuery(state.run.input), stores: null };
   return step_type === "compaction" ? null : modelInput(state, told);
 }
 
@@ -314,7 +313,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
   step.input = { strategy, tokens_before };
   step.output = { summary, left_out, tokens_after };
   step.usage = spent && usageOf(spent);
-  step.model = spent && state.run!.model;
+  step.model = spent && state.run.model;
 }
 
 function completed(step: TraceStep, event: StepCompleted, at: number): void {

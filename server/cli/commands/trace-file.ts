@@ -59,7 +59,7 @@ async function shown(runs: readonly ForeignRun[]): Promise<ShownTrace> {
     return { run_id, parent_run_id, trace: fold.trace() };
   });
   const [root] = traced;
-  const { project_id, environment } = root!.trace.state.run!;
+  const { project_id, environment } = root!.trace.state.run;
   const steps: TraceStep[] = [];
   const childOf = (subagent: { run_id: string }, parent: string) =>
     traced.find(({ run_id, parent_run_id }) => run_id === subagent.run_id && parent_run_id === parent) ?? null;

@@ -102,7 +102,7 @@ export function createChildStarts({
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
     if (!state) throw new AppendRefused("Nobody waits.");
-    if (agent.memory) requireScopeIds(agent, state.run!);
+    if (agent.memory) requireScopeIds(agent, state.run);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
       agent,
@@ -122,7 +122,7 @@ export function createChildStarts({
     { tool_call_id, input, budget }: ChildOrder,
     agent: AgentSnapshot,
   ): RunCreated {
-    const run = parent.run!;
+    const run = parent.run;
     const left_ms = Math.max(1, (runs.expiry(run.run_id) ?? now()) - now());
     const own = budget ?? agent.budget;
     return childRun(run, agent, {

@@ -69,7 +69,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     screened: AnswerScreens,
   ): Promise<void> {
     for (const { state, own } of routeToolOutputs(journal.state(runId), answers, () => statesBelow(runId))) {
-      const agent = journal.snapshot(scope, state.run!.agent_hash);
+      const agent = journal.snapshot(scope, state.run.agent_hash);
       for (const answer of own) {
         const call = state.calls.find(({ id }) => id === answer.tool_call_id);
         if (call) screened.set(call.id, await screenAnswer(agent, call.tool, answer));
@@ -109,7 +109,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
 
   /** Inserts answers with their guardrail findings; a blocked answer ends its run. */
   function insertAnswered(state: RunState, events: RunEvent[], screened: AnswerScreens): Inserted[] {
-    const { run_id } = state.run!;
+    const { run_id } = state.run;
     const findings = events.flatMap((event) =>
       event.type === "tool.completed" || event.type === "tool.decided"
         ? (screened.get(event.tool_call_id)?.findings ?? [])
@@ -139,7 +139,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     (call, args) => {
       const fault = screened.get(call.id)?.fault;
       if (fault) return [fault];
-      const tool = journal.snapshot(scope, state.run!.agent_hash).tools.find(({ name }) => name === call.tool);
+      const tool = journal.snapshot(scope, state.run.agent_hash).tools.find(({ name }) => name === call.tool);
       if (!tool) return ["The tool of this call is not known."];
       return validateAgainst(tool.parameters, args).map(({ path, message }) => `${path || "arguments"}: ${message}`);
     };

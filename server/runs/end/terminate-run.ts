@@ -30,7 +30,7 @@ export function createRunTerminator({
   lost: Pick<OrphanedRuns, "mayHave">;
   now: () => number;
 }) {
-  const saidSoFar = (state: RunState) => partialOf(watches.live(state.run!.run_id), state, journal);
+  const saidSoFar = (state: RunState) => partialOf(watches.live(state.run.run_id), state, journal);
 
   const cancelled = (reason: string | null) => (last: RunState) =>
     cancelledEvents(last, reason, now(), saidSoFar(last), children.usagesOf(last));
@@ -71,12 +71,12 @@ export function createRunTerminator({
     },
     /** Fails a run, with its partial output. */
     failed: (state: RunState, error: RunError): Inserted[] =>
-      end(state.run!.run_id, state, (last) =>
+      end(state.run.run_id, state, (last) =>
         failedEvents(last, error, now(), saidSoFar(last), children.usagesOf(last)),
       ),
     /** Fails a run that a guardrail blocks before its next step, so it has no partial output. */
     blocked: (state: RunState): Inserted[] =>
-      end(state.run!.run_id, state, (last) => failedEvents(last, last.blocked!, now(), null, children.usagesOf(last))),
+      end(state.run.run_id, state, (last) => failedEvents(last, last.blocked!, now(), null, children.usagesOf(last))),
     /** Inserts events of a driven run; if they fail it, ends its descendants first. */
     driven(id: string, events: readonly RunEvent[], attempt?: number): Inserted[] {
       if (events.at(-1)?.type !== "run.failed" || runs.below(id).length === 0)

@@ -133,7 +133,7 @@ export function createForks({
   ): Promise<ShownRun> {
     const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
     const run_id = newId("run", now()); // Created at the write, because queued runs begin in the order of their ids.
-    const run = { ...before.run!, run_id };
+    const run = { ...before.run, run_id };
     let events: RunEvent[] = begun;
     const insert = (): Inserted[] => {
       requireReplaySource(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.

@@ -74,7 +74,7 @@ export function createReplays({
     note: Note | undefined,
   ): Promise<ShownRun> {
     const state = await foldInSlices(record, rest);
-    const run = { ...state.run!, run_id: newId("run", now()) }; // Created at the write, as for all runs.
+    const run = { ...state.run, run_id: newId("run", now()) }; // Created at the write, as for all runs.
     const { run_id } = run;
     const first = { ...record[0]!, event: { ...run, type: "run.created" as const } };
     const own = [first, ...record.slice(1)];
