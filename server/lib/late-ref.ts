@@ -8,12 +8,12 @@ export interface LateRef<Provided> {
 export function createLateRef<Provided extends object>(name: string): LateRef<Provided> {
   let given: Provided | null = null;
   const port = (): Provided => {
-    if (given === null) throw new Error(`Nobody provides ${name} yet.`);
+    if (given === null) throw new Error(`${name} is not provided yet.`);
     return given;
   };
   return Object.assign(port, {
     provide(provided: Provided): void {
-      if (given !== null) throw new Error(`Somebody provides ${name} already.`);
+      if (given !== null) throw new Error(`${name} is provided already.`);
       given = provided;
     },
   });
