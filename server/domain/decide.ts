@@ -14,12 +14,12 @@ import type { Preparation, RunError, RunEvent } from "./run-event.ts";
 import {
   applyAll,
   type InitialState,
+  isAwaitingAnswer,
   isOver,
   openStep,
   pendingCalls,
   type RunState,
   type ToolCall,
-  waitsForSomebody,
 } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 import { failedEvents } from "./terminal-events.ts";
@@ -62,7 +62,7 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(runError("budget_exceeded", saidOf(tooMany), state));
   const pending = pendingCalls(state);
-  const ours = pending.filter((call) => !waitsForSomebody(call));
+  const ours = pending.filter((call) => !isAwaitingAnswer(call));
   if (ours.length > 0) return { do: "run_tools", calls: ours };
   if (pending.length > 0) return record([pause(state, pending, now)]);
   const last = state.messages.at(-1);

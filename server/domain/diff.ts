@@ -1,5 +1,7 @@
+import { firstItem } from "../lib/collections.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
 import { isObject } from "../lib/json.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { equalJson } from "./equal.ts";
 import type { StepType } from "./step-kinds.ts";
 import type { TraceStep } from "./trace.ts";
@@ -44,12 +46,13 @@ const cellsMax = 250_000;
  */
 export function* stepPairs(a: readonly TraceStep[], b: readonly TraceStep[]): Generator<StepPair> {
   const turnOf = turnsOf();
-  const turns = [a, b].map((steps) => [...Map.groupBy(steps, ({ turn_index }) => turn_index).values()].map(turnOf));
+  const groupsOf = (steps: readonly TraceStep[]) =>
+    [...Map.groupBy(steps, ({ turn_index }) => turn_index).values()].map(turnOf);
   let index = 0;
-  for (const [left, right] of aligned(turns[0]!, turns[1]!, 1)) {
+  for (const [left, right] of aligned(groupsOf(a), groupsOf(b), 1)) {
     const itemOf = itemsOf();
-    const [before, after] = [left, right].map((steps) => (steps ?? []).map(itemOf));
-    for (const pair of aligned(before!, after!, 0)) yield pairOf(pair, index++);
+    const [before, after] = [(left ?? []).map(itemOf), (right ?? []).map(itemOf)];
+    for (const pair of aligned(before, after, 0)) yield pairOf(pair, index++);
   }
 }
 
@@ -86,7 +89,7 @@ function turnsOf(): (steps: TraceStep[]) => Item<TraceStep[]> {
     value: steps,
     kind: numberOf(steps.map(kindOf).join()),
     asked: numberOf(steps.map(({ input_hash }) => input_hash ?? "").join()),
-    place: steps[0]!.turn_index,
+    place: firstItem(steps).turn_index,
   });
 }
 
@@ -177,7 +180,7 @@ const alone = <T>(a: readonly Item<T>[], b: readonly Item<T>[]): Pair<T>[] => [
 ];
 
 function pairOf([a, b]: Pair<TraceStep>, index: number): StepPair {
-  const { type, name } = (a ?? b)!;
+  const { type, name } = requireValue(a ?? b, "Either step of a pair");
   const place = { index, a_step_index: a?.step_index ?? null, b_step_index: b?.step_index ?? null, type, name };
   const figures = {
     latency_ms: { a: a?.latency_ms ?? null, b: b?.latency_ms ?? null },

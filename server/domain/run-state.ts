@@ -542,5 +542,5 @@ function settle(
 export const pendingCalls = (state: RunState): ToolCall[] => state.calls.filter((call) => !isResolved(call));
 
 /** True if a client or person has to answer before the call continues: the call itself, or one of its child run. */
-export const waitsForSomebody = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
+export const isAwaitingAnswer = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
   needs !== null || (child !== null && child.waits_for.length > 0);

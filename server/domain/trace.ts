@@ -1,3 +1,5 @@
+import { entryOf } from "../lib/collections.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, FinishReason } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
@@ -14,7 +16,7 @@ import type {
   ToolCompleted,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { createFold, isOver, type RunState, requireRun, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { createFold, isAwaitingAnswer, isOver, type RunState, requireRun, type ToolCall } from "./run-state.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
@@ -117,7 +119,8 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   const folding = createFold();
   let told = 0; // Number of messages that earlier model calls showed as input.
 
-  const ofCall = (id: string): TraceStep => steps[stepOfCall.get(id)!]!;
+  const stepAt = (index: number): TraceStep => requireValue(steps[index], `Step ${index}`);
+  const ofCall = (id: string): TraceStep => stepAt(entryOf(stepOfCall, id));
 
   function add(entry: JournalEntry): void {
     const { event, at } = entry;
@@ -129,13 +132,13 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         if (event.step_type === "model_call") told = state.messages.length;
         break;
       case "step.restarted":
-        restarted(steps[event.step_index]!, event, at);
+        restarted(stepAt(event.step_index), event, at);
         break;
       case "step.completed":
-        completed(steps[event.step_index]!, event, at);
+        completed(stepAt(event.step_index), event, at);
         break;
       case "tool.completed":
-        answered(steps[event.step_index]!, event, at);
+        answered(stepAt(event.step_index), event, at);
         break;
       case "tool.decided": {
         const { decision, reason, arguments: edited } = event;
@@ -150,7 +153,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
       case "memory.retrieved": {
         const { query, stores, matches, failures, reranks, degradations, usage } = event;
         const output = { matches, failures, ...(reranks && { reranks }), ...(degradations && { degradations }) };
-        Object.assign(steps[event.step_index]!, {
+        Object.assign(stepAt(event.step_index), {
           input: { query, stores },
           output,
           ...(usage && { usage: usageOfRun(usage) }),
@@ -158,7 +161,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         break;
       }
       case "context.compacted":
-        compacted(steps[event.step_index]!, event, state);
+        compacted(stepAt(event.step_index), event, state);
         break;
       case "guardrail.decided":
         steps[event.step_index] = guarded(event, at, state);
@@ -173,7 +176,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   function keepRaw(entry: JournalEntry): void {
     const index = stepOf(entry, stepOfCall);
     if (index === null) return;
-    const step = steps[index]!;
+    const step = stepAt(index);
     step.raw ??= [];
     step.raw.push(entry);
   }
@@ -349,6 +352,6 @@ function stepOf({ event }: JournalEntry, stepOfCall: ReadonlyMap<string, number>
 function markWaiting(steps: TraceStep[], state: RunState): void {
   for (const call of state.calls) {
     const step = steps[call.step_index];
-    if (step && waitsForSomebody(call)) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
+    if (step && isAwaitingAnswer(call)) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
   }
 }

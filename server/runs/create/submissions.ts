@@ -4,7 +4,9 @@ import { fold, isOver, type RunState } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolAnswer } from "../../domain/submit.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { validateAgainst } from "../../lib/json-schema.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Audit, Author } from "../../storage/db/audit.ts";
 import { catchCorruption } from "../../storage/db/catch-corruption.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
@@ -48,7 +50,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     };
     const changed = await journal.prepared(selfAndDescendants(runId), () => journal.commitAll(write, scope));
     for (const [id] of changed) {
-      if (isOver(journal.head(id)!.status)) pool.abort(id);
+      if (isOver(requireValue(journal.head(id), `The run ${id}`).status)) pool.abort(id);
       else pool.start(id);
     }
     return before;
@@ -115,7 +117,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
         ? (screened.get(event.tool_call_id)?.findings ?? [])
         : [],
     );
-    const [answered, next] = [events.slice(0, -1), events.at(-1)!];
+    const [answered, next] = [events.slice(0, -1), lastItem(events)];
     const noted = [...answered, ...decidedEvents(findings, state.steps, Math.max(0, state.turns - 1))];
     if (!findings.some(({ verdict }) => verdict === "blocked"))
       return [[run_id, journal.insert(run_id, [...noted, next])]];

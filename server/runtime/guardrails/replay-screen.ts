@@ -23,13 +23,14 @@ export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) 
     if (event.type === "guardrail.decided")
       return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
     const looked = fresh.length > 0 ? await look(fresh, event, before) : null;
-    return (looked?.findings ?? []).flatMap(({ guardrail: { type, on }, verdict, message }) => {
+    if (!looked) return [];
+    return looked.findings.flatMap(({ guardrail: { type, on }, verdict, message }) => {
       if (!changes(verdict)) return [];
       const [then, now] = [
         { type, on, verdict: "passed" },
         { type, on, verdict },
       ];
-      return divergence(entry, looked!.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
+      return divergence(entry, looked.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
     });
   };
 }

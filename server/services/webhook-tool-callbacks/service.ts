@@ -5,6 +5,7 @@ import { isOver, isResolved } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunService } from "../../runs/service.ts";
 import type { RunSubscriptions } from "../../runs/stream/run-subscriptions.ts";
@@ -66,7 +67,7 @@ export function createCallbacks({
   function addressOf({ run_id, project_id }: RunHead, callId: string, now: number) {
     const place = naming ? `.${project_id}` : "";
     const url = `${baseUrl()}/callbacks/${run_id}.${callId}.${proof(run_id, callId)}${place}`;
-    return { url, expires_at: timestamp(now + selectTimes.get(run_id)!.ms) };
+    return { url, expires_at: timestamp(now + requireValue(selectTimes.get(run_id), `The run ${run_id}`).ms) };
   }
 
   /** Throws 404 for an invalid URL. */
