@@ -81,13 +81,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       async ({ body, visitor, status }) => {
         const connection = read(body);
         await connections.put(connection, visitor.actor);
-        return status(
-          201,
-          requireValue(
-            list().find(({ name }) => name === connection.name),
-            `The connection ${connection.name}`,
-          ),
-        );
+        const shown = list().find(({ name }) => name === connection.name);
+        return status(201, requireValue(shown, `The connection ${connection.name}`));
       },
       { role: "owner", body: NewConnection, ...withDeclaration({ creates: ShownConnection }) },
     )

@@ -109,21 +109,23 @@ function numbering(): (text: string) => number {
  */
 function aligned<T>(a: readonly Item<T>[], b: readonly Item<T>[], unlike: 0 | 1): Pair<T>[] {
   const shorter = Math.min(a.length, b.length);
-  const same = (i: number, j: number): boolean => likeness(a[i]!, b[j]!, unlike) === likest;
+  const same = (i: number, j: number, isPlaced: boolean): boolean => {
+    const [left, right] = [a[i], b[j]];
+    if (!left || !right || likeness(left, right, unlike) !== likest) return false;
+    return !isPlaced || left.place === right.place;
+  };
   let head = 0;
-  while (head < shorter && same(head, head) && a[head]!.place === b[head]!.place) head++;
+  while (same(head, head, true)) head++;
   let tail = 0;
   // Equal calls of one turn are paired by their index.
-  const isMeant = (i: number, j: number): boolean => unlike === 1 || a[i]!.place === b[j]!.place;
-  for (let [i, j] = [a.length - 1, b.length - 1]; tail < shorter - head && same(i, j) && isMeant(i, j); i--, j--)
-    tail++;
+  while (tail < shorter - head && same(a.length - 1 - tail, b.length - 1 - tail, unlike === 0)) tail++;
   const [endOfA, endOfB] = [a.length - tail, b.length - tail];
   const middle = [a.slice(head, endOfA), b.slice(head, endOfB)] as const;
   const pairs = middle[0].length * middle[1].length > cellsMax ? inOrder : likestPairs;
   return [
-    ...a.slice(0, head).map(({ value }, i): Pair<T> => [value, b[i]!.value]),
+    ...inOrder(a.slice(0, head), b.slice(0, head), unlike),
     ...pairs(...middle, unlike),
-    ...a.slice(endOfA).map(({ value }, i): Pair<T> => [value, b[endOfB + i]!.value]),
+    ...inOrder(a.slice(endOfA), b.slice(endOfB), unlike),
   ];
 }
 
@@ -144,11 +146,13 @@ function likestPairs<T>(a: readonly Item<T>[], b: readonly Item<T>[], unlike: 0 
   const best = likenesses(a, b, unlike);
   const pairs: Pair<T>[] = [];
   let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    const like = weight(a[i]!, b[j]!, unlike);
-    if (like > 0 && best(i, j) === like + best(i + 1, j + 1)) pairs.push([a[i++]!.value, b[j++]!.value]);
-    else if (best(i + 1, j) >= best(i, j + 1)) pairs.push([a[i++]!.value, null]);
-    else pairs.push([null, b[j++]!.value]);
+  for (let [left, right] = [a[0], b[0]]; left && right; [left, right] = [a[i], b[j]]) {
+    const like = weight(left, right, unlike);
+    const isPair = like > 0 && best(i, j) === like + best(i + 1, j + 1);
+    const isAlone = !isPair && best(i + 1, j) >= best(i, j + 1);
+    pairs.push(isPair ? [left.value, right.value] : isAlone ? [left.value, null] : [null, right.value]);
+    if (isPair || isAlone) i++;
+    if (!isAlone) j++;
   }
   return [...pairs, ...alone(a.slice(i), []), ...alone([], b.slice(j))];
 }

@@ -129,10 +129,8 @@ function approve(
     needs,
   };
   if (call.needs !== "reconcile") return [decided];
-  const step = requireValue(
-    state.open.find((open) => open.tool_call_id === call.id),
-    "The step of a call whose outcome is unknown",
-  );
+  const step = state.open.find((open) => open.tool_call_id === call.id);
+  if (!step) throw new Error(`The call ${call.id} has no open step.`);
   return [decided, restartStep(step, { code: "approved_again", message: "A person said to run the call again." })];
 }
 

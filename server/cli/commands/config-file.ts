@@ -24,10 +24,10 @@ const ofOneCall = new Set(["json", "config"]);
 export function configSettings(serve: Pick<Command, "options">): Map<string, Setting> {
   const flags = serve.options.filter((option) => !ofOneCall.has(option.name()));
   return new Map(
-    flags.map((option) => [
-      option.name(),
-      { variable: requireValue(option.envVar, option.name()), fault: faultOf(option) },
-    ]),
+    flags.map((option) => {
+      const name = option.name();
+      return [name, { variable: requireValue(option.envVar, name), fault: faultOf(option) }];
+    }),
   );
 }
 

@@ -1,4 +1,3 @@
-import { requireValue } from "../../lib/require-value.ts";
 /** One scrape of `/metrics`, and its time (monotonic, milliseconds). */
 export interface Scrape {
   at: number;
@@ -36,9 +35,8 @@ export const rateOf = (from: Scrape, to: Scrape, name: string, labels?: Labels):
 
 /** Returns a quantile of a histogram's growth between two scrapes, as its bucket's upper bound; null without growth. */
 export function quantileOf(from: Scrape, to: Scrape, name: string, quantile: number): number | null {
-  const bounds = [
-    ...new Set(to.samples.flatMap((one) => (one.name === `${name}_bucket` ? (one.labels.le ?? []) : []))),
-  ];
+  const buckets = to.samples.filter((one) => one.name === `${name}_bucket`);
+  const bounds = [...new Set(buckets.flatMap(({ labels }) => labels.le ?? []))];
   const counts = bounds
     .map((le) => ({ le: le === "+Inf" ? Number.POSITIVE_INFINITY : Number(le), label: le }))
     .sort((a, b) => a.le - b.le)
@@ -48,8 +46,5 @@ export function quantileOf(from: Scrape, to: Scrape, name: string, quantile: num
     });
   const all = counts.at(-1)?.n ?? 0;
   if (all === 0) return null;
-  return requireValue(
-    counts.find(({ n }) => n >= quantile * all),
-    "The bucket",
-  ).le;
+  return counts.find(({ n }) => n >= quantile * all)?.le ?? null;
 }

@@ -40,10 +40,8 @@ export async function add(
 export function list({ dataDir, json }: DataFlags): void {
   const inside = availableModels.map((model) => ({ model, dimensions: builtInModels[model].dimensions }));
   const folder = folderOf(dataDir);
-  const own = ownModels(folder).map((model) => ({
-    model,
-    dimensions: requireValue(findOwnModel(folder, model), `The model ${model}`).dimensions,
-  }));
+  const factsOf = (model: string) => requireValue(findOwnModel(folder, model), `The model ${model}`);
+  const own = ownModels(folder).map((model) => ({ model, dimensions: factsOf(model).dimensions }));
   const data = [...inside, ...own];
   print(json, { object: "list", data }, () =>
     table(

@@ -196,13 +196,8 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     },
 
     async getExtendedAgentCard({ principal, agentId }) {
-      return cardOf(
-        requireValue(
-          agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId),
-          `The agent ${agentId}`,
-        ),
-        publicUrl(),
-      );
+      const agent = agents.throughDoor(principal, "a2a").find(({ id }) => id === agentId);
+      return cardOf(requireValue(agent, `The agent ${agentId}`), publicUrl());
     },
 
     async createTaskPushNotificationConfig(asked) {

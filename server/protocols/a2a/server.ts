@@ -96,10 +96,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
           ? await bodyOf(request)
           : ((await inCamelCase(Object.fromEntries(searchParams))) as Json);
       const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
-      const result = await requireValue(
-        operationNamed(name),
-        name,
-      )({ request, principal, agentId, params: { ...body, ...of }, wrap });
+      const operate = requireValue(operationNamed(name), name);
+      const result = await operate({ request, principal, agentId, params: { ...body, ...of }, wrap });
       return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
     } catch (thrown) {
       const error = asA2a(thrown);

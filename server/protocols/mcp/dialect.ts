@@ -30,7 +30,7 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
     calls.map((each, index) =>
       say(
         index === calls.length - 1 ? seq : seq - 1,
-        requestOf(questionId(run_id, each.id), "elicitation/create", requireValue(questionOf(each), "The question")),
+        requestOf(questionId(run_id, each.id), "elicitation/create", askedBy(each)),
       ),
     );
 
@@ -69,6 +69,8 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
 const canAsk = (peer: Peer, calls: readonly RequiredCall[]): boolean =>
   peer.elicits && calls.every((call) => questionOf(call) !== null);
 
+const askedBy = (call: RequiredCall) => requireValue(questionOf(call), `The question of ${call.id}`);
+
 /** True if a waiting run ends the response, because the client cannot be asked on the same stream. */
 const isFinal = (peer: Peer, calls: readonly RequiredCall[]): boolean => peer.session === null || !canAsk(peer, calls);
 
@@ -80,10 +82,7 @@ export const inVersion = (peer: Peer, result: object): object =>
 export function waiting({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
   if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
   const inputRequests = Object.fromEntries(
-    calls.map((call) => [
-      call.id,
-      { method: "elicitation/create", params: requireValue(questionOf(call), "The question") },
-    ]),
+    calls.map((call) => [call.id, { method: "elicitation/create", params: askedBy(call) }]),
   );
   return { resultType: "input_required", inputRequests, requestState: run_id };
 }

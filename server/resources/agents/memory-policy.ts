@@ -47,6 +47,8 @@ export type StoreFacts = Pick<PinnedStore, "name" | "kind" | "scope">;
 export type FactsOf = (memoryId: string) => StoreFacts | null;
 
 /** Fills in a policy's defaults. Throws for unknown stores, or for features that a store does not support. */
+export function completePolicy(input: MemoryInput, factsOf: FactsOf): MemoryPolicy;
+export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): MemoryPolicy | null;
 export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): MemoryPolicy | null {
   if (!input) return null;
   const { stores = [], history, context } = input;
@@ -89,10 +91,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
 }
 
 /** Default policy of a new agent: no stores; history is read if the run has a thread. */
-export const defaultPolicy: MemoryPolicy = requireValue(
-  completePolicy({}, () => null),
-  "The default policy",
-);
+export const defaultPolicy = completePolicy({}, () => null);
 
 /** Overrides a policy's history settings for a run. An agent without a policy reads none by default. */
 export const withHistory = (policy: MemoryPolicy | null, history: Partial<MemoryPolicy["history"]>): MemoryPolicy => {
