@@ -186,13 +186,13 @@ export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">
 
 /** Ways to update a state: set fields, append to a list, or replace an item. */
 interface Changing {
-  moved(state: RunProgress, to: Partial<RunProgress> & Pick<RunState, "run">): RunState;
+  moved(state: RunState | InitialState, to: Partial<RunState>): RunState | InitialState;
   added<T>(list: T[], item: T): T[];
   changed<T>(list: T[], index: number, item: T): T[];
 }
 
 const copied: Changing = {
-  moved: (state, to) => ({ ...state, ...to }),
+  moved: (state, to) => Object.assign({ ...state }, to),
   added: (list, item) => [...list, item],
   changed: (list, index, item) => list.with(index, item),
 };
@@ -216,29 +216,29 @@ const inPlace: Changing = {
 export const apply = (before: RunState | InitialState, entry: JournalEntry): RunState => changed(before, entry, copied);
 
 function changed(before: RunState | InitialState, entry: JournalEntry, changing: Changing): RunState {
-  const { seq, at, event } = entry;
-  const changes = change(before, entry, changing);
-  const run = event.type === "run.created" ? event : before.run;
-  if (!run) throw new Error(`${event.type} before the run was created.`);
-  const to = Object.assign(changes, { run, seq, updated_at: at });
-  const { status = before.status } = to;
+  const { seq, at } = entry;
+  const to = change(before, entry, changing);
+  to.seq = seq;
+  to.updated_at = at;
+  const { status = before.status, run = before.run } = to;
   if (seq === 1) Object.assign(to, stoodUntil({ ...before, status_since_ms: at }, status, at));
   else if (status !== before.status) Object.assign(to, stoodUntil(before, status, at));
   // Copied entries cost this run nothing, and a fork starts where its copied part ends.
-  if (seq <= (run.recorded_to ?? 0)) {
+  if (run && seq <= (run.recorded_to ?? 0)) {
     to.usage = before.usage;
     if (triggerOf(run) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
   }
-  return changing.moved(before, to);
+  return requireRun(changing.moved(before, to));
 }
 
 /** Returns the fields that an entry changes. */
-function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunProgress> {
+function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunState> {
   if (seq !== state.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${state.seq}.`);
   if (isOver(state.status)) throw new Error(`${event.type} after the run was ${state.status}.`);
   switch (event.type) {
     case "run.created":
       return {
+        run: event,
         to_prepare: event.prepare ?? [],
         created_at: at,
         started_at: at,

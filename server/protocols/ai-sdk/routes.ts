@@ -5,7 +5,6 @@ import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import { firstItem } from "../../lib/collections.ts";
-import { requireValue } from "../../lib/require-value.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
 import { readerOf } from "../openai/door.ts";
@@ -73,7 +72,7 @@ export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
   }
 
   const underWay = (talk: Talk, sent: Sent): string | null =>
-    conversations.underWay(talk, requireValue(sent.params.chat, "The chat"), userIn(sent));
+    conversations.underWay(talk, sent.params.chat, userIn(sent));
 
   async function resume(sent: Sent): Promise<Response> {
     const talk = talkOf(sent);
@@ -86,7 +85,7 @@ export function aiSdkRoutes({ identify, agents, ...deps }: Deps) {
   /** Returns the messages so far. Of an active run only the user's: the rest is in its stream. */
   async function messages(sent: Sent): Promise<object> {
     const talk = talkOf(sent);
-    const chat = requireValue(sent.params.chat, "The chat");
+    const chat = sent.params.chat;
     return { id: chat, messages: uiMessages(await conversations.recorded(talk, chat, userIn(sent))) };
   }
 

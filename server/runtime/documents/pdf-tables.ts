@@ -28,21 +28,16 @@ export function tablesIn(lines: readonly PdfLine[], isTitle: (line: PdfLine) => 
 /** Returns the longest table from this line on, or null if there is none. */
 function tableAt(lines: readonly PdfLine[], start: number, isTitle: (line: PdfLine) => boolean): PdfTable | null {
   let columns: readonly Span[] = [];
-  let end = start;
-  for (; end < lines.length; end++) {
-    const line = lines[end]!;
-    if (
-      line.cells.length < 2 ||
-      isContents(line.text) ||
-      isTitle(line) ||
-      (end > start && !isBelow(lines[end - 1]!, line))
-    )
-      break;
+  const found: PdfLine[] = [];
+  for (let line = lines[start]; line; line = lines[start + found.length]) {
+    const above = found.at(-1);
+    if (line.cells.length < 2 || isContents(line.text) || isTitle(line) || (above && !isBelow(above, line))) break;
     const wider = withRow(columns, line);
     if (!wider) break;
     columns = wider;
+    found.push(line);
   }
-  const [first, ...others] = lines.slice(start, end);
+  const [first, ...others] = found;
   // A numbered list also has its numbers apart from its items, but is no table.
   if (!first || others.length === 0) return null;
   const rows: Rows = [first, ...others];
