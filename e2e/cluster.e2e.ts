@@ -205,7 +205,7 @@ describe.if(startPostgres.orSkipped("the storm over a cluster"))("a cluster", ()
     expect(await run(["keys", "list"], { RUNNEL_MASTER_KEY: "" })).toMatchObject({ code: 78 });
     expect(await run(["keys", "list", "--cell", "other"])).toMatchObject({
       code: 78,
-      stderr: expect.stringContaining('Nobody leads the cell "other"'),
+      stderr: expect.stringContaining('No node leads the cell "other"'),
     });
   }, 180_000);
 

@@ -68,7 +68,7 @@ async function measureStorage(): Promise<object> {
   for (const id of ids) {
     const trace = await readTrace(bench.journal, id);
     steps += trace!.steps.length;
-    const { agent_hash } = trace!.state.run!;
+    const { agent_hash } = trace!.state.run;
     const all = new Set(trace!.steps.map((step) => step.id));
     prompts += (await promptsOf(bench.journal, id, bench.journal.snapshot(bench.scope, agent_hash), all, 1e12)).length;
   }

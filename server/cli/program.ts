@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { build } from "../lib/build-info.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { cellOption, clusterCommand, clusterOption, sendToLeader } from "./cluster/cluster-command.ts";
 import { adminCommand } from "./commands/admin.ts";
 import { backupCommand } from "./commands/backup.ts";
@@ -75,7 +76,7 @@ Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on
 (--config, RUNNEL_CONFIG) counts where neither a flag nor a variable says something else.
 Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs reference/configuration").
 Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable, or no way into the cluster,
-141 nobody reads what it prints.`,
+141 the reader of its output is gone.`,
     );
 }
 
@@ -104,7 +105,7 @@ const doctorCommand = (): Command =>
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider of models.")
     .action(async (flags: DoctorFlags, { parent }: Command) => {
-      await (await import("./commands/doctor.ts")).doctor(flags, unknownVariables(parent!));
+      await (await import("./commands/doctor.ts")).doctor(flags, unknownVariables(requireValue(parent, "The program")));
     });
 
 /** Returns variables with runnel's prefix that are unknown. */

@@ -106,7 +106,8 @@ export function createAccounts({
       const account = email.trim(); // Untrimmed, each added space would allow five more guesses.
       slowDown(account, origin.ip);
       const row = byEmail(account);
-      if (!(await passwords.matches(password, row?.password_hash || null))) {
+      const isRight = await passwords.matches(password, row?.password_hash || null);
+      if (!row || !isRight) {
         const details = failures.take();
         // Write an audit entry for an unknown account too, because the time of the write would tell them apart. Omit
         // the typed address: it may be a password in the wrong field.
@@ -116,7 +117,7 @@ export function createAccounts({
         throw new AppError("invalid_login", "The email address or the password is wrong.");
       }
       throttle.forgive(account, origin.ip);
-      return userOf(row!);
+      return userOf(row);
     },
 
     hasPassword: (id: string): boolean =>

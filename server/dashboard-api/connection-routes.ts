@@ -7,6 +7,7 @@ import { timestampOrNull } from "../domain/time.ts";
 import { invalid } from "../http/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/given.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
@@ -80,7 +81,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       async ({ body, visitor, status }) => {
         const connection = read(body);
         await connections.put(connection, visitor.actor);
-        return status(201, list().find(({ name }) => name === connection.name)!);
+        const shown = list().find(({ name }) => name === connection.name);
+        return status(201, requireValue(shown, `The connection ${connection.name}`));
       },
       { role: "owner", body: NewConnection, ...withDeclaration({ creates: ShownConnection }) },
     )

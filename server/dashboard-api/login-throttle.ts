@@ -1,4 +1,5 @@
 import { steadyNow } from "../http/rate-limit.ts";
+import { deleteOldest, firstItem } from "../lib/collections.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 
 const window_ms = 15 * 60_000;
@@ -39,12 +40,12 @@ export function createLoginThrottle({ now = steadyNow }: { now?: () => number } 
 }
 
 /** Returns the time of the failure that has to expire first, or 0 if there is room. */
-const full = (failures: number[], max: number): number => (failures.length >= max ? failures[0]! : 0);
+const full = (failures: number[], max: number): number => (failures.length >= max ? firstItem(failures) : 0);
 
 function note(failures: Map<string, number[]>, key: string, times: number[]): void {
   failures.delete(key); // Move to the end of the order, so that the longest unused is dropped.
   failures.set(key, times);
-  if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);
+  if (failures.size > maxEntries) deleteOldest(failures);
 }
 
 const keyOf = (account: string, address: string | null): string =>

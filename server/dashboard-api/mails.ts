@@ -27,7 +27,7 @@ export function createMails({ mailer, log, publicUrl }: { mailer: Mailer; log: L
 
     reset: (email: string, token: string): Promise<boolean> =>
       send(email, "Reset your runnel password", [
-        `Somebody asked to reset the password of your account at ${publicUrl()}.`,
+        `A new password was requested for your account at ${publicUrl()}.`,
         `Set a new one here, within an hour:\n${publicUrl()}/dashboard/reset#${token}`,
         "The link works once. If it was not you, do nothing: your password stays as it is.",
       ]),

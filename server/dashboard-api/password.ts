@@ -7,7 +7,7 @@ const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
 const atOnce = 2;
 const maxWaiting = 32;
 // Hash of an unknown password with the same cost, so that checking an unknown account takes equally long.
-const nobodys =
+const decoy =
   "$argon2id$v=19$m=19456,t=2,p=1$qE5PoTLoD+e/IkF63suY/0YXp0o9zJeSSHh8lZZJJM0$kAxu60PDTmiuEvOkrwbiPn9F+p8QRYqaqTXNwUklK6k";
 
 export function createPasswords() {
@@ -33,6 +33,6 @@ export function createPasswords() {
     hash: (password: string): Promise<string> => bounded(() => Bun.password.hash(password, cost)),
     /** Always false for a null hash (no such account), after the same time as for a real one. */
     matches: (password: string, hash: string | null): Promise<boolean> =>
-      bounded(async () => (await Bun.password.verify(password, hash ?? nobodys)) && hash !== null),
+      bounded(async () => (await Bun.password.verify(password, hash ?? decoy)) && hash !== null),
   };
 }

@@ -3,7 +3,7 @@ import { allOf, Project } from "../domain/api-types/console.ts";
 import { Deleted } from "../domain/api-types/schema.ts";
 import { AppError } from "../domain/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
-import { NoBody, pathOf } from "../http/schemas.ts";
+import { EmptyBody, pathOf } from "../http/schemas.ts";
 import { NewProject, ProjectChange } from "../resources/projects/schema.ts";
 import { serializeProject } from "../resources/projects/shown.ts";
 import type { ProjectStore } from "../resources/projects/store.ts";
@@ -52,12 +52,12 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
     .post(
       "/:id/archive",
       async ({ params: { id }, visitor }) => serializeProject(await projects.archive(id, visitor.actor)),
-      { role: "owner", params, body: NoBody, ...withDeclaration({ needsRoom: false, returns: Project }) },
+      { role: "owner", params, body: EmptyBody, ...withDeclaration({ needsRoom: false, returns: Project }) },
     )
     .post(
       "/:id/unarchive",
       async ({ params: { id }, visitor }) => serializeProject(await projects.unarchive(id, visitor.actor)),
-      { role: "owner", params, body: NoBody, ...withDeclaration({ returns: Project }) },
+      { role: "owner", params, body: EmptyBody, ...withDeclaration({ returns: Project }) },
     )
     .post(
       "/:id/delete",

@@ -3,7 +3,7 @@ import { Session } from "../domain/api-types/console.ts";
 import { AppError } from "../domain/errors.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import { withDeclaration } from "../http/operation.ts";
-import { NoBody } from "../http/schemas.ts";
+import { EmptyBody } from "../http/schemas.ts";
 import type { ProjectStore } from "../resources/projects/store.ts";
 import type { Audit } from "../storage/db/audit.ts";
 import type { Db } from "../storage/db/open.ts";
@@ -165,7 +165,7 @@ export function sessionRoutes(deps: SessionRoutes) {
     )
     .post("/passkeys/begin", async ({ request }) => ({ options: await passkeys.beginSignIn(pageOf(request)) }), {
       parse,
-      body: NoBody,
+      body: EmptyBody,
       ...withDeclaration({ needsRoom: false }),
     })
     .post(
@@ -185,7 +185,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         set.headers["set-cookie"] = cookie.clear();
         return { signed_in: false };
       },
-      { parse, body: NoBody, ...withDeclaration({ needsRoom: false }) },
+      { parse, body: EmptyBody, ...withDeclaration({ needsRoom: false }) },
     );
   return new Elysia().use(local).use(
     oidcRoutes({

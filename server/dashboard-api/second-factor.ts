@@ -43,7 +43,7 @@ export function createSecondFactor({
         .insert(recoveryCodes)
         .values({ user_id: userId, hash: sha256Bytes(code) })
         .run();
-    return codes.map((code) => code.match(/.{4}/g)!.join("-").toLowerCase());
+    return codes.map((code) => [...code.matchAll(/.{4}/g)].join("-").toLowerCase());
   }
 
   /** Uses up a code; true if it was valid. Call inside a write. */

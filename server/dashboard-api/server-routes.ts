@@ -5,7 +5,7 @@ import { Backup, ClusterInfo, ServerInfo } from "../domain/api-types/console.ts"
 import type { SandboxLevel } from "../domain/api-types/enums.ts";
 import { timestamp } from "../domain/time.ts";
 import { withDeclaration } from "../http/operation.ts";
-import { NoBody, pathWith } from "../http/schemas.ts";
+import { EmptyBody, pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
 import { availableModels } from "../runtime/retrieval/embeddings/models.ts";
 import { ownModels } from "../runtime/retrieval/embeddings/own-models.ts";
@@ -73,7 +73,7 @@ export function serverRoutes({
     )
     .post("/backups", async ({ visitor, status }) => status(201, await backups.create(visitor.actor)), {
       role: "owner",
-      body: NoBody,
+      body: EmptyBody,
       ...withDeclaration({ creates: Backup }),
     })
     .get("/backups/:id", ({ params: { id }, visitor }) => backups.download(id, visitor.actor), {

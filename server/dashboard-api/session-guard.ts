@@ -3,6 +3,7 @@ import type { Role } from "../domain/api-types/enums.ts";
 import { AppError } from "../domain/errors.ts";
 import type { OnRefused, Refusal } from "../http/auth.ts";
 import { readJsonBody } from "../http/json-body.ts";
+import { entryOf } from "../lib/collections.ts";
 import type { Actor } from "../storage/db/audit.ts";
 import type { User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
@@ -68,7 +69,7 @@ export function sessionGuard({ sessions, setup, cookie, clientOf, onRefused }: S
         if (!visitors.has(request)) admit(request, set.headers as Record<string, string>, least);
       },
       resolve({ request }) {
-        return { visitor: visitors.get(request)! };
+        return { visitor: entryOf(visitors, request) };
       },
     }),
   });

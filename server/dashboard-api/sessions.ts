@@ -3,6 +3,7 @@ import type { OpenSession } from "../domain/api-types/console.ts";
 import { notFound } from "../domain/not-found.ts";
 import { timestamp } from "../domain/time.ts";
 import { randomToken } from "../lib/random-token.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { Actor, StoreBase } from "../storage/db/audit.ts";
 import { sessions } from "../storage/db/schema.ts";
 import type { Origin, User } from "./accounts.ts";
@@ -66,7 +67,8 @@ export function createSessions({
       if (!user || token === null) return null;
       if (isUnattended(request)) return user;
       // Ignore a failed write, because a full disk must not sign people out. The next request retries.
-      if (now() - select.get(sha256Bytes(token))!.last_seen_at_ms > seenEvery_ms) touch(token).catch(() => {});
+      if (now() - requireValue(select.get(sha256Bytes(token)), "The session").last_seen_at_ms > seenEvery_ms)
+        touch(token).catch(() => {});
       return user;
     },
 

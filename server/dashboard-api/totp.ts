@@ -10,7 +10,7 @@ export function codeOf(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = createHmac("sha1", secret).update(counter).digest();
-  const number = mac.readUInt32BE(mac[19]! & 15) & 0x7f_ff_ff_ff;
+  const number = mac.readUInt32BE(mac.readUInt8(19) & 15) & 0x7f_ff_ff_ff;
   return String(number % 1_000_000).padStart(6, "0");
 }
 

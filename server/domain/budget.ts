@@ -1,3 +1,4 @@
+import { requireValue } from "../lib/require-value.ts";
 import type { Budget, UnknownPrice } from "./budget-schema.ts";
 import { imageTokens } from "./context-size.ts";
 import { nanoOf, nanoUsd, usdOf } from "./cost.ts";
@@ -109,18 +110,20 @@ export function allowance(
 ): Allowance | Exceeded {
   const worst = worstCase(request, price);
   const { max_total_tokens, max_cost_usd } = budget ?? {};
+  const { cost_usd } = usage;
   const said = request.settings.max_output_tokens ?? null;
-  if (max_total_tokens === undefined && max_cost_usd === undefined) return { worst, max_output_tokens: said };
+  if (!budget || (max_total_tokens === undefined && max_cost_usd === undefined))
+    return { worst, max_output_tokens: said };
   if (max_total_tokens !== undefined && usage.total_tokens === null)
     return { exceeded: "max_total_tokens", message: "It is unknown how many tokens the run has used." };
-  const isUncounted = worst.price === null || usage.cost_usd === null;
+  const isUncounted = worst.price === null || cost_usd === null;
   if (max_cost_usd !== undefined && isUncounted && unknownPrice === "refuse")
     return { exceeded: "max_cost_usd", message: worst.price ? uncounted : unpriced };
   const bounded = fit(worst, {
     tokens: (max_total_tokens ?? Number.POSITIVE_INFINITY) - (usage.total_tokens ?? 0),
-    nano_usd: isUncounted ? Number.POSITIVE_INFINITY : nanoLeft(max_cost_usd, usage.cost_usd!),
+    nano_usd: isUncounted ? Number.POSITIVE_INFINITY : nanoLeft(max_cost_usd, cost_usd),
   });
-  if ("short" in bounded) return { exceeded: bounded.short, message: shortOf(bounded.short, budget!, usage, worst) };
+  if ("short" in bounded) return { exceeded: bounded.short, message: shortOf(bounded.short, budget, usage, worst) };
   return { worst: bounded, max_output_tokens: bounded.max_output_tokens };
 }
 
@@ -136,7 +139,7 @@ function shortOf(limit: keyof Budget, budget: Budget, usage: RunUsage, worst: Wo
   const output = worst.fixed ? worst.max_output_tokens : outputMin;
   if (limit === "max_total_tokens")
     return `The run has used ${usage.total_tokens} of ${budget.max_total_tokens} tokens; another model call needs ${worst.input_tokens} for its prompt, as counted here, and ${output} for the answer.`;
-  const cost = worstCost({ ...worst, max_output_tokens: output })!;
+  const cost = requireValue(worstCost({ ...worst, max_output_tokens: output }), "The price of the model");
   return `The run has cost ${usage.cost_usd} of ${budget.max_cost_usd} USD; another model call may cost ${usdOf(cost)} USD.`;
 }
 
@@ -165,7 +168,7 @@ export function exceededBy(budget: Budget | null, { usage, wall_ms }: BudgetFact
 
 /** Checks the tool calls only: model calls are checked before each with their worst case, and time by its deadline. */
 export function tooManyCalls({ run, usage }: Pick<RunState, "run" | "usage">): Exceeded | null {
-  const { max_tool_calls } = run?.budget ?? {};
+  const { max_tool_calls } = run.budget ?? {};
   return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
 }
 
@@ -178,6 +181,8 @@ export function tightest(a: Budget | null | undefined, b: Budget | null | undefi
 }
 
 /** Returns the rest for a child run. Unknown usage leaves none. */
+export function remaining(budget: Budget, facts: BudgetFacts): Budget;
+export function remaining(budget: Budget | null, facts: BudgetFacts): Budget | null;
 export function remaining(budget: Budget | null, { usage, wall_ms }: BudgetFacts): Budget | null {
   if (!budget) return null;
   const left: Budget = {};

@@ -9,7 +9,7 @@ import { pendingCalls, type RunState } from "./run-state.ts";
  * calls get equal shares, so that together they cannot exceed the rest.
  */
 export function childBudget(parent: RunState, own: Budget | null | undefined, wall_ms: number): Budget | null {
-  const left = remaining(parent.run!.budget ?? null, { usage: parent.usage, wall_ms });
+  const left = remaining(parent.run.budget ?? null, { usage: parent.usage, wall_ms });
   const sharers = pendingCalls(parent).filter(({ type }) => stepTypeOf(type) === "subagent").length;
   return tightest(own, left && share(left, Math.max(1, sharers)));
 }

@@ -1,3 +1,4 @@
+import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import type { PromptMessage } from "./model-call.ts";
@@ -25,13 +26,16 @@ export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boole
  */
 export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan | null {
   const policy = agent.memory?.context;
-  const window = state.run?.context_window ?? null;
+  const window = state.run.context_window ?? null;
   const refused = isTooLong(state);
   if (!policy || (window === null && !refused)) return null;
   const before = promptSize(modelRequest(state, agent));
   const room = window === null ? Number.POSITIVE_INFINITY : promptRoom(window, agent);
   if (before <= room && !refused) return null;
-  const tooLong = (): ContextPlan => ({ do: "fail", error: state.model_error ?? overflow(before, window!, state) });
+  const tooLong = (): ContextPlan => ({
+    do: "fail",
+    error: state.model_error ?? overflow(before, requireValue(window, "The context window"), state),
+  });
   // A second refusal in the same turn would repeat for ever: fail.
   if (policy.strategy === "fail" || (refused && state.compacted?.after_refusal)) return tooLong();
   // A prompt that was refused although it seemed to fit has more tokens than estimated: aim at half of it.
@@ -59,15 +63,15 @@ function cutFor(
   { before, most, wanted, summary_max }: Aim,
 ): { left_out: number; tokens_after: number } | null {
   const already = state.compacted?.left_out ?? 0;
-  const isCompact = agent.memory!.context.strategy === "compact";
+  const isCompact = agent.memory?.context.strategy === "compact";
   const [sent, rest] = [modelRequest(state, agent).messages, conversationToCut(state).slice(already)];
   const sizes = sizesOf(rest, sent);
   const added = isCompact ? summarySpace(summary_max) - sizeOfSummary(state.compacted?.summary ?? null) : 0;
   let after = before + added;
   let last: { left_out: number; tokens_after: number } | null = null;
   const cuts = new Set(cutsOf(state));
-  for (let index = 0; index < rest.length; index++) {
-    after -= sizes[index]!;
+  for (const [index, size] of sizes.entries()) {
+    after -= size;
     const left_out = already + index + 1;
     if (!cuts.has(left_out)) continue;
     last = { left_out, tokens_after: after };
@@ -92,7 +96,7 @@ export function cutsOf(state: RunState): number[] {
   const newest = all.findLastIndex(({ role }, index) => role === "assistant" && index >= length);
   const end = newest === -1 ? length : newest;
   return Array.from({ length: end }, (_, index) => index + 1).filter((count) =>
-    count < length ? all[count]!.role === "user" : all[count]?.role !== "tool",
+    count < length ? all[count]?.role === "user" : all[count]?.role !== "tool",
   );
 }
 

@@ -13,12 +13,13 @@ import { runError } from "./run-error.ts";
 import type { Preparation, RunError, RunEvent } from "./run-event.ts";
 import {
   applyAll,
+  type InitialState,
+  isAwaitingAnswer,
   isOver,
   openStep,
   pendingCalls,
   type RunState,
   type ToolCall,
-  waitsForSomebody,
 } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
 import { failedEvents } from "./terminal-events.ts";
@@ -61,12 +62,12 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(runError("budget_exceeded", saidOf(tooMany), state));
   const pending = pendingCalls(state);
-  const ours = pending.filter((call) => !waitsForSomebody(call));
+  const ours = pending.filter((call) => !isAwaitingAnswer(call));
   if (ours.length > 0) return { do: "run_tools", calls: ours };
   if (pending.length > 0) return record([pause(state, pending, now)]);
   const last = state.messages.at(-1);
   if (last?.role === "assistant") return record(complete(state, agent, textOf(last.parts), now));
-  if (state.turns >= state.run!.max_turns) return fail(outOfTurns(state));
+  if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
   return judged(() => record(nextCall(state, agent, now)));
 }
@@ -76,7 +77,7 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
  * If `state` lags behind other appends, the run only waits longer.
  */
 export function withFollowUp(
-  state: RunState,
+  state: RunState | InitialState,
   events: readonly RunEvent[],
   agent: AgentSnapshot,
   now: number,
@@ -91,7 +92,7 @@ const crashLoop = (state: RunState): RunError =>
   runError("crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`, state);
 
 const outOfTurns = (state: RunState): RunError =>
-  runError("max_turns_exceeded", `Stopped after ${state.run!.max_turns} model calls (max_turns).`, state);
+  runError("max_turns_exceeded", `Stopped after ${state.run.max_turns} model calls (max_turns).`, state);
 
 /** Error of an agent that lacks one of its tools: the run must not use a different agent than intended. */
 const unavailable = ({ tool, message }: { tool: string; message: string }, state: RunState): RunError =>
@@ -119,13 +120,13 @@ const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent =>
     step_index: state.steps,
     step_type: "model_call",
     turn_index: state.turns,
-    name: state.run!.model,
+    name: state.run.model,
     input_hash: hashJson(modelRequest(state, agent)),
   });
 
 const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
   type: "run.requires_action",
-  required_action: requiredAction(calls, now + state.run!.action_timeout_ms),
+  required_action: requiredAction(calls, now + state.run.action_timeout_ms),
 });
 
 /** Ends the run, unless the output does not fit its schema: then the model gets one turn to correct it. */
@@ -133,7 +134,7 @@ function complete(state: RunState, agent: AgentSnapshot, output: string, now: nu
   const { usage } = state;
   const checked = checkOutput(output, agent.output_schema);
   if (checked.ok) return [{ type: "run.completed", output, output_json: checked.value, usage }];
-  if (state.repairs === 0 && state.turns < state.run!.max_turns)
+  if (state.repairs === 0 && state.turns < state.run.max_turns)
     return withFollowUp(state, [rejection(checked.fault)], agent, now);
   const message = `The output does not fit the agent's output_schema: ${checked.fault}`;
   return [{ type: "run.failed", error: runError("output_schema_mismatch", message, state), output, usage }];

@@ -1,5 +1,7 @@
+import { firstItem } from "../lib/collections.ts";
 import { isExactNumber } from "../lib/exact-numbers.ts";
 import { isObject } from "../lib/json.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { equalJson } from "./equal.ts";
 import type { StepType } from "./step-kinds.ts";
 import type { TraceStep } from "./trace.ts";
@@ -44,12 +46,13 @@ const cellsMax = 250_000;
  */
 export function* stepPairs(a: readonly TraceStep[], b: readonly TraceStep[]): Generator<StepPair> {
   const turnOf = turnsOf();
-  const turns = [a, b].map((steps) => [...Map.groupBy(steps, ({ turn_index }) => turn_index).values()].map(turnOf));
+  const groupsOf = (steps: readonly TraceStep[]) =>
+    [...Map.groupBy(steps, ({ turn_index }) => turn_index).values()].map(turnOf);
   let index = 0;
-  for (const [left, right] of aligned(turns[0]!, turns[1]!, 1)) {
+  for (const [left, right] of aligned(groupsOf(a), groupsOf(b), 1)) {
     const itemOf = itemsOf();
-    const [before, after] = [left, right].map((steps) => (steps ?? []).map(itemOf));
-    for (const pair of aligned(before!, after!, 0)) yield pairOf(pair, index++);
+    const [before, after] = [(left ?? []).map(itemOf), (right ?? []).map(itemOf)];
+    for (const pair of aligned(before, after, 0)) yield pairOf(pair, index++);
   }
 }
 
@@ -86,7 +89,7 @@ function turnsOf(): (steps: TraceStep[]) => Item<TraceStep[]> {
     value: steps,
     kind: numberOf(steps.map(kindOf).join()),
     asked: numberOf(steps.map(({ input_hash }) => input_hash ?? "").join()),
-    place: steps[0]!.turn_index,
+    place: firstItem(steps).turn_index,
   });
 }
 
@@ -106,21 +109,23 @@ function numbering(): (text: string) => number {
  */
 function aligned<T>(a: readonly Item<T>[], b: readonly Item<T>[], unlike: 0 | 1): Pair<T>[] {
   const shorter = Math.min(a.length, b.length);
-  const same = (i: number, j: number): boolean => likeness(a[i]!, b[j]!, unlike) === likest;
+  const same = (i: number, j: number, isPlaced: boolean): boolean => {
+    const [left, right] = [a[i], b[j]];
+    if (!left || !right || likeness(left, right, unlike) !== likest) return false;
+    return !isPlaced || left.place === right.place;
+  };
   let head = 0;
-  while (head < shorter && same(head, head) && a[head]!.place === b[head]!.place) head++;
+  while (same(head, head, true)) head++;
   let tail = 0;
   // Equal calls of one turn are paired by their index.
-  const isMeant = (i: number, j: number): boolean => unlike === 1 || a[i]!.place === b[j]!.place;
-  for (let [i, j] = [a.length - 1, b.length - 1]; tail < shorter - head && same(i, j) && isMeant(i, j); i--, j--)
-    tail++;
+  while (tail < shorter - head && same(a.length - 1 - tail, b.length - 1 - tail, unlike === 0)) tail++;
   const [endOfA, endOfB] = [a.length - tail, b.length - tail];
   const middle = [a.slice(head, endOfA), b.slice(head, endOfB)] as const;
   const pairs = middle[0].length * middle[1].length > cellsMax ? inOrder : likestPairs;
   return [
-    ...a.slice(0, head).map(({ value }, i): Pair<T> => [value, b[i]!.value]),
+    ...inOrder(a.slice(0, head), b.slice(0, head), unlike),
     ...pairs(...middle, unlike),
-    ...a.slice(endOfA).map(({ value }, i): Pair<T> => [value, b[endOfB + i]!.value]),
+    ...inOrder(a.slice(endOfA), b.slice(endOfB), unlike),
   ];
 }
 
@@ -141,11 +146,13 @@ function likestPairs<T>(a: readonly Item<T>[], b: readonly Item<T>[], unlike: 0 
   const best = likenesses(a, b, unlike);
   const pairs: Pair<T>[] = [];
   let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    const like = weight(a[i]!, b[j]!, unlike);
-    if (like > 0 && best(i, j) === like + best(i + 1, j + 1)) pairs.push([a[i++]!.value, b[j++]!.value]);
-    else if (best(i + 1, j) >= best(i, j + 1)) pairs.push([a[i++]!.value, null]);
-    else pairs.push([null, b[j++]!.value]);
+  for (let [left, right] = [a[0], b[0]]; left && right; [left, right] = [a[i], b[j]]) {
+    const like = weight(left, right, unlike);
+    const isPair = like > 0 && best(i, j) === like + best(i + 1, j + 1);
+    const isAlone = !isPair && best(i + 1, j) >= best(i, j + 1);
+    pairs.push(isPair ? [left.value, right.value] : isAlone ? [left.value, null] : [null, right.value]);
+    if (isPair || isAlone) i++;
+    if (!isAlone) j++;
   }
   return [...pairs, ...alone(a.slice(i), []), ...alone([], b.slice(j))];
 }
@@ -177,7 +184,7 @@ const alone = <T>(a: readonly Item<T>[], b: readonly Item<T>[]): Pair<T>[] => [
 ];
 
 function pairOf([a, b]: Pair<TraceStep>, index: number): StepPair {
-  const { type, name } = (a ?? b)!;
+  const { type, name } = requireValue(a ?? b, "Either step of a pair");
   const place = { index, a_step_index: a?.step_index ?? null, b_step_index: b?.step_index ?? null, type, name };
   const figures = {
     latency_ms: { a: a?.latency_ms ?? null, b: b?.latency_ms ?? null },

@@ -40,6 +40,6 @@ export function attachmentBytes(
   { run }: Pick<RunState, "run">,
   agent: Pick<AgentSnapshot, "memory" | "settings">,
 ): number {
-  const window = run?.context_window ?? null;
+  const window = run.context_window ?? null;
   return window === null ? unknownMost : Math.min(most, bytesFor(Math.floor(promptRoom(window, agent) / 2)));
 }

@@ -428,7 +428,7 @@ export const runErrors = {
     "The run made `max_turns` model calls without finishing. Raise `max_turns`, or make the task smaller.",
   run_timeout:
     "The run worked longer than its `timeout_ms`. Time in which it waits for outputs and approvals does not count.",
-  action_expired: "Nobody submitted the tool outputs or approvals within `action_timeout_ms`.",
+  action_expired: "The tool outputs or approvals were not submitted within `action_timeout_ms`.",
   output_schema_mismatch: "The response does not match the agent's `output_schema`.",
   crash_loop: "The server crashed three times in a row while this run made no progress.",
   replay_diverged:

@@ -72,8 +72,11 @@ export function factChanges(
   const { add, replace, forget }: Static<typeof Found> = output;
   const idOf = (fact: number) => known[fact - 1]?.id;
   const gone = new Set(forget.flatMap((fact) => idOf(fact) ?? []));
-  const replaced = replace.filter(({ fact }) => idOf(fact) !== undefined && !gone.has(idOf(fact)!));
-  for (const { fact } of replaced) gone.add(idOf(fact)!);
+  const replaced = replace.flatMap(({ fact, text }) => {
+    const id = idOf(fact);
+    return id === undefined || gone.has(id) ? [] : [{ id, text }];
+  });
+  for (const { id } of replaced) gone.add(id);
   const stays = new Set(known.filter(({ id }) => !gone.has(id)).map(({ text }) => text));
   const texts = [...replaced.map(({ text }) => text), ...add].map((text) => text.trim().slice(0, limits.fact_length));
   const fresh = [...new Set(texts)].filter((text) => text !== "" && !stays.has(text));

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "./run-event.ts";
-import { createFold, type RunState } from "./run-state.ts";
+import { createFold, type RunState, requireRun } from "./run-state.ts";
 
 /** Like `fold`, for a long journal: `rest` is called after each entry and may yield. */
 export async function foldInSlices(entries: Iterable<JournalEntry>, rest: () => Promise<void>): Promise<RunState> {
@@ -8,5 +8,5 @@ export async function foldInSlices(entries: Iterable<JournalEntry>, rest: () => 
     folding.add(entry);
     await rest();
   }
-  return folding.state;
+  return requireRun(folding.state);
 }

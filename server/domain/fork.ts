@@ -1,3 +1,4 @@
+import { firstItem } from "../lib/collections.ts";
 import { equalJson } from "./equal.ts";
 import { newId } from "./ids.ts";
 import type { AssistantPart } from "./model-call.ts";
@@ -96,7 +97,7 @@ function* makePrefix(
     yield;
   }
   const later = [...laterCalls(entries, place), ...unusedCalls(state)];
-  return { created_at: entries[0]!.at, entries: own, later };
+  return { created_at: firstItem(entries).at, entries: own, later };
 }
 
 type Completed = Extract<RunEvent, { type: "step.completed" }>;
@@ -179,7 +180,7 @@ function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edi
 
 /** Returns the model call that requested the call of this step. */
 function answerBehind(entries: readonly JournalEntry[], state: RunState, { event }: End): End {
-  const { turn_index } = state.calls.find(({ step_index }) => step_index === event.step_index)!;
+  const turn_index = state.calls.find(({ step_index }) => step_index === event.step_index)?.turn_index;
   for (const { event: begun } of entries)
     if (begun.type === "step.started" && begun.step_type === "model_call" && begun.turn_index === turn_index)
       return endOf(entries, begun.step_index);
@@ -202,7 +203,8 @@ function editedParts(
   const left = [...known];
   const calls = tool_calls.map(({ name, arguments: args }): AssistantPart => {
     const found = left.findIndex((call) => call.tool === name && equalJson(call.arguments, args));
-    const id = found === -1 ? newId("tool_call") : left.splice(found, 1)[0]!.id;
+    const [known] = found === -1 ? [] : left.splice(found, 1);
+    const id = known?.id ?? newId("tool_call");
     return { type: "tool_call", id, name, arguments: JSON.stringify(args) };
   });
   return [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...calls];
@@ -243,8 +245,7 @@ function callOf(event: RunEvent, turn: Turn | null): ToolCall | undefined {
 
 /** True if only guardrail decisions stand between the cut and this entry: they belong to the answer. */
 function isDirectlyBehind(cut: number, seq: number, entries: readonly JournalEntry[]): boolean {
-  for (let index = cut; index < seq; index++) if (entries[index]!.event.type !== "guardrail.decided") return false;
-  return true;
+  return entries.slice(cut, seq).every(({ event }) => event.type === "guardrail.decided");
 }
 
 const renumbered = (event: RunEvent, place: Map<number, number>): RunEvent =>
@@ -278,11 +279,11 @@ function edited(
 /** Builds an answer with edited parts. It has no deltas, because it was never streamed. */
 function given(event: Completed, parts: AssistantPart[]): Completed {
   const finish = callsOf(parts).length > 0 ? "tool_calls" : "stop";
-  const answer: ModelAnswer = { ...(event.answer ?? nobodys()), parts, deltas: [], finish };
+  const answer: ModelAnswer = { ...(event.answer ?? emptyAnswer()), parts, deltas: [], finish };
   return { ...event, status: "completed", error: null, answer };
 }
 
-function nobodys(): ModelAnswer {
+function emptyAnswer(): ModelAnswer {
   const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = noUsage;
   return {
     usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens },
@@ -323,5 +324,5 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
 /** Returns the recorded calls of the source run that this run has not used. */
 function unusedCalls({ run, calls }: RunState): RecordedCall[] {
   const taken = usedPositions(calls);
-  return (run!.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
+  return (run.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
 }

@@ -56,7 +56,7 @@ export function newId(kind: Kind, now: number = Date.now()): string {
   // Never go back with the clock: readers that list from the last id on would miss smaller ones.
   if (now > lastTime) begin(now);
   else if (++lastPair === pairs.length) carry();
-  return `${prefixes[kind]}_${lastHead}${pairs[lastPair]!}`;
+  return `${prefixes[kind]}_${lastHead}${pairs[lastPair]}`;
 }
 
 function begin(now: number): void {
@@ -64,7 +64,7 @@ function begin(now: number): void {
   const random = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
   lastRandom = random.subarray(0, -2);
   lastHead = headText();
-  lastPair = random.at(-2)! * alphabet.length + random.at(-1)!;
+  lastPair = random.subarray(-2).reduce((number, digit) => number * alphabet.length + digit, 0);
 }
 
 function carry(): void {
@@ -90,7 +90,7 @@ export function timeOf(id: string): number {
 
 /** Returns the lowest id of this time, for range queries. */
 export const firstIdAt = (kind: Kind, ms: number): string =>
-  `${prefixes[kind]}_${timeText(ms)}${alphabet[0]!.repeat(randomLength)}`;
+  `${prefixes[kind]}_${timeText(ms)}${alphabet.charAt(0).repeat(randomLength)}`;
 
 /** Makes ids independent of earlier ones, for simulations with a new clock. */
 export function forgetLastId(): void {

@@ -8,7 +8,7 @@ import agents from "./__fixtures__/journals/v2-memory-agents.json";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { type ContextPlan, planContext } from "./context.ts";
 import { modelRequest } from "./prompt.ts";
-import { apply, fold, initialState, isOver } from "./run-state.ts";
+import { apply, fold, type InitialState, initialState, isOver, type RunState, requireRun } from "./run-state.ts";
 import { summaryRequest } from "./summary.ts";
 import { traceOf } from "./trace.ts";
 
@@ -53,7 +53,7 @@ test.each(names)(
   "%s folds to the same in one go, entry by entry, and from any state on, which stays as it was",
   (name) => {
     const entries = read(name);
-    let state = initialState;
+    let state: RunState | InitialState = initialState;
     for (const entry of entries) {
       const before = structuredClone(state);
       expect(fold(entries.slice(state.seq), state)).toEqual(fold(entries));
@@ -75,7 +75,7 @@ test.each(names)("%s folds to the state that it always folded to", (name) => {
 
 test.each(names)("%s can be read up to any of its entries, and has a trace there", (name) => {
   const entries = read(name);
-  entries.reduce((state, entry, index) => {
+  entries.reduce<RunState | InitialState>((state, entry, index) => {
     const next = apply(state, entry);
     expect(traceOf(entries.slice(0, index + 1)).state).toEqual(next);
     return next;
@@ -97,7 +97,7 @@ const agent: AgentSnapshot = {
 // `input_hash` is a hash of the prompt: a version that makes other prompts would find divergences in every replay.
 test.each(first)("%s makes the prompts that it always made, after each of its entries", (name) => {
   const hash = createHash("sha256");
-  read(name).reduce((state, entry) => {
+  read(name).reduce<RunState | InitialState>((state, entry) => {
     const next = apply(state, entry);
     hash.update(`${JSON.stringify(modelRequest(next, agent))}\n`);
     return next;
@@ -108,19 +108,20 @@ test.each(first)("%s makes the prompts that it always made, after each of its en
 test.each(second)("%s has the recorded prompt hashes and truncations", (name) => {
   const pinned = (agents as unknown as Record<string, AgentSnapshot>)[name.slice("v2-memory/".length)]!;
   const asked: string[] = [];
-  read(name).reduce((state, entry) => {
+  read(name).reduce<RunState | InitialState>((state, entry) => {
     const { event } = entry;
     if (event.type === "step.started" && event.step_type === "model_call") {
-      expect(hashJson(modelRequest(state, pinned))).toBe(event.input_hash!);
+      expect(hashJson(modelRequest(requireRun(state), pinned))).toBe(event.input_hash!);
       asked.push("prompt");
     } else if (event.type === "step.started" && event.step_type === "compaction") {
-      const cut = planContext(state, pinned) as Exclude<ContextPlan, { do: "fail" }>;
-      if (cut.do === "compact") expect(hashJson(summaryRequest(state, pinned, cut))).toBe(event.input_hash!);
+      const cut = planContext(requireRun(state), pinned) as Exclude<ContextPlan, { do: "fail" }>;
+      if (cut.do === "compact")
+        expect(hashJson(summaryRequest(requireRun(state), pinned, cut))).toBe(event.input_hash!);
       expect(cut.do).toBe(event.name as typeof cut.do);
       asked.push("summary");
     } else if (event.type === "context.compacted") {
       const { left_out, tokens_before, tokens_after } = event;
-      expect(planContext(state, pinned)).toMatchObject({ left_out, tokens_before, tokens_after });
+      expect(planContext(requireRun(state), pinned)).toMatchObject({ left_out, tokens_before, tokens_after });
     }
     return apply(state, entry);
   }, initialState);

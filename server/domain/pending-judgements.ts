@@ -24,7 +24,7 @@ export function pendingJudgements(
         ({ guardrail, tool_call_id: about }) =>
           guardrail.index === index && guardrail.on === point && about === tool_call_id,
       );
-    const input = { index, on: "input", tool_call_id: null, text: wholeText(givenOf(run!)) } as const;
+    const input = { index, on: "input", tool_call_id: null, text: wholeText(givenOf(run)) } as const;
     const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
     return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
   });

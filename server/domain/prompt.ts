@@ -43,7 +43,7 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 }
 
 /** Number of messages before the run's input: of its thread, or sent along with it. */
-export const saidBefore = ({ history, run }: RunState): number => history.length + (run?.earlier?.length ?? 0);
+export const saidBefore = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
 function told(state: RunState) {

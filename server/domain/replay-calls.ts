@@ -39,7 +39,7 @@ export function replayCalls(
 /** Returns the entries after an answer, up to the next step of the run's own. */
 function behindAnswer(entries: readonly JournalEntry[], index: number): JournalEntry[] {
   let end = index + 1;
-  while (end < entries.length && !isOwnStep(entries[end]!)) end++;
+  for (let entry = entries[end]; entry && !isOwnStep(entry); entry = entries[end]) end++;
   return entries.slice(index + 1, end);
 }
 
@@ -66,13 +66,18 @@ type Told = Record<"id" | "tool" | "type" | "arguments" | "needs" | "recorded" |
 
 /** Returns a request, and the error that immediately followed it. */
 function callAt(entries: readonly JournalEntry[], index: number, at: number): Call {
-  const { seq, event } = entries[index]! as JournalEntry & { event: Extract<RunEvent, { type: "tool.requested" }> };
-  const { id, step_index, tool, type, arguments: args, needs, recorded = null } = event.call;
+  const entry = entries[index];
+  if (entry?.event.type !== "tool.requested") throw new Error(`Entry ${index} requests no call.`);
+  const { id, step_index, tool, type, arguments: args, needs, recorded = null } = entry.event.call;
   const result = entries[index + 2];
   const completed = result?.event.type === "tool.completed" && result.event.tool_call_id === id ? result.event : null;
-  const refused = completed && result?.at === at && isRefusal(completed) ? completed.error!.code : null;
+  const refused = completed && result?.at === at && isRefusal(completed) ? completed.error?.code : null;
   // Ignore the arguments of refused calls, because versions stored different substitutes for them.
-  return { seq, step_index, told: { id, tool, type, arguments: refused ? null : args, needs, recorded, refused } };
+  return {
+    seq: entry.seq,
+    step_index,
+    told: { id, tool, type, arguments: refused ? null : args, needs, recorded, refused },
+  };
 }
 
 const refusals = new Set(["invalid_arguments", "tool_not_found", "guardrail_blocked", cutOffCode]);

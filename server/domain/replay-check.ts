@@ -1,10 +1,11 @@
+import { firstItem } from "../lib/collections.ts";
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
 import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
 import { type CallPosition, replayCalls } from "./replay-calls.ts";
 import { requiredAction } from "./required-action.ts";
 import type { RunError, RunEvent } from "./run-event.ts";
-import { pendingCalls, type RunState, waitsForSomebody } from "./run-state.ts";
+import { isAwaitingAnswer, pendingCalls, type RunState } from "./run-state.ts";
 
 type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
 
@@ -46,7 +47,7 @@ function judged(place: CallPosition): Found | null | Found[] {
 /** Returns the event that the loop appends next without work. */
 function next({ state, entry, agent }: CallPosition): RunEvent | null {
   const command = decide(state, agent, entry.at);
-  return command.do === "record" ? command.events[0]! : null;
+  return command.do === "record" ? firstItem(command.events) : null;
 }
 
 const stepOf = ({ state }: CallPosition, event: RunEvent | null): number =>
@@ -87,7 +88,7 @@ function begun(place: CallPosition, event: Of<"step.started">): Found | null {
 
 /** Returns the recorded model, whose name is not part of the prompt. */
 function modelOf({ entries }: CallPosition): string | null {
-  const { event } = entries[0]!;
+  const { event } = firstItem(entries);
   return event.type === "run.created" ? event.model : null;
 }
 
@@ -110,7 +111,7 @@ function cut(place: CallPosition, event: Of<"context.compacted">): Found | null 
 function paused(place: CallPosition, event: Of<"run.requires_action"> | Of<"run.resumed">): Found | null {
   const { state } = place;
   const recorded = event.type === "run.resumed" ? [] : idsOf(event);
-  if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(waitsForSomebody));
+  if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(isAwaitingAnswer));
   const actual = next(place);
   if (event.type !== actual?.type || actual.type !== "run.requires_action") return differs(place, event, actual);
   return waits(place, recorded, actual);

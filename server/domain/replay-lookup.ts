@@ -23,7 +23,7 @@ export function replayPosition(
   asked: Pick<ToolRequest, "tool" | "arguments">,
   taken: ReadonlySet<number> = usedPositions(calls),
 ): number | null {
-  const recorded = run!.recorded;
+  const recorded = run.recorded;
   if (!recorded) return null;
   const place = recorded.calls.findIndex(
     (call, index) => call.tool === asked.tool && !taken.has(index) && equalJson(call.arguments, asked.arguments),
@@ -42,5 +42,5 @@ export function replayResult(
   { recorded }: Pick<ToolRequest, "recorded">,
 ): Pick<RecordedCall, "status" | "output" | "error"> | null {
   if (recorded === undefined) return null;
-  return run!.recorded?.calls[recorded] ?? { status: "failed", output: null, error: notRecorded };
+  return run.recorded?.calls[recorded] ?? { status: "failed", output: null, error: notRecorded };
 }

@@ -4,7 +4,7 @@ import type { Found } from "./divergence.ts";
 import { preModelSteps } from "./pre-model-steps.ts";
 import { replayDecision } from "./replay-check.ts";
 import type { JournalEntry, RunCreated } from "./run-event.ts";
-import { apply, initialState, type RunState } from "./run-state.ts";
+import { apply, type InitialState, initialState, type RunState } from "./run-state.ts";
 import { triggerOf } from "./run-trigger.ts";
 
 /** The agent for a replay. */
@@ -13,7 +13,7 @@ interface Against {
   /** The agent of the recorded run. */
   pinned: AgentSnapshot;
   /** Returns the divergences of guardrail decisions between the two agents. */
-  screen(entry: JournalEntry, before: RunState): Promise<Found[]>;
+  screen(entry: JournalEntry, before: RunState | InitialState): Promise<Found[]>;
   /** Called after each entry; may yield, because a long run has many prompts. */
   rest(): Promise<void>;
 }
@@ -30,10 +30,10 @@ export async function* replay(
   const first = beginning(entries, agent, pinned);
   const deciding = withoutJudges(agent);
   const checkedFrom = first.forked_to ?? 0;
-  let state = initialState;
+  let state: RunState | InitialState = initialState;
   for (const [index, entry] of entries.entries()) {
     const isChecked = entry.seq > checkedFrom;
-    if (isChecked) yield* replayDecision({ state, entry, entries, index, agent: deciding });
+    if (isChecked && state.run) yield* replayDecision({ state, entry, entries, index, agent: deciding });
     const before = state;
     state = after(state, index === 0 ? { ...entry, event: { type: "run.created", ...first } } : entry);
     if (isChecked) yield* await screen(entry, before);
@@ -67,7 +67,7 @@ const withoutJudges = ({ guardrails, ...agent }: AgentSnapshot): AgentSnapshot =
 });
 
 /** Continues as recorded, even if this agent would have fetched something first. */
-function after(state: RunState, entry: JournalEntry): RunState {
+function after(state: RunState | InitialState, entry: JournalEntry): RunState {
   const next = apply(state, entry);
   const { event } = entry;
   const isAsked = event.type === "step.started" && event.step_type === "model_call";

@@ -93,8 +93,8 @@ function request(
   const isAsked = word === "needs_approval";
   const recorded = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
   // No approval or output is needed for recorded calls, nor for those that are not run.
-  const isNobodys = read.error || !tool || recorded !== null;
-  const needs = isNobodys ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
+  const isSettled = read.error || !tool || recorded !== null;
+  const needs = isSettled ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
   const call = {
     id: part.id,
     step_index,

@@ -1,3 +1,4 @@
+import { requireValue } from "../lib/require-value.ts";
 import type { RequiredAction, RequiredCall } from "./run-event.ts";
 import type { ToolCall } from "./run-state.ts";
 import { timestamp } from "./time.ts";
@@ -13,5 +14,5 @@ function requiredCalls(
   expires_at: string,
 ): RequiredCall[] {
   if (child && child.waits_for.length > 0) return child.waits_for;
-  return [{ id, tool_id, tool, arguments: args, needs: needs!, expires_at }];
+  return [{ id, tool_id, tool, arguments: args, needs: requireValue(needs, "The need of an open call"), expires_at }];
 }

@@ -39,7 +39,7 @@ export const searchedStores = ({ memory }: AgentSnapshot, query: string): Pinned
 
 /** Returns the start of a retrieval. */
 export function startOfRetrieval(state: RunState, agent: AgentSnapshot): RunEvent {
-  const query = retrievalQuery(state.run!.input);
+  const query = retrievalQuery(state.run.input);
   return startStep({
     step_index: state.steps,
     step_type: "retrieval",

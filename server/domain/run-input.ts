@@ -1,3 +1,4 @@
+import { lastItem } from "../lib/collections.ts";
 import { byteLength } from "./byte-length.ts";
 import { newId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
@@ -71,7 +72,7 @@ export function askedOf(given: RunInput, imageOf: ImageOf): Asked {
   if (typeof given === "string") return { input: given };
   const tools = new Map<string, string>();
   const messages = given.map((message, index) => earlierOf(message, `[${index}]`, tools, imageOf));
-  const { content: input, images } = messages.at(-1)!;
+  const { content: input, images } = lastItem(messages);
   return { input, ...(images && { images }), earlier: messages.slice(0, -1) };
 }
 
@@ -205,7 +206,7 @@ function conversationFault(given: readonly InputMessage[]): InputFault | null {
     const wrong = ownFault(message);
     if (wrong) return { ...wrong, path: `[${index}]${wrong.path}` };
     if (message.role === "tool") {
-      if (!open.delete(message.tool_call_id!))
+      if (message.tool_call_id === undefined || !open.delete(message.tool_call_id))
         return {
           path: `[${index}].tool_call_id`,
           message: "No message of the assistant right before it asks for this call, or the call has a result already.",

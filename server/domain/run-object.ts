@@ -14,7 +14,7 @@ import { type Timing, timingOf } from "./timing.ts";
  * it is over; `queuePosition` is the current one of a queued run, else the initial one.
  */
 export function runObject(state: RunState, expiresAt: number | null, queuePosition = state.queue_position) {
-  const run = state.run!;
+  const run = state.run;
   const callOf = callsById(state.calls);
   return {
     id: run.run_id,
@@ -64,7 +64,7 @@ export const runOfSummary = (summary: string): RunObject => ({
 
 function timingObject(state: RunState): (Timing & { as_of: string }) | null {
   const { run } = state;
-  const recorded_ms = triggerOf(run!) === "fork" ? (run!.recorded_ms ?? null) : 0;
+  const recorded_ms = triggerOf(run) === "fork" ? (run.recorded_ms ?? null) : 0;
   const { as_of, ...timing } = timingOf(state, recorded_ms);
   return { ...timing, as_of: timestamp(as_of) };
 }

@@ -55,7 +55,7 @@ test("folding does not change earlier states, and may continue from any of them"
   const entries = entriesOf(...turnWithCalls(["a", null]), ...toolDone("a", 1));
   const whole = fold(entries);
   for (let cut = 0; cut <= entries.length; cut++) {
-    const before = fold(entries.slice(0, cut));
+    const before = cut === 0 ? initialState : fold(entries.slice(0, cut));
     const copy = structuredClone(before);
     expect(fold(entries.slice(cut), before)).toEqual(whole);
     expect(before).toEqual(copy);

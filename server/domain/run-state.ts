@@ -82,8 +82,16 @@ export interface OpenStep {
   started_at: number;
 }
 
-export interface RunState {
-  run: RunCreated | null;
+export interface RunState extends RunProgress {
+  run: RunCreated;
+}
+
+/** State before the first entry, which creates the run. */
+export interface InitialState extends RunProgress {
+  run: null;
+}
+
+interface RunProgress {
   seq: number;
   status: RunStatus;
   attempt: number;
@@ -133,7 +141,7 @@ export interface RunState {
   usage: RunUsage;
 }
 
-export const initialState: RunState = {
+export const initialState: InitialState = {
   run: null,
   seq: 0,
   status: "in_progress",
@@ -178,13 +186,13 @@ export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">
 
 /** Ways to update a state: set fields, append to a list, or replace an item. */
 interface Changing {
-  moved(state: RunState, to: Partial<RunState>): RunState;
+  moved(state: RunState | InitialState, to: Partial<RunState>): RunState | InitialState;
   added<T>(list: T[], item: T): T[];
   changed<T>(list: T[], index: number, item: T): T[];
 }
 
 const copied: Changing = {
-  moved: (state, to) => ({ ...state, ...to }),
+  moved: (state, to) => Object.assign({ ...state }, to),
   added: (list, item) => [...list, item],
   changed: (list, index, item) => list.with(index, item),
 };
@@ -205,26 +213,26 @@ const inPlace: Changing = {
 };
 
 /** The only place where a run changes. Recovery, the trace and the live view fold it over the journal. */
-export const apply = (before: RunState, entry: JournalEntry): RunState => changed(before, entry, copied);
+export const apply = (before: RunState | InitialState, entry: JournalEntry): RunState => changed(before, entry, copied);
 
-function changed(before: RunState, entry: JournalEntry, changing: Changing): RunState {
+function changed(before: RunState | InitialState, entry: JournalEntry, changing: Changing): RunState {
   const { seq, at } = entry;
   const to = change(before, entry, changing);
   to.seq = seq;
   to.updated_at = at;
-  const { status = before.status, run = before.run! } = to;
+  const { status = before.status, run = before.run } = to;
   if (seq === 1) Object.assign(to, stoodUntil({ ...before, status_since_ms: at }, status, at));
   else if (status !== before.status) Object.assign(to, stoodUntil(before, status, at));
   // Copied entries cost this run nothing, and a fork starts where its copied part ends.
-  if (seq <= (run!.recorded_to ?? 0)) {
+  if (run && seq <= (run.recorded_to ?? 0)) {
     to.usage = before.usage;
-    if (triggerOf(run!) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
+    if (triggerOf(run) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
   }
-  return changing.moved(before, to);
+  return requireRun(changing.moved(before, to));
 }
 
 /** Returns the fields that an entry changes. */
-function change(state: RunState, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunState> {
+function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Changing): Partial<RunState> {
   if (seq !== state.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${state.seq}.`);
   if (isOver(state.status)) throw new Error(`${event.type} after the run was ${state.status}.`);
   switch (event.type) {
@@ -288,7 +296,7 @@ function change(state: RunState, { seq, at, event }: JournalEntry, lists: Changi
     }
     case "step.completed": {
       const open = state.open.filter((step) => step.step_index !== event.step_index);
-      const next: Partial<RunState> = { open, stalls: 0 };
+      const next: Partial<RunProgress> = { open, stalls: 0 };
       if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed", lists));
       if (event.answer && event.status === "completed" && state.compacted)
         next.compacted = { ...state.compacted, after_refusal: false };
@@ -391,9 +399,9 @@ const userMessage = (id: string, at: number, content: string, images: ImageFacts
 });
 
 /** Returns the messages from the run's input on, because earlier ones are no answers of this run. */
-export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run?.earlier?.length ?? 0);
+export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run.earlier?.length ?? 0);
 
-const without = ({ to_prepare }: RunState, done: Preparation): Preparation[] =>
+const without = ({ to_prepare }: RunProgress, done: Preparation): Preparation[] =>
   to_prepare.filter((one) => one !== done);
 
 const waitFor = (call: ToolCall, waits_for: RequiredCall[]): ToolCall => ({
@@ -410,30 +418,37 @@ const blockedError = ({ guardrail, message, step_index }: GuardrailDecided): Run
   guardrail,
 });
 
-export function fold(entries: Iterable<JournalEntry>, from?: RunState): RunState {
+/** Throws if there is neither an entry nor a run. */
+export function fold(entries: Iterable<JournalEntry>, from?: RunState | InitialState): RunState {
   const folding = createFold(from);
   for (const entry of entries) folding.add(entry);
-  return folding.state;
+  return requireRun(folding.state);
+}
+
+export function requireRun(state: RunState | InitialState): RunState {
+  if (state.run === null) throw new Error("A journal begins with run.created.");
+  return state;
 }
 
 export type Fold = ReturnType<typeof createFold>;
 
 /** Folds entry by entry, each at constant cost. */
-export function createFold(from: RunState = initialState) {
+export function createFold(from: RunState | InitialState = initialState) {
   let state = withOwnLists(from);
   return {
-    add(entry: JournalEntry): void {
+    add(entry: JournalEntry): RunState {
       state = changed(state, entry, inPlace);
+      return state;
     },
     /** Valid until the next `add`. */
-    get state(): RunState {
+    get state(): RunState | InitialState {
       return state;
     },
   };
 }
 
 /** Copies the lists, so that in-place updates do not change the original. */
-const withOwnLists = (state: RunState): RunState => ({
+const withOwnLists = (state: RunState | InitialState): RunState | InitialState => ({
   ...state,
   messages: [...state.messages],
   calls: [...state.calls],
@@ -441,8 +456,11 @@ const withOwnLists = (state: RunState): RunState => ({
 });
 
 /** Returns the state after events that are not journaled yet. */
-export const applyAll = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
-  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
+export function applyAll(state: RunState | InitialState, events: readonly RunEvent[], at: number): RunState {
+  let next = state;
+  for (const event of events) next = apply(next, { seq: next.seq + 1, at, event });
+  return requireRun(next);
+}
 
 /** Returns the open step of a type of which only one can be open. */
 export const openStep = ({ open }: Pick<RunState, "open">, type: StepType): OpenStep | undefined =>
@@ -458,12 +476,12 @@ const ended = (at: number) => ({
 
 // Keep an empty finished answer, because it ends the run; without it the model would be called again.
 function answered(
-  state: RunState,
+  state: RunProgress,
   answer: ModelAnswer,
   at: number,
   finished: boolean,
   lists: Changing,
-): Partial<RunState> {
+): Partial<RunProgress> {
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
   const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts };
@@ -477,7 +495,7 @@ const waiting = (needs: Needs | null): ToolCallStatus =>
     : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
 
 /** Requests a call. A repeated request (unknown outcome) keeps its position and arguments. */
-function requested(state: RunState, request: ToolRequest, at: number, lists: Changing): Partial<RunState> {
+function requested(state: RunProgress, request: ToolRequest, at: number, lists: Changing): Partial<RunProgress> {
   const { id, needs, step_index } = request;
   if (step_index < state.steps && state.calls.some((call) => call.id === id))
     return {
@@ -501,14 +519,15 @@ function requested(state: RunState, request: ToolRequest, at: number, lists: Cha
 }
 
 function changeCall(
-  { calls }: RunState,
+  { calls }: RunProgress,
   id: string | null,
   lists: Changing,
   change: (call: ToolCall) => ToolCall,
 ): ToolCall[] {
   // The call is one of the newest, so searching from the end is fast.
   const index = id === null ? -1 : calls.findLastIndex((call) => call.id === id);
-  return index === -1 ? calls : lists.changed(calls, index, change(calls[index]!));
+  const call = calls[index];
+  return call ? lists.changed(calls, index, change(call)) : calls;
 }
 
 function settle(
@@ -523,5 +542,5 @@ function settle(
 export const pendingCalls = (state: RunState): ToolCall[] => state.calls.filter((call) => !isResolved(call));
 
 /** True if a client or person has to answer before the call continues: the call itself, or one of its child run. */
-export const waitsForSomebody = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
+export const isAwaitingAnswer = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
   needs !== null || (child !== null && child.waits_for.length > 0);

@@ -34,8 +34,8 @@ export function runSummary(
     truncated.push("output_json");
   }
   // A client can still see which calls wait, without their arguments.
-  if (isLong(rest.required_action)) {
-    rest.required_action = withoutArguments(rest.required_action!);
+  if (rest.required_action && isLong(rest.required_action)) {
+    rest.required_action = withoutArguments(rest.required_action);
     truncated.push("required_action");
   }
   if (rest.replay) rest.replay = { ...rest.replay, divergences: [] };

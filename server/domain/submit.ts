@@ -1,3 +1,4 @@
+import { requireValue } from "../lib/require-value.ts";
 import { completeCall } from "./complete-call.ts";
 import { equalJson } from "./equal.ts";
 import { AppError } from "./errors.ts";
@@ -5,7 +6,7 @@ import { limits } from "./limits.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
-import { applyAll, pendingCalls, type RunState, type RunStatus, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { applyAll, isAwaitingAnswer, pendingCalls, type RunState, type RunStatus, type ToolCall } from "./run-state.ts";
 
 /** One answer of a client (contract, section 7). `undefined` means absent; an `output` of null is an output. */
 export interface ToolAnswer {
@@ -128,7 +129,8 @@ function approve(
     needs,
   };
   if (call.needs !== "reconcile") return [decided];
-  const step = state.open.find((open) => open.tool_call_id === call.id)!;
+  const step = state.open.find((open) => open.tool_call_id === call.id);
+  if (!step) throw new Error(`The call ${call.id} has no open step.`);
   return [decided, restartStep(step, { code: "approved_again", message: "A person said to run the call again." })];
 }
 
@@ -159,13 +161,15 @@ function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
 
 /** Resumes the run, or keeps it waiting for unanswered calls with the same expiry. */
 export function waitOrGoOn(state: RunState, events: readonly RunEvent[], at: number): RunEvent {
-  const waiting = pendingCalls(applyAll(state, events, at)).filter(waitsForSomebody);
+  const waiting = pendingCalls(applyAll(state, events, at)).filter(isAwaitingAnswer);
   if (waiting.length === 0) return { type: "run.resumed" };
   return { type: "run.requires_action", required_action: requiredAction(waiting, expiry(state)) };
 }
 
 /** Returns the expiry of the run's own calls; those of child runs expire separately. */
 function expiry({ run, waiting_since, required_action }: RunState): number {
-  const own = required_action!.submit_tool_outputs.tool_calls.find(({ run_id }) => run_id === undefined);
-  return own ? Date.parse(own.expires_at) : waiting_since! + run!.action_timeout_ms;
+  const own = required_action?.submit_tool_outputs.tool_calls.find(({ run_id }) => run_id === undefined);
+  return own
+    ? Date.parse(own.expires_at)
+    : requireValue(waiting_since, "The start of the wait") + run.action_timeout_ms;
 }

@@ -52,7 +52,7 @@ export const summarySpace = (summary_max: number): number => summary_max + messa
 
 /** Tokens of the record that fit into the request. Leaves a margin, because JSON escapes can double the size. */
 function spaceFor(system: PromptMessage, before: string, state: RunState, agent: AgentSnapshot, cut: Cut): number {
-  const window = state.run?.context_window ?? null;
+  const window = state.run.context_window ?? null;
   const room = window === null ? Math.floor(cut.tokens_before / 2) : promptRoom(window, agent);
   const used = messageSize(system) + messageSize({ role: "user", content: before }) + cut.summary_max;
   return Math.max(0, Math.floor((room - used) * 0.8));

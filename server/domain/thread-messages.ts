@@ -1,3 +1,4 @@
+import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
 import { conversation, toolMessage } from "./prompt.ts";
 import type { AttachedDocument } from "./run-event.ts";
@@ -33,7 +34,7 @@ export function threadMessages({ messages, calls, error, run, documents }: RunSt
   return messages.flatMap((message): ThreadMessage[] => {
     if (message.role === "user" || message.given) {
       const it = asSaid(message, callOf);
-      return [message.id === run?.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
+      return [message.id === run.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
     }
     if (message.role === "tool") return [];
     const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
@@ -65,7 +66,7 @@ export const seededMessage = (given: EarlierMessage, at: number): ThreadMessage 
 /** Converts a message that was sent along, or is the user's. */
 function asSaid(message: Message, callOf: CallOf): ThreadMessage {
   const [prompt] = conversation({ messages: [message], calls: [] });
-  return said(message, callOf, prompt!);
+  return said(message, callOf, requireValue(prompt, "The prompt of a message"));
 }
 
 const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({

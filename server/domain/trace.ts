@@ -1,3 +1,5 @@
+import { entryOf } from "../lib/collections.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, FinishReason } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
@@ -14,7 +16,7 @@ import type {
   ToolCompleted,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { createFold, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { createFold, isAwaitingAnswer, isOver, type RunState, requireRun, type ToolCall } from "./run-state.ts";
 import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
@@ -117,12 +119,12 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   const folding = createFold();
   let told = 0; // Number of messages that earlier model calls showed as input.
 
-  const ofCall = (id: string): TraceStep => steps[stepOfCall.get(id)!]!;
+  const stepAt = (index: number): TraceStep => requireValue(steps[index], `Step ${index}`);
+  const ofCall = (id: string): TraceStep => stepAt(entryOf(stepOfCall, id));
 
   function add(entry: JournalEntry): void {
     const { event, at } = entry;
-    folding.add(entry);
-    const { state } = folding;
+    const state = folding.add(entry);
     if (event.type === "tool.requested") stepOfCall.set(event.call.id, event.call.step_index);
     switch (event.type) {
       case "step.started":
@@ -130,13 +132,13 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         if (event.step_type === "model_call") told = state.messages.length;
         break;
       case "step.restarted":
-        restarted(steps[event.step_index]!, event, at);
+        restarted(stepAt(event.step_index), event, at);
         break;
       case "step.completed":
-        completed(steps[event.step_index]!, event, at);
+        completed(stepAt(event.step_index), event, at);
         break;
       case "tool.completed":
-        answered(steps[event.step_index]!, event, at);
+        answered(stepAt(event.step_index), event, at);
         break;
       case "tool.decided": {
         const { decision, reason, arguments: edited } = event;
@@ -151,7 +153,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
       case "memory.retrieved": {
         const { query, stores, matches, failures, reranks, degradations, usage } = event;
         const output = { matches, failures, ...(reranks && { reranks }), ...(degradations && { degradations }) };
-        Object.assign(steps[event.step_index]!, {
+        Object.assign(stepAt(event.step_index), {
           input: { query, stores },
           output,
           ...(usage && { usage: usageOfRun(usage) }),
@@ -159,7 +161,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         break;
       }
       case "context.compacted":
-        compacted(steps[event.step_index]!, event, state);
+        compacted(stepAt(event.step_index), event, state);
         break;
       case "guardrail.decided":
         steps[event.step_index] = guarded(event, at, state);
@@ -174,7 +176,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   function keepRaw(entry: JournalEntry): void {
     const index = stepOf(entry, stepOfCall);
     if (index === null) return;
-    const step = steps[index]!;
+    const step = stepAt(index);
     step.raw ??= [];
     step.raw.push(entry);
   }
@@ -182,7 +184,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   return {
     add,
     trace() {
-      const { state } = folding;
+      const state = requireRun(folding.state);
       if (!isOver(state.status)) markWaiting(steps, state);
       return { steps: steps.filter(Boolean), recoveries, state };
     },
@@ -192,7 +194,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
 const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.findLast((call) => call.id === id);
 
 /** True if the newest entry was copied from another run. */
-const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run!.recorded_to ?? 0);
+const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run.recorded_to ?? 0);
 
 const usageOf = ({ usage, cost_usd, estimated }: ModelSpend): StepUsage => ({ ...usage, cost_usd, estimated });
 
@@ -229,7 +231,7 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
     input_hash,
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
-    model: step_type === "model_call" ? state.run!.model : null,
+    model: step_type === "model_call" ? state.run.model : null,
     replayed: isRecorded(state),
     retries: [],
   };
@@ -258,7 +260,7 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
     output: { verdict, message, matches },
     error: blocked ? { code: "guardrail_blocked", message } : null,
     usage: spent && usageOf(spent),
-    model: spent && state.run!.model,
+    model: spent && state.run.model,
     replayed: isRecorded(state),
     retries: [],
   };
@@ -266,7 +268,7 @@ function guarded(event: GuardrailDecided, at: number, state: RunState): TraceSte
 
 /** Input of a step that is not a tool call. */
 function ownInput({ step_type }: StepStarted, state: RunState, told: number): unknown {
-  if (step_type === "retrieval") return { query: retrievalQuery(state.run!.input), stores: null };
+  if (step_type === "retrieval") return { query: retrievalQuery(state.run.input), stores: null };
   return step_type === "compaction" ? null : modelInput(state, told);
 }
 
@@ -314,7 +316,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
   step.input = { strategy, tokens_before };
   step.output = { summary, left_out, tokens_after };
   step.usage = spent && usageOf(spent);
-  step.model = spent && state.run!.model;
+  step.model = spent && state.run.model;
 }
 
 function completed(step: TraceStep, event: StepCompleted, at: number): void {
@@ -350,6 +352,6 @@ function stepOf({ event }: JournalEntry, stepOfCall: ReadonlyMap<string, number>
 function markWaiting(steps: TraceStep[], state: RunState): void {
   for (const call of state.calls) {
     const step = steps[call.step_index];
-    if (step && waitsForSomebody(call)) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
+    if (step && isAwaitingAnswer(call)) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
   }
 }

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { notFound } from "../domain/not-found.ts";
 import { type ClientScope, nameOf, type Permission, type Scope } from "../domain/scope.ts";
+import { entryOf } from "../lib/collections.ts";
 import type { Actor } from "../storage/db/audit.ts";
 import { cachedQuery } from "./cached-query.ts";
 import type { Cors } from "./cors.ts";
@@ -37,6 +38,7 @@ export type Auth = ReturnType<typeof createAuth>;
 
 // Shared by all plugins: a request has one principal, whichever protocol it used.
 const principals = new WeakMap<Request, Principal>();
+const principalOf = (request: Request): Principal => entryOf(principals, request);
 
 /** Returns the principal of a request and counts the request against its rate limits. */
 export type Identify = ReturnType<typeof createIdentify>;
@@ -166,13 +168,13 @@ export function createAuth(
 
   /** Reads the body. A POST with a known `Idempotency-Key` ends here with the stored response. */
   async function readOnce(request: Request, access: Access): Promise<unknown> {
-    const { bytes, parse } = await (access.read ?? readJson)(request, principals.get(request)!).finally(
+    const { bytes, parse } = await (access.read ?? readJson)(request, principalOf(request)).finally(
       () => authenticate(request), // Again: the key may be revoked by the time the body is read.
     );
-    await requestQueue(nameOf(principals.get(request)!));
+    await requestQueue(nameOf(principalOf(request)));
     const parsed = parse();
     const body = parsed instanceof Promise ? await parsed : parsed; // A body parsed synchronously stays in this tick.
-    if (request.method === "POST") idempotency?.begin(request, principals.get(request)!, bytes);
+    if (request.method === "POST") idempotency?.begin(request, principalOf(request), bytes);
     return body;
   }
 
@@ -186,11 +188,11 @@ export function createAuth(
     async transform({ request, set }: Context) {
       if (!isRead(request)) return;
       admit(request, set.headers, access);
-      const turn = requestQueue(nameOf(principals.get(request)!));
+      const turn = requestQueue(nameOf(principalOf(request)));
       if (turn) await turn;
     },
     resolve({ request }: Context) {
-      const principal = principals.get(request)!;
+      const principal = principalOf(request);
       return { principal };
     },
   });

@@ -1,5 +1,6 @@
 import type { AppError } from "../domain/errors.ts";
 import { notFound } from "../domain/not-found.ts";
+import { textBefore } from "../lib/text-before.ts";
 import { validationError } from "./errors.ts";
 
 /** The server's request handler. */
@@ -60,7 +61,7 @@ function lostParts(url: string): boolean {
   return path.startsWith("/") && !path.includes("//") && path.split("/").length <= deepest;
 }
 
-const pathIn = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, "").split("?", 1)[0]!;
+const pathIn = (url: string): string => textBefore(url.replace(/^https?:\/\/[^/?#]*/i, ""), "?");
 
 /** True if the URL of a request differs from the one that was sent. */
 export const hasDotSegment = (request: Request): boolean => resolved.has(request);

@@ -1,4 +1,6 @@
 import { type Kind, prefixes } from "../domain/ids.ts";
+import { firstItem, lastItem } from "../lib/collections.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { Schema } from "./openapi-components.ts";
 
 const sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -64,15 +66,15 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name 
     anyOf?: Schema[];
   };
   if (typeof $ref === "string") {
-    const component = $ref.split("/").at(-1)!;
-    return exampleOf(schemas[component]!, schemas, name, kind || snake(component));
+    const component = componentOf($ref);
+    return exampleOf(requireValue(schemas[component], $ref), schemas, name, kind || snake(component));
   }
   if ("example" in schema) return schema.example;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return choiceOf(schema.enum, name);
-  if (anyOf) return mayBeNoObject(anyOf, schemas) ? null : exampleOf(anyOf[0]!, schemas, name);
+  if (anyOf) return mayBeNoObject(anyOf, schemas) ? null : exampleOf(firstItem(anyOf), schemas, name);
   if (properties) return objectOf(schema, properties, schemas, kind || name);
-  if (type === "array") return [exampleOf(items!, schemas, name.replace(/s$/, ""))];
+  if (type === "array" && items) return [exampleOf(items, schemas, name.replace(/s$/, ""))];
   if (type === "integer" || type === "number") return schema.minimum ?? 1;
   if (type === "boolean") return true;
   if (type === "string") return textOf(schema, pattern, name);
@@ -84,10 +86,12 @@ const snake = (component: string): string => component.replaceAll(/(?<!^)(?=[A-Z
 const choiceOf = (choices: readonly unknown[], name: string): unknown =>
   choices.find((one) => one === texts[name]) ?? choices[0];
 
+const componentOf = ($ref: string): string => lastItem($ref.split("/"));
+
 /** True if the schema is an object or null, like an error: the example is then null, its most frequent value. */
 function mayBeNoObject(choices: readonly Schema[], schemas: Record<string, Schema>): boolean {
   const isObject = ({ $ref, type }: Schema): boolean =>
-    typeof $ref === "string" ? isObject(schemas[$ref.split("/").at(-1)!]!) : type === "object";
+    typeof $ref === "string" ? isObject(requireValue(schemas[componentOf($ref)], $ref)) : type === "object";
   return choices.some(({ type }) => type === "null") && choices.some(isObject);
 }
 
@@ -103,7 +107,7 @@ function objectOf(
   for (const field of fields) {
     const about = String(made.object ?? properties.object?.const ?? place);
     const called = ["id", "type"].includes(field) ? `${about}_${field}` : field;
-    made[field] = exampleOf(properties[field]!, schemas, called);
+    made[field] = exampleOf(requireValue(properties[field], `The property ${field}`), schemas, called);
   }
   return made;
 }
@@ -114,7 +118,7 @@ function textOf({ format }: Schema, pattern: string | undefined, name: string): 
   if (format === "date-time") return time;
   if (texts[name] !== undefined) return texts[name];
   const [, about = "", last] = /^(.*)_(id|type)$/.exec(name) ?? [];
-  if (last === "type") return texts.type!;
+  if (last === "type") return requireValue(texts.type, "The example of a type");
   const kind = last && kindIn(about);
   if (kind) return `${prefixes[kind]}_${someId}`;
   return /sha256|hash$/.test(name) ? sha256 : name || "text";

@@ -1,4 +1,5 @@
 import type { Environment, Scope } from "../domain/scope.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { Db } from "../storage/db/open.ts";
 import type { idempotencyKeys } from "../storage/db/schema.ts";
 
@@ -82,4 +83,6 @@ const runOf = ({ run_id, seq, expires_at_ms }: Row): RunAnswer | null =>
   run_id === null ? null : { id: run_id, seq, expires_at_ms };
 
 const otherOf = ({ status, location, sealed, agent_ids }: Row): SealedAnswer | null =>
-  sealed === null ? null : { status: status!, location, sealed, agent_ids };
+  sealed === null
+    ? null
+    : { status: requireValue(status, "The status of a stored response"), location, sealed, agent_ids };

@@ -1,9 +1,11 @@
 import { AppError, type ErrorCode } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { arriving, BodyStopped } from "../lib/arriving.ts";
+import { firstItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { isObject } from "../lib/json.ts";
 import { markBodyReceived } from "../lib/request-body-state.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { parseJson } from "./parse-json.ts";
 import { parseJsonAsync, piece } from "./parse-json-async.ts";
 
@@ -64,12 +66,12 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of arriving(request.body!)) {
+  for await (const chunk of arriving(requireValue(request.body, "The body"))) {
     size += chunk.length;
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return chunks.length === 1 ? firstItem(chunks) : Buffer.concat(chunks);
 }
 
 // Maximum size of a slice, so that slow consumers (hashing, writing) yield in between.

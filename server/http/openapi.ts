@@ -7,6 +7,7 @@ import { ErrorBody } from "../domain/api-types/error.ts";
 import { ToolCallDelivery, WebhookEvent } from "../domain/api-types/webhook.ts";
 import { environments } from "../domain/scope.ts";
 import { build } from "../lib/build-info.ts";
+import { lastItem } from "../lib/collections.ts";
 import type { Auth } from "./auth.ts";
 import {
   type DescribedOperation,
@@ -99,7 +100,7 @@ const tags: Record<string, string> = {
   Scores: "A score says what a person or a program thinks of a run.",
   Users: "Those for whom runs are, by the `user_id` that your application gives them.",
   "Search and analytics": "What there is in a project by its words, and how its runs come along.",
-  Secrets: "A secret is a value that tools send and nobody can read.",
+  Secrets: "A secret is a value that tools send and that cannot be read.",
   Suites: "A suite pins runs, to replay them against their agents as they are now.",
   Threads: "A thread is a conversation of several runs.",
   Tools: "A tool is something that agents may call.",
@@ -142,8 +143,8 @@ const answersTo = (id: string): Record<string, unknown> =>
  */
 function typeName(id: string): string {
   const resource = id.split(".");
-  const [verb = "", ...object] = resource.pop()!.split("_");
-  const things = object.length > 1 ? [] : resource.map(singular);
+  const [verb = "", ...object] = lastItem(resource).split("_");
+  const things = object.length > 1 ? [] : resource.slice(0, -1).map(singular);
   return pascal([verb, ...things, ...object].join("_"));
 }
 

@@ -11,8 +11,10 @@ import { limits } from "../domain/limits.ts";
 import type { Scope } from "../domain/scope.ts";
 import { readTimestamp } from "../domain/time.ts";
 import { truncateResource } from "../domain/truncate-resource.ts";
+import { lastItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { oneOf } from "../lib/schema.ts";
+import { onlyRow } from "../storage/db/only-row.ts";
 import type { Db } from "../storage/db/open.ts";
 import { columnsOf, createReader, nameOf, type Relation } from "../storage/db/scoped-table.ts";
 import { cachedQuery } from "./cached-query.ts";
@@ -271,7 +273,7 @@ function windowsOf<R extends Relation>(
   const { page, scope, within = scopeCondition(scope), indexed = [], isSparse = false } = query;
   const columns = Object.keys(page.filters);
   const hasMore = page.created_at.length + page.metadata.length > 0;
-  const isFound = columns.length === 1 && indexed.includes(columns[0]!);
+  const isFound = columns.length === 1 && columns.every((column) => indexed.includes(column));
   if (!isSparse && !hasMore && (columns.length === 0 || isFound)) return;
   const [table, by] = [nameOf(query.table), query.by ?? "id"];
   return async (after, descending) => {
@@ -322,12 +324,12 @@ export async function countRows<R extends Relation>(
     const among = window ? [...conditions, window] : conditions;
     // Windows must not overlap, so each starts behind the previous one.
     const behind = from === null ? "" : "AND id < ?";
-    count += sqlite
-      .query<{ n: number }, SQLQueryBindings[]>(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM ${nameOf(query.table)}
-         WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")} ${behind} LIMIT ?)`,
-      )
-      .get(...among.flatMap(({ values }) => values), ...(from === null ? [] : [from]), most - count)!.n;
+    const counted = sqlite.query<{ n: number }, SQLQueryBindings[]>(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM ${nameOf(query.table)}
+       WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")} ${behind} LIMIT ?)`,
+    );
+    const values = among.flatMap((one) => one.values);
+    count += onlyRow(counted.get(...values, ...(from === null ? [] : [from]), most - count)).n;
     if (count >= most || !window || window.until === null) return count;
     from = window.until;
     await rest();
@@ -344,7 +346,7 @@ export function* readRows<Row, Place>(
     const rows = select(after, rowsPerRead);
     yield* rows;
     if (rows.length < rowsPerRead) return;
-    after = placeOf(rows.at(-1)!);
+    after = placeOf(lastItem(rows));
   }
 }
 

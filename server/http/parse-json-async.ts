@@ -1,7 +1,9 @@
 import { AppError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import { lastItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { endOfText } from "../lib/json-limits.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { emptySize, lossy, notJson, type ParsedSize, parseJson, tooDeep, tooManyNumbers } from "./parse-json.ts";
 
 /** Shorter bodies are parsed synchronously. */
@@ -68,7 +70,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
       open.pop();
       if (!within.value) continue;
       end(within, at);
-      putLong(open.at(-1)!, at);
+      putLong(lastItem(open), at);
     } else if (at - parsed > longest) throw tooLong();
   }
   if (open.length > 1) throw notJson();
@@ -109,13 +111,13 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
   }
 
   function put(into: Open, name: string | null, item: unknown): void {
-    const { isList, value } = into;
-    if (isList) return void (value as unknown[]).push(item);
+    const { value } = into;
+    if (name === null) return void (value as unknown[]).push(item);
     const object = value as Record<string, unknown>;
-    if (Object.hasOwn(object, name!))
-      throw lossy(`An object in it has the name ${JSON.stringify(name!.slice(0, 100))} twice.`);
-    object[name!] = item;
-    if (isNumber.test(name!) && ++into.numbers > limits.json_numbers) throw tooManyNumbers();
+    if (Object.hasOwn(object, name))
+      throw lossy(`An object in it has the name ${JSON.stringify(name.slice(0, 100))} twice.`);
+    object[name] = item;
+    if (isNumber.test(name) && ++into.numbers > limits.json_numbers) throw tooManyNumbers();
   }
 
   /** Name of the member whose value begins at `to`; null in a list, where only space may precede it. */
@@ -126,7 +128,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
     }
     const named = Buffer.concat([bytes.subarray(item, to), Buffer.from("null")]);
     const [name] = Object.keys(parseWithin(openBrace, named, { depth, most: depth, taken }, path, null) as object);
-    return name!;
+    return requireValue(name, "The name of a member");
   }
 
   function isName({ isList, itemStart: item }: Open, at: number): boolean {
@@ -212,14 +214,14 @@ function parseWithin(
   path: string,
   first: number | null,
 ): unknown {
-  const [before, after] = open === openBracket ? "[]" : "{}";
+  const [before, after] = open === openBracket ? ["[", "]"] : ["{", "}"];
   try {
-    return parseJson(Buffer.concat([Buffer.from(before!), inner, Buffer.from(after!)]), depth, most, taken);
+    return parseJson(Buffer.concat([Buffer.from(before), inner, Buffer.from(after)]), depth, most, taken);
   } catch (error) {
     if (!(error instanceof AppError) || !error.param) throw error;
-    const [, index, below] = /^(?:\[(\d+)\])?\.?(.*)$/s.exec(error.param)!;
+    const [, index, below = ""] = /^(?:\[(\d+)\])?\.?(.*)$/s.exec(error.param) ?? [];
     const own = index === undefined || first === null ? path : `${path}[${Number(index) + first}]`;
-    const param = below === "" ? own : joined(own, below!);
+    const param = below === "" ? own : joined(own, below);
     if (error.code === "invalid_json") throw new AppError(error.code, error.message, { param });
     const fault = { param, code: "forbidden_key", message: `${param}: this key is not allowed.` };
     throw new AppError("validation_failed", fault.message, { param, errors: [fault] });

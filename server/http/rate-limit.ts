@@ -1,5 +1,6 @@
 import { defaultLimits, type ProjectLimits } from "../domain/project-settings.ts";
 import type { Scope } from "../domain/scope.ts";
+import { deleteOldest } from "../lib/collections.ts";
 
 export type RateLimits = Omit<ProjectLimits, "runs_in_progress">;
 export type Bucket = keyof RateLimits;
@@ -64,7 +65,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   ): Window {
     const known = windows.get(name);
     if (known) windows.delete(name);
-    else if (windows.size >= max) windows.delete(windows.keys().next().value!);
+    else if (windows.size >= max) deleteOldest(windows);
     const window = known ?? make();
     windows.set(name, window);
     return window;

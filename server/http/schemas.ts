@@ -36,7 +36,7 @@ export const pathWith = open;
 export const Budget = named("BudgetInput", { ...anyBudget, minProperties: 1 });
 
 /** An empty request body. */
-export const NoBody = closedObject({});
+export const EmptyBody = closedObject({});
 
 /** JSON validated elsewhere. */
 export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));

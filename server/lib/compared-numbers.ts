@@ -46,9 +46,9 @@ const longest = 1000;
 
 /** Converts an exact number: integers become big integers, all others the nearest number. */
 function comparedNumber({ rawJSON }: ExactNumber): number | bigint {
-  const [, sign, whole, part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(rawJSON)!;
+  const [, sign, whole = "", part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(rawJSON) ?? [];
   const digits = `${whole}${part}`;
-  const end = whole!.length + Number(power);
+  const end = whole.length + Number(power);
   if (end > 0 && end <= longest && digits.length <= longest && /^0*$/.test(digits.slice(end)))
     return BigInt(digits.slice(0, end).padEnd(end, "0")) * (sign ? -1n : 1n);
   const nearest = Number(rawJSON);

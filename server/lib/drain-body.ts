@@ -32,8 +32,8 @@ export async function drainReader(reader: BodyReader, silent_ms = 0): Promise<vo
       silence = setTimeout(stop, size < little ? before_ms : silence_ms.within);
       const { done, value } = await reader.read();
       clearTimeout(silence);
-      if (done) return;
-      size += value!.length;
+      if (done || value === undefined) return;
+      size += value.length;
     }
     stop();
   } catch {

@@ -1,3 +1,4 @@
+import { firstItem } from "./collections.ts";
 import { type ExactNumber, holdsExactNumber, isExactNumber, mayChange, parseExact } from "./exact-numbers.ts";
 import { hasParts } from "./json.ts";
 
@@ -69,7 +70,7 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
   let tail = nothing;
 
   function take(): Buffer {
-    const all = held.length === 1 ? held[0]! : Buffer.concat(held);
+    const all = held.length === 1 ? firstItem(held) : Buffer.concat(held);
     [held, length, tail] = [[], 0, nothing];
     return all;
   }

@@ -1,3 +1,4 @@
+import { lastItem } from "./collections.ts";
 import { isExactNumber } from "./exact-numbers.ts";
 import { hasParts } from "./json.ts";
 
@@ -162,8 +163,9 @@ function findRepeatedName(text: string): string | null {
     else if (token === "}") open.pop();
     else if (name !== undefined) {
       const plain = JSON.parse(name) as string;
-      if (open.at(-1)!.has(plain)) return JSON.stringify(plain.slice(0, 100));
-      open.at(-1)!.add(plain);
+      const names = lastItem(open);
+      if (names.has(plain)) return JSON.stringify(plain.slice(0, 100));
+      names.add(plain);
     }
   }
   return null;

@@ -121,8 +121,9 @@ export class Mask {
   private sleep(): void {
     if (!this.spelled) return;
     const { spellings } = this.sought;
-    spellings.set(this.signs, spellings.get(this.signs) ?? []);
-    spellings.get(this.signs)!.push(this.spelled);
+    const idle = spellings.get(this.signs) ?? [];
+    spellings.set(this.signs, idle);
+    idle.push(this.spelled);
     this.spelled = null;
   }
 
@@ -136,10 +137,9 @@ export class Mask {
       else low = middle + 1;
     }
     const span = { from, to };
-    while (high < spans.length && spans[high]!.from < span.to) {
-      span.from = Math.min(span.from, spans[high]!.from);
-      span.to = Math.max(span.to, spans[high]!.to);
-      high++;
+    for (let next = spans[high]; next && next.from < span.to; next = spans[++high]) {
+      span.from = Math.min(span.from, next.from);
+      span.to = Math.max(span.to, next.to);
     }
     if (high === low + 1) spans[low] = span;
     else spans.splice(low, high - low, span);
@@ -148,8 +148,9 @@ export class Mask {
   /** Shows the text up to a position before which all is decided. */
   private release(to: number): string {
     let [shown, at, done] = ["", this.heldFrom, 0];
-    for (; done < this.spans.length && this.spans[done]!.to <= to; done++) {
-      const span = this.spans[done]!;
+    for (const span of this.spans) {
+      if (span.to > to) break;
+      done++;
       shown += this.held.slice(at - this.heldFrom, span.from - this.heldFrom) + hidden;
       at = span.to;
     }

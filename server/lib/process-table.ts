@@ -25,8 +25,8 @@ export function createProcessTable(folder: string | null) {
       readOr(null, (folder) => {
         const stat = lines(join(folder, `${pid}`, "stat"));
         const after = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // A name may contain anything.
-        const [user, system, pages] = [after[11], after[12], after[21]].map(Number);
-        return { resident_mb: (pages! * pageBytes()) / 2 ** 20, computed_ms: (user! + system!) * 10 };
+        const numberAt = (index: number): number => Number(after[index]);
+        return { resident_mb: (numberAt(21) * pageBytes()) / 2 ** 20, computed_ms: (numberAt(11) + numberAt(12)) * 10 };
       }),
     /** Ids of its threads; the pid itself if the system does not list threads. */
     threads: (pid: number): number[] =>

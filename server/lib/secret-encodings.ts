@@ -28,7 +28,7 @@ const schemes: Escapes[] = [
     read: (escaped) =>
       escaped.length > 2
         ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16))
-        : (controls[escaped[1]!] ?? escaped[1]!),
+        : (controls[escaped.charAt(1)] ?? escaped.charAt(1)),
   },
   {
     sign: "%",

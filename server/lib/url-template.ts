@@ -1,10 +1,13 @@
+import { entryOf } from "./collections.ts";
 import { isExactNumber } from "./exact-numbers.ts";
 
 /** A placeholder in a URL's path or query, as in `https://api.example.com/orders/{id}?view={view}`. */
 const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
 
 /** Returns the distinct placeholder names. */
-export const namesIn = (url: string): string[] => [...new Set([...url.matchAll(placeholder)].map(([, name]) => name!))];
+export const namesIn = (url: string): string[] => [
+  ...new Set([...url.matchAll(placeholder)].flatMap(([, name]) => name ?? [])),
+];
 
 /** Returns the fault of a template, or null if it is valid or has no placeholders. */
 export function templateFault(url: string): string | null {
@@ -32,7 +35,7 @@ export function fillTemplate(template: string, args: Readonly<Record<string, unk
     const text = isExactNumber(value) ? value.rawJSON : String(value);
     values.set(name, encodeURIComponent(text.toWellFormed()));
   }
-  const url = template.replace(placeholder, (_, name: string) => values.get(name)!);
+  const url = template.replace(placeholder, (_, name: string) => entryOf(values, name));
   // An argument `..` would lead to another path than the tool was made for.
   if (names.length > 0 && dotsIn(url) !== dotsIn(template))
     return { fault: "An argument in the path of the tool's URL may not be . or .." };

@@ -75,10 +75,11 @@ export function createConversations({
     user_id: principal.token ? principal.token.user_id : userId,
   });
 
-  /** Returns the thread of a chat. A token for one thread has no other. */
-  function threadOf(talk: Talk, chat: string, userId: string | null): string | null {
+  /** Returns the thread of a chat: null for an id that cannot be decoded. A token for one thread has no other. */
+  function threadOf(talk: Talk, chat: string | undefined, userId: string | null): string | null {
     const { token } = talk.principal;
-    return token?.thread_id ?? (token?.run_id ? null : chats.threadOf(talk.principal, nameOf(talk, chat, userId)));
+    if (token?.thread_id) return token.thread_id;
+    return token?.run_id || chat === undefined ? null : chats.threadOf(talk.principal, nameOf(talk, chat, userId));
   }
 
   /** Starts a run with the user's message. Removes the thread's messages after `keep` if that is given. */
@@ -212,7 +213,7 @@ export function createConversations({
     );
 
   /** Returns the active run of a chat, or null. */
-  function underWay(talk: Talk, chat: string, userId: string | null): string | null {
+  function underWay(talk: Talk, chat: string | undefined, userId: string | null): string | null {
     const { principal, agentId } = talk;
     if (!mayUse(principal, agentId)) throw notFound();
     const threadId = threadOf(talk, chat, userId);
@@ -224,7 +225,7 @@ export function createConversations({
   /**
    * Returns the newest messages of a chat, oldest first. Of an active run only the user's: the rest is in its stream.
    */
-  async function recorded(talk: Talk, chat: string, userId: string | null): Promise<Recorded[]> {
+  async function recorded(talk: Talk, chat: string | undefined, userId: string | null): Promise<Recorded[]> {
     const runId = underWay(talk, chat, userId);
     const threadId = threadOf(talk, chat, userId);
     const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };

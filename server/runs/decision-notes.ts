@@ -17,7 +17,7 @@ export function noteDecisions(audit: Audit, who: DecisionAuthor, state: RunState
   const { actor, project_id, environment, token } = who;
   if (!actor) return;
   const by = { actor, project_id, environment };
-  const { run_id, agent_id } = state.run!;
+  const { run_id, agent_id } = state.run;
 
   function note(action: string, call: ToolCall, args: unknown = call.arguments): void {
     const [proposed_arguments_sha256, arguments_sha256] = [hashOf(call.arguments), hashOf(args)];

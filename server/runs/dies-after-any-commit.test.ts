@@ -329,11 +329,7 @@ for (const [name, shape] of Object.entries(shapes))
       expectWhole(entries);
       expectRestarted(died, entries.slice(before.length));
       if (shape.guardrails) expectGuarded(entries);
-      expectPrompts(
-        entries,
-        fixture.journal.snapshot(fixture.scope, fold(entries).run!.agent_hash),
-        shape.prompt ?? [],
-      );
+      expectPrompts(entries, fixture.journal.snapshot(fixture.scope, fold(entries).run.agent_hash), shape.prompt ?? []);
       if (shape.context) expect(compactions(entries)).toEqual(compactions(original.entries));
       const recoveries = entries.filter(({ event }) => event.type === "run.recovered").length;
       expect(recoveries).toBe(died.status === "in_progress" ? 1 : 0);

@@ -43,8 +43,9 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   /** Returns the whole run if it fits on a page; else its first messages and calls, with `truncated`. */
   async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return { ...runSummary(runOfSummary(row.summary), []), messages: [], tool_calls: [] };
+    if (!journal.has(row.id, 1)) return null;
     const state = await foldInSlices(entriesOf(row.id), rest);
-    if (!state.run || !journal.has(row.id, state.seq)) return null; // It may have been deleted meanwhile.
+    if (!journal.has(row.id, state.seq)) return null; // It may have been deleted meanwhile.
     const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));
     const last_calls = journal.lastCalls(row.id);
     const isLong = byteLength(JSON.stringify(bare)) > pageRoom / 2;

@@ -1,8 +1,10 @@
 import type { Database } from "bun:sqlite";
-import type { JournalEntry, ToolRequest } from "../domain/run-event.ts";
+import { endsRun, type JournalEntry, type ToolRequest } from "../domain/run-event.ts";
 import { isOver, type RunStatus } from "../domain/run-state.ts";
 import { sourceOf, triggerOf } from "../domain/run-trigger.ts";
 import { stoodUntil } from "../domain/timing.ts";
+import { firstItem, lastItem } from "../lib/collections.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { type RunFacts, type RunProjector, startsRun } from "../storage/journal/journal.ts";
 
 /** Wall time limit of a run, and its start. */
@@ -83,7 +85,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
 
   /** Returns the facts of a run before its first entry. */
   function fresh(entries: readonly JournalEntry[]): RunFacts {
-    const { event: run } = entries[0]!;
+    const { event: run } = firstItem(entries);
     if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
     const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, model, parent_run_id } = run;
     const { timeout_ms, action_timeout_ms, depth = 0 } = run;
@@ -166,7 +168,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
     else if (event.type === "tool.decided" && event.needs)
       changeNeeds.run(event.needs, event.arguments && JSON.stringify(event.arguments), run_id, event.tool_call_id);
     else if (event.type === "tool.decided") deleteCall.run(run_id, event.tool_call_id);
-    else if (statusAfter(event.type) !== null && isOver(statusAfter(event.type)!)) deleteCalls.run(run_id);
+    else if (endsRun(event)) deleteCalls.run(run_id);
   }
 
   const wait = ({ run_id, project_id, environment }: RunFacts, call: ToolRequest, at: number) =>
@@ -178,7 +180,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
 
   /** Returns the facts after these entries. */
   function after(before: RunFacts, entries: readonly JournalEntry[]): RunFacts {
-    const { seq, at } = entries.at(-1)!;
+    const { seq, at } = lastItem(entries);
     const waits =
       before.waits || entries.some(({ event }) => event.type === "tool.requested" && event.call.needs) ? 1 : 0;
     const moved: RunFacts = { ...before, seq, at, waits };
@@ -197,7 +199,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
   return (before, entries) => {
     const run = after(before ?? fresh(entries), entries);
     if (before) update(run, entries);
-    else insert(run, entries[0]!);
+    else insert(run, firstItem(entries));
     // Most runs have no calls that wait for a client.
     if (run.waits) for (const entry of entries) projectCalls(run, entry);
     if (run.waits)
@@ -219,13 +221,13 @@ const endOf = ({ status, at }: RunFacts): number | null => (isOver(status) ? at 
 
 /** Returns the creation time; for a fork the time of its last recorded entry, because the record is older. */
 function begunAt(entries: readonly JournalEntry[]): number {
-  const [{ at, event }] = entries as [JournalEntry];
+  const { at, event } = firstItem(entries);
   const isFork = event.type === "run.created" && triggerOf(event) === "fork";
-  return isFork ? entries[(event.recorded_to ?? 1) - 1]!.at : at;
+  return isFork ? requireValue(entries[(event.recorded_to ?? 1) - 1], "The last copied entry").at : at;
 }
 
 function wallOf(entries: readonly JournalEntry[]): Wall {
-  const { event } = entries[0]!;
+  const { event } = firstItem(entries);
   return {
     max_ms: event.type === "run.created" ? (event.budget?.max_wall_ms ?? null) : null,
     started_at: begunAt(entries),

@@ -13,8 +13,10 @@ import { cachedJson } from "../http/response.ts";
 import type { Condition } from "../http/row-filter.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { estimateJsonSize } from "../lib/estimate-json-size.ts";
+import { requireValue } from "../lib/require-value.ts";
 import { createFacetFilter } from "../resources/full-text-search/facet-filter.ts";
 import type { Audit } from "../storage/db/audit.ts";
+import { onlyRow } from "../storage/db/only-row.ts";
 import type { Db } from "../storage/db/open.ts";
 import { approvals, runs } from "../storage/db/schema.ts";
 import { endedState } from "../storage/journal/ended-state.ts";
@@ -107,11 +109,13 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     bytesOf: estimateJsonSize,
   });
 
+  const headOf = (id: string) => requireValue(journal.head(id), `The run ${id}`);
+
   /** Returns the row. Throws 404 for a run of another scope, or one the viewer may not see. */
   function standing(viewer: Viewer, id: string): RunRow {
     const row = recorded(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment) ?? throwNotFound();
     requireAgent(viewer, row.agent_id);
-    if (viewer.token && !maySee(viewer, id, journal.head(id)!)) throw notFound();
+    if (viewer.token && !maySee(viewer, id, headOf(id))) throw notFound();
     return row;
   }
 
@@ -228,7 +232,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       const text = `SELECT count(*) AS n FROM (SELECT 1 FROM runs WHERE project_id = ? AND environment = ?
         AND ${where.map(({ sql }) => sql).join(" AND ")} LIMIT ${countMost})`;
       const values = [scope.project_id, scope.environment, ...where.flatMap((one) => one.values)] as string[];
-      return sqlite.query<{ n: number }, string[]>(text).get(...values)!.n;
+      return onlyRow(sqlite.query<{ n: number }, string[]>(text).get(...values)).n;
     },
     /** Number of runs a query matches, counted up to `most`. */
     counted: (scope: Viewer, query: RunQuery, most: number): Promise<number> =>
@@ -241,7 +245,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     askedBy(viewer: Viewer, callId: string): string | null {
       const found = selectAsking.get(viewer.project_id, viewer.environment, callId);
       if (!found || !mayUse(viewer, found.agent_id)) return null;
-      return !viewer.token || maySee(viewer, found.id, journal.head(found.id)!) ? found.id : null;
+      return !viewer.token || maySee(viewer, found.id, headOf(found.id)) ? found.id : null;
     },
     /** Returns the user and session of a run. */
     ownerOf: (id: string): Owner => journal.head(id) ?? { user_id: null, session_id: null },
@@ -295,7 +299,7 @@ function toApproval(row: typeof approvals.$inferSelect) {
     arguments: args,
     needs,
     created_at: timestamp(created_at_ms),
-    expires_at: timestamp(expires_at_ms!),
+    expires_at: timestamp(requireValue(expires_at_ms, "The expiry of an approval")),
     metadata: {},
     project_id,
     environment,

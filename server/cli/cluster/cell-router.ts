@@ -1,5 +1,6 @@
 import { hasDotSegment } from "../../http/dot-segments.ts";
 import type { PublicUrl } from "../../http/errors.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 import { createLeaderOnly } from "../../storage/replication/leader-only.ts";
@@ -110,7 +111,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       if (answer.ok) return answer;
       if (refusal === null || refusal.status === 503) refusal = answer;
     }
-    return refusal!;
+    return requireValue(refusal, "The answer of a cell");
   }
 
   const refusing =
@@ -169,7 +170,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         if (place.cell === own && place.project && !isMoving(place)) place = await placeOf(name, true);
         const { cell, project } = place;
         const moved = isMoving(place);
-        if (moved) return await later(request, project!, moved);
+        if (moved) return await later(request, requireValue(project, "The project"), moved);
         if (cell === own) return await handle(request);
         if (!people || !isUnknown(request) || own !== first) return await pass(request, cell, name);
         const person = personOf(request);
@@ -208,7 +209,9 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
         if (isProjects && request.method === "POST") return await create(request);
         return isProjects && request.method === "GET" ? await list(request) : await handle(request);
       });
-      const follow = refusing((request) => elsewhere(request, targetOf(request, tokens)!));
+      const follow = refusing((request) =>
+        elsewhere(request, requireValue(targetOf(request, tokens), "The target of a request")),
+      );
 
       function dispatch(request: Request): Response | Promise<Response> {
         if (hasDotSegment(request)) return handle(request); // Another node would not see the URL as it was sent.

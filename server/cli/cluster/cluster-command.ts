@@ -51,7 +51,7 @@ async function status({ cluster, json }: StatusFlags): Promise<void> {
           ["cell", "leader", "address", "epoch", "row", "log", "pages", "spares", "projects"],
           cells.map(({ cell, leader, address, epoch, head, log, pages, spares, projects }) => [
             cell,
-            leader ?? "nobody",
+            leader ?? "none",
             address ?? "",
             String(epoch),
             String(head),

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { migrations } from "../../../migrations/index.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { secretsInUrl } from "../../lib/url-secrets.ts";
 import { masterKeyId } from "../../storage/db/master-key-fingerprint.ts";
 import { ClusterError } from "../../storage/replication/cluster-error.ts";
@@ -46,7 +47,7 @@ export function planCluster(flags: ClusterFlags, plan: ListenPlan, masterKey?: s
   const scheme = plan.tls ? "https" : "http";
   return {
     url: flags.cluster,
-    passwords: secretsInUrl(address!),
+    passwords: secretsInUrl(requireValue(address, "--cluster")),
     cells,
     ttl_ms: Number(flags.clusterTtl) * 1000,
     masterKey: key,

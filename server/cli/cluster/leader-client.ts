@@ -1,5 +1,7 @@
 import type { Command } from "commander";
+import { lastItem } from "../../lib/collections.ts";
 import { direct } from "../../lib/proxy.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { createNodeSeal, nodeTls, passedHeader } from "../../storage/replication/node-auth.ts";
 import { signCommand } from "../../storage/replication/signed-commands.ts";
 import { findLeader } from "../../storage/replication/status.ts";
@@ -60,7 +62,7 @@ export async function createLeaderClient({ cluster, cell }: CellFlags) {
 export async function requestLeader(command: Command): Promise<never> {
   const leader = await createLeaderClient(command.opts<CellFlags>());
   const answer = await leader.send(commandPath, { args: argumentsOf(command) });
-  for await (const said of lines(answer.body!)) {
+  for await (const said of lines(requireValue(answer.body, "The body"))) {
     if ("code" in said) throw new AnsweredByLeader("", said.code);
     if ("stdout" in said) writeOut(said.stdout);
     else writeBeside(said.stderr);
@@ -73,8 +75,8 @@ async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<CommandC
   let text = "";
   for await (const piece of body) {
     const whole = (text + decoder.decode(piece, { stream: true })).split("\n");
-    text = whole.pop()!;
-    for (const line of whole) yield JSON.parse(line);
+    text = lastItem(whole);
+    for (const line of whole.slice(0, -1)) yield JSON.parse(line);
   }
 }
 
@@ -87,7 +89,7 @@ function argumentsOf(command: Command): string[] {
     const isGiven = ["cli", "env"].includes(command.getOptionValueSource(name) ?? "");
     if (!isGiven || ["dataDir", "cluster", "cell"].includes(name)) return [];
     const value = command.getOptionValue(name);
-    return value === true ? [option.long!] : [value].flat().map((each) => `${option.long}=${each}`);
+    return value === true ? [requireValue(option.long, name)] : [value].flat().map((each) => `${option.long}=${each}`);
   });
   return [...path, ...flags, "--", ...command.args];
 }

@@ -32,7 +32,7 @@ export async function tellLeader(
   body: Uint8Array | string,
 ): Promise<Response> {
   const leader = await directory.findLeaderOf(cell);
-  if (!leader) throw new Error(`Nobody leads the cell "${cell}".`);
+  if (!leader) throw new Error(`No node leads the cell "${cell}".`);
   const answer = await fetch(`${leader.address}${path}`, {
     method: "POST",
     body,

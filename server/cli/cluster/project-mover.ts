@@ -1,11 +1,13 @@
 import type { App } from "../../app.ts";
 import { newId } from "../../domain/ids.ts";
+import { entryOf } from "../../lib/collections.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Move, MoveStore, ParcelSize } from "../../resources/projects/moves.ts";
 import { TooLarge } from "../../resources/projects/project-archive.ts";
 import type { Project } from "../../resources/projects/store.ts";
 import { type Actor, itself } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 import type { NodeSeal } from "../../storage/replication/node-auth.ts";
@@ -73,7 +75,7 @@ export function createProjectMover(options: MoverOptions) {
     underWay.add(projectId);
     const noted = { id: newId("move"), project: projectId, name, target: to };
     try {
-      if (!(await directory.findLeaderOf(to))) throw new CliError(`Nobody leads the cell "${to}" at the moment.`);
+      if (!(await directory.findLeaderOf(to))) throw new CliError(`No node leads the cell "${to}" at the moment.`);
       if ((await directory.projects()).some((other) => other.cell === to && other.name === name))
         throw new CliError(`The cell "${to}" has a project "${name}" already.`);
       await directory.ask((sql) => noteMove(sql, leader, noted));
@@ -120,13 +122,15 @@ export function createProjectMover(options: MoverOptions) {
     const counted = db.sqlite.query<{ n: number }, [string]>(
       `SELECT coalesce(sum(seq), 0) / 20 + count(*) AS n FROM runs WHERE project_id = ?`,
     );
-    return Math.round(1000 + counted.get(project)!.n + fileBytes(project) / 20_000);
+    return Math.round(1000 + onlyRow(counted.get(project)).n + fileBytes(project) / 20_000);
   }
 
   const fileBytes = (project: string): number =>
-    db.sqlite
-      .query<{ n: number }, [string]>("SELECT coalesce(sum(bytes), 0) AS n FROM file_blobs WHERE project_id = ?")
-      .get(project)!.n;
+    onlyRow(
+      db.sqlite
+        .query<{ n: number }, [string]>("SELECT coalesce(sum(bytes), 0) AS n FROM file_blobs WHERE project_id = ?")
+        .get(project),
+    ).n;
 
   /** Retries until the project is in the other cell. Throws `CliError` with the reason once it is back in this one. */
   async function deliver(move: Move): Promise<void> {
@@ -234,7 +238,7 @@ export function createProjectMover(options: MoverOptions) {
     enter(project: string): () => void {
       inFlight.set(project, (inFlight.get(project) ?? 0) + 1);
       return () => {
-        const left = inFlight.get(project)! - 1;
+        const left = entryOf(inFlight, project) - 1;
         if (left > 0) inFlight.set(project, left);
         else inFlight.delete(project);
       };

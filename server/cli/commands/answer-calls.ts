@@ -54,7 +54,7 @@ export async function answerCall(call: PendingCall, given: Answers, signal: Abor
     return { tool_call_id, decision: /^y(es)?$/i.test(said.trim()) ? "approve" : "reject" };
   }
   const said = await ask(
-    `? Nobody knows whether this happened: ${what}\n  [r]un it again, [n]o it did not, or its output: `,
+    `? It is unknown whether this happened: ${what}\n  [r]un it again, [n]o it did not, or its output: `,
     signal,
   );
   if (/^r$/i.test(said.trim())) return { tool_call_id, decision: "approve" };

@@ -1,4 +1,5 @@
 import { parseExact } from "../../lib/exact-numbers.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { CliError } from "./exit-code.ts";
 import { readFrames, type StreamFrame } from "./read-frames.ts";
 
@@ -70,7 +71,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       const response = await ask("GET", path, { headers, signal });
       try {
         if (response.status === 204) return; // There are no further events.
-        for await (const frame of readFrames(response.body!)) {
+        for await (const frame of readFrames(requireValue(response.body, "The body"))) {
           if (frame.event === "error") throw new CliError(endOf(frame));
           yield frame;
         }

@@ -81,9 +81,10 @@ export function openBackupTarget(url: string, environment: Environment, { answer
         if (made_at !== null) found.push({ name, made_at, bytes: size ?? 0 });
       }
       continuationToken = page.nextContinuationToken;
-      more = page.isTruncated === true && continuationToken !== undefined;
-      if (more && tokens.has(continuationToken!)) throw new CliError(`${where} lists its objects without an end.`);
-      tokens.add(continuationToken!);
+      more = page.isTruncated === true;
+      if (continuationToken === undefined) break;
+      if (more && tokens.has(continuationToken)) throw new CliError(`${where} lists its objects without an end.`);
+      tokens.add(continuationToken);
     }
     return found.sort((a, b) => b.made_at - a.made_at);
   }
@@ -139,11 +140,12 @@ export function openBackupTarget(url: string, environment: Environment, { answer
     async fetch(name: string | null, file: string): Promise<string> {
       const all = name === null ? await list() : [];
       const chosen = name ?? all.find(isOurs)?.name;
+      const [newest] = all;
       if (chosen === undefined)
         throw new CliError(
-          all.length === 0
+          newest === undefined
             ? `There is no backup in ${where}`
-            : `No backup in ${where} is encrypted, and RUNNEL_BACKUP_KEY is set. Name one to take it as it is: ${where}${all[0]!.name}`,
+            : `No backup in ${where} is encrypted, and RUNNEL_BACKUP_KEY is set. Name one to take it as it is: ${where}${newest.name}`,
         );
       const handle = openSync(file, "wx", 0o600);
       const receiving = silence(piece_ms);

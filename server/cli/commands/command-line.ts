@@ -30,7 +30,9 @@ function applyOperatorsProxy(args: readonly string[]): void {
     applyProxy();
   } catch (error) {
     removeProxyEnvironment();
-    if (!isServeCommand(args) && !["doctor", "config"].includes(args[0]!)) throw usageError((error as Error).message);
+    const [command] = args;
+    if (!isServeCommand(args) && command !== "doctor" && command !== "config")
+      throw usageError((error as Error).message);
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command, Option } from "commander";
 import { describeFsError } from "../../lib/describe-fs-error.ts";
 import { platform } from "../../lib/platform.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { variableOf } from "../serve/variables.ts";
 import { type CliError, usageError } from "./exit-code.ts";
 
@@ -22,7 +23,12 @@ const ofOneCall = new Set(["json", "config"]);
  */
 export function configSettings(serve: Pick<Command, "options">): Map<string, Setting> {
   const flags = serve.options.filter((option) => !ofOneCall.has(option.name()));
-  return new Map(flags.map((option) => [option.name(), { variable: option.envVar!, fault: faultOf(option) }]));
+  return new Map(
+    flags.map((option) => {
+      const name = option.name();
+      return [name, { variable: requireValue(option.envVar, name), fault: faultOf(option) }];
+    }),
+  );
 }
 
 const faultOf =
@@ -58,8 +64,8 @@ export function inspectConfigFile(path: string, settings: ReadonlyMap<string, Se
   for (const [key, value] of Object.entries(flags)) {
     const setting = settings.get(key);
     const fault = setting ? setting.fault(value) : "is no setting";
-    if (fault) faults.push(`${key} ${fault}`);
-    else found[setting!.variable] = Array.isArray(value) ? value.join(",") : String(value);
+    if (!setting || fault) faults.push(`${key} ${fault}`);
+    else found[setting.variable] = Array.isArray(value) ? value.join(",") : String(value);
   }
   if (typeof environment !== "object" || environment === null || Array.isArray(environment))
     faults.push("environment is no table");
@@ -135,8 +141,9 @@ export function configPathIn(args: readonly string[], environment: Environment):
   const end = args.indexOf("--");
   const flags = end < 0 ? args : args.slice(0, end);
   const at = flags.findLastIndex((arg) => arg === "--config" || arg.startsWith("--config="));
-  if (at < 0) return environment.RUNNEL_CONFIG?.trim() || null;
-  return flags[at] === "--config" ? (flags[at + 1] ?? null) : flags[at]!.slice("--config=".length);
+  const flag = flags[at];
+  if (flag === undefined) return environment.RUNNEL_CONFIG?.trim() || null;
+  return flag === "--config" ? (flags[at + 1] ?? null) : flag.slice("--config=".length);
 }
 
 /**

@@ -6,6 +6,7 @@ import { storedCertificate } from "../../lib/acme/certificate-renewer.ts";
 import { build } from "../../lib/build-info.ts";
 import { type Certificate, readCertificate } from "../../lib/certificate.ts";
 import { silentLog } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
@@ -20,6 +21,7 @@ import { type DataDir, DataDirInUse, openDataDir } from "../../storage/db/data-d
 import { defaultReserve } from "../../storage/db/disk-space.ts";
 import { masterKeyId, readMasterKeyId } from "../../storage/db/master-key-fingerprint.ts";
 import { networkDisk } from "../../storage/db/network-disk.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { replicaMarker } from "../../storage/db/replica-marker.ts";
 import { DatabaseTooNew, databaseVersion } from "../../storage/db/version.ts";
@@ -162,7 +164,7 @@ const configFinding = (path: string): Finding =>
 /** Checks if the store of `RUNNEL_BACKUP_TO` responds, and the age of its newest backup. */
 const backupFinding = (serve: ServeFlags): Promise<Finding> =>
   findingLater("backups", async () => {
-    const plan = planBackups(serve, process.env)!;
+    const plan = requireValue(planBackups(serve, process.env), "The plan of backups");
     const { where, newest: newestThere, encrypts } = openBackupTarget(plan.to, process.env);
     const newest = await newestThere(Date.now());
     if (!newest) return warn(`${where} has none yet`);
@@ -228,7 +230,7 @@ async function sandboxFinding({ sandbox }: ServeFlags): Promise<Finding> {
 function installedEmbedders(dataDir: string): string[] {
   const folder = join(dataDir, "embedders");
   return ownModels(folder).map((model) => {
-    const { prefix, query_prefix } = findOwnModel(folder, model)!;
+    const { prefix, query_prefix } = requireValue(findOwnModel(folder, model), `The model ${model}`);
     return `${model} (before texts ${JSON.stringify(prefix)}, before questions ${JSON.stringify(query_prefix)})`;
   });
 }
@@ -241,7 +243,7 @@ async function embeddingFinding(dataDir: string): Promise<Finding> {
   try {
     const [vector] = await embed(defaultModel, ["Is the embedding model well?"]);
     const ms = Math.round(performance.now() - started);
-    const detail = `${defaultModel}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
+    const detail = `${defaultModel}: ${requireValue(vector, "The vector").length} dimensions, loaded and asked in ${ms} ms`;
     const others = availableModels.filter((model) => model !== defaultModel);
     return asFinding("embedding", [detail, ...others, ...installedEmbedders(dataDir)].join("; also "));
   } catch (error) {
@@ -268,18 +270,20 @@ function examine(dataDir: string, serve: ServeFlags): Finding[] {
     if (serve.tlsCert !== undefined) check("certificate", () => certificate({ tls: join(dataDir, "tls") }, serve));
     return findings;
   }
-  const { path, database } = dir;
+  const opened = dir;
+  const { path, database } = opened;
   check("lock", () => lock(path));
   const isWhole = check("database", () => version(database)) && check("integrity", () => integrity(database));
-  check("extensions", () => extensions(dir!));
+  check("extensions", () => extensions(opened));
   check("disk space", () => diskSpace(path, serve));
   check("fsync", () => fsyncTime(path));
-  check("open files", () => openFiles(dir!));
-  check("certificate", () => certificate(dir!, serve));
+  check("open files", () => openFiles(opened));
+  check("certificate", () => certificate(opened, serve));
   if (!isWhole) return findings; // A corrupt database cannot tell which key it needs.
-  const hasKey = check("master key", () => masterKey(dir!));
+  const hasKey = check("master key", () => masterKey(opened));
   // Opening an older database would migrate it.
-  if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
+  if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current")
+    check("models", () => models(opened));
   return findings;
 }
 
@@ -322,7 +326,7 @@ function extensions(dir: DataDir): Verdict {
   const db = new Database(":memory:");
   try {
     db.loadExtension(dir.vecLibrary());
-    const { vec } = db.query<{ vec: string }, []>("SELECT vec_version() AS vec").get()!;
+    const { vec } = onlyRow(db.query<{ vec: string }, []>("SELECT vec_version() AS vec").get());
     db.run("CREATE VIRTUAL TABLE words USING fts5(text)");
     return `sqlite-vec ${vec}, FTS5`;
   } finally {
@@ -364,7 +368,7 @@ function fsyncTime(path: string): Verdict {
       fsyncSync(handle);
       return performance.now() - start;
     });
-    const median = times.sort((a, b) => a - b)[2]!;
+    const median = requireValue(times.sort((a, b) => a - b)[2], "The median");
     const said = `${median.toFixed(2)} ms for 4 KB`;
     return median > slowSync_ms ? warn(`${said}: every step of a run waits for that`) : said;
   } finally {

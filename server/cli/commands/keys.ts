@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { environments, type Permission, permissions, type Scope } from "../../domain/scope.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { KeyStore } from "../../resources/keys/store.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -121,7 +122,10 @@ async function list({ dataDir, json, project, env }: ListOptions): Promise<void>
 }
 
 async function rotate(id: string, { dataDir, json, overlap, expiresIn }: RotateOptions): Promise<void> {
-  const overlap_seconds = readDuration(overlap, "--overlap", { least: 0, most: 30 * 86_400 })!;
+  const overlap_seconds = requireValue(
+    readDuration(overlap, "--overlap", { least: 0, most: 30 * 86_400 }),
+    "--overlap",
+  );
   const expires_in_seconds = readDuration(expiresIn, "--expires-in");
   const key = await withStores(dataDir, false, ({ db, keys }) =>
     keys().rotate(authorOf(db, id), id, {

@@ -58,10 +58,11 @@ export function tidyEnvironment(
   environment: Record<string, string | undefined> = process.env,
 ): void {
   for (const { envVar, required, optional } of command.options) {
-    const value = envVar === undefined ? undefined : environment[envVar]?.trim();
+    if (envVar === undefined) continue;
+    const value = environment[envVar]?.trim();
     if (value === undefined) continue;
     const isSwitch = !required && !optional;
-    if (value === "" || (isSwitch && /^(0|false|no|off)$/i.test(value))) delete environment[envVar!];
+    if (value === "" || (isSwitch && /^(0|false|no|off)$/i.test(value))) delete environment[envVar];
   }
   for (const child of command.commands ?? []) tidyEnvironment(child, environment);
 }

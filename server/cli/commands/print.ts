@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import { commandTarget } from "./command-target.ts";
 import { writeBeside, writeOut } from "./output.ts";
 
@@ -23,7 +24,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines
     .map((line) =>
       line
-        .map((cell, column) => cell.padEnd(widths[column]!))
+        .map((cell, column) => cell.padEnd(requireValue(widths[column], "The width of a column")))
         .join("  ")
         .trimEnd(),
     )

@@ -150,7 +150,7 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
   const { name: known, retention } = await onProject(dataDir, name, (projects, known) =>
-    changes ? projects.keep(known.id, env!, kept, cliActor()) : known,
+    changes && env ? projects.keep(known.id, env, kept, cliActor()) : known,
   );
   const asked = environments.filter((environment) => !env || environment === env);
   print(json, { project: known, retention }, () =>

@@ -1,3 +1,4 @@
+import { lastItem } from "../../lib/collections.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 
 /** One server-sent event. */
@@ -14,8 +15,8 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true });
     const blocks = rest.split("\n\n");
-    rest = blocks.pop()!;
-    for (const block of blocks) {
+    rest = lastItem(blocks);
+    for (const block of blocks.slice(0, -1)) {
       const frame = readBlock(block);
       if (frame) yield frame;
     }

@@ -15,7 +15,7 @@ export function parseMetrics(text: string): Sample[] {
   return text.split("\n").flatMap((line) => {
     const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
     if (name === undefined) return [];
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key!, text!]);
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((pair) => pair.slice(1));
     return [{ name, labels: Object.fromEntries(pairs) as Record<string, string>, value: Number(value) }];
   });
 }
@@ -35,7 +35,8 @@ export const rateOf = (from: Scrape, to: Scrape, name: string, labels?: Labels):
 
 /** Returns a quantile of a histogram's growth between two scrapes, as its bucket's upper bound; null without growth. */
 export function quantileOf(from: Scrape, to: Scrape, name: string, quantile: number): number | null {
-  const bounds = [...new Set(to.samples.flatMap((one) => (one.name === `${name}_bucket` ? [one.labels.le!] : [])))];
+  const buckets = to.samples.filter((one) => one.name === `${name}_bucket`);
+  const bounds = [...new Set(buckets.flatMap(({ labels }) => labels.le ?? []))];
   const counts = bounds
     .map((le) => ({ le: le === "+Inf" ? Number.POSITIVE_INFINITY : Number(le), label: le }))
     .sort((a, b) => a.le - b.le)
@@ -45,5 +46,5 @@ export function quantileOf(from: Scrape, to: Scrape, name: string, quantile: num
     });
   const all = counts.at(-1)?.n ?? 0;
   if (all === 0) return null;
-  return counts.find(({ n }) => n >= quantile * all)!.le;
+  return counts.find(({ n }) => n >= quantile * all)?.le ?? null;
 }

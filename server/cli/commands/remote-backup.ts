@@ -30,7 +30,7 @@ export async function backUpTo(url: string, flags: RemoteBackupFlags) {
   const target = openBackupTarget(url, process.env);
   setPriority(backgroundPriority);
   const newest = age === undefined ? undefined : await target.newest(Date.now());
-  if (newest && Date.now() - newest.made_at < age! * 1000)
+  if (newest && age !== undefined && Date.now() - newest.made_at < age * 1000)
     return print(json, { stored: null, newest }, () => `${target.where}${newest.name} is young enough.`);
   await withCopy(flags, async (file) => {
     const stored = await target.store(file, Date.now());

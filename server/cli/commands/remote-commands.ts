@@ -64,7 +64,7 @@ export function remoteCommands({ own, cells, seal, directory, over }: ElsewhereO
   /** Executes a command at the leader of a cell. */
   async function send(order: CommandOrder, cell: string): Promise<Response> {
     const leader = await directory.findLeaderOf(cell);
-    if (!leader) throw new CliError(`Nobody leads the cell "${cell}" at the moment.`);
+    if (!leader) throw new CliError(`No node leads the cell "${cell}" at the moment.`);
     const body = JSON.stringify(order);
     const answer = await fetch(`${leader.address}${commandPath}`, {
       method: "POST",

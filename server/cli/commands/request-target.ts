@@ -1,4 +1,5 @@
 import type { Seal } from "../../lib/seal.ts";
+import { textBefore } from "../../lib/text-before.ts";
 import { bearer } from "../../resources/keys/authenticate.ts";
 import { clientTokenMaker, isClientToken } from "../../resources/keys/client-tokens.ts";
 import { environmentOf, hashSecret } from "../../resources/keys/secret.ts";
@@ -14,7 +15,7 @@ export interface RequestTarget {
 
 /** Returns null if any cell can answer the request. */
 export function targetOf(request: Request, seal: Seal): RequestTarget | null {
-  const path = pathOf(request.url).split("?", 1)[0]!;
+  const path = textBefore(pathOf(request.url), "?");
   if (serverPaths.has(path)) return null; // Even with a token, which belongs to no project here.
   if (path.startsWith("/console/")) return { name: consoleProject.exec(path)?.[1] ?? null, people: "alone" };
   if (path.startsWith("/callbacks/")) return { name: callbackProject.exec(path)?.[1] ?? null, people: false };

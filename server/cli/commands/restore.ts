@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import { requireValue } from "../../lib/require-value.ts";
 import type { DataDir } from "../../storage/db/data-dir.ts";
 import { replicaMarker } from "../../storage/db/replica-marker.ts";
 import type { Restored } from "../../storage/db/restore.ts";
@@ -57,12 +58,15 @@ async function restoreInto(dir: DataDir, file: string | undefined, { from, force
     );
   const { undecidedOf } = await import("../../storage/db/restore-recovery.ts");
   const { fetched: whole } = undecidedOf(dir.database);
-  const fetched = file === undefined ? await (await import("./remote-backup.ts")).fetched(from!, whole) : null;
+  const fetched =
+    file === undefined
+      ? await (await import("./remote-backup.ts")).fetched(requireValue(from, "The source"), whole)
+      : null;
   try {
     const keyFile = join(dir.path, "master.key");
     const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
     const masterKey = hasKey ? dir.masterKey(process.env) : null;
-    const restored = restore(file ?? fetched!.file, dir.database, { force, masterKey });
+    const restored = restore(file ?? requireValue(fetched, "The backup").file, dir.database, { force, masterKey });
     print(json, { path: dir.database, ...restored }, () => told(dir.database, keyFile, restored));
   } finally {
     fetched?.remove();

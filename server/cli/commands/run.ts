@@ -89,7 +89,7 @@ async function answer(client: ApiClient, id: string, { answers, asking }: Follow
     if (asking.signal.aborted) return;
     if (!given)
       throw new CliError(
-        `The run ${id} waits for the tool ${printable(call.tool)} (${call.id}, needs ${call.needs}), and nobody is here to answer. ` +
+        `The run ${id} waits for the tool ${printable(call.tool)} (${call.id}, needs ${call.needs}), and no terminal is there to ask at. ` +
           `--output or --decision answer beforehand.`,
       );
     tool_outputs.push(given);

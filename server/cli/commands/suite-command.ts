@@ -10,7 +10,7 @@ export function suiteCommand(): Command {
   suite
     .command("run")
     .description(
-      "replay a suite; the exit code is 1 when something comes out otherwise, 2 when nobody knows; Ctrl-C cancels",
+      "replay a suite; the exit code is 1 when something comes out otherwise, 2 when that is unknown; Ctrl-C cancels",
     )
     .argument("<suite>", "the suite's id (sui_…), or its name")
     .addOption(

@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import { createLeaderClient } from "../cluster/leader-client.ts";
 import { type ClientFlags, openProbe } from "./client-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
@@ -47,7 +48,9 @@ async function openScraper(flags: TopFlags): Promise<() => Promise<Scrape>> {
 const atLeader =
   ({ cluster, cell }: TopFlags) =>
   async (): Promise<string> =>
-    await (await (await createLeaderClient({ cluster: cluster!, cell })).read("/metrics")).text();
+    await (
+      await (await createLeaderClient({ cluster: requireValue(cluster, "--cluster"), cell })).read("/metrics")
+    ).text();
 
 async function atServer({ metricsToken, ...flags }: TopFlags): Promise<() => Promise<string>> {
   const { url, unproven, ask } = await openProbe(flags, "/metrics");

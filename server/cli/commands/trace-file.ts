@@ -3,6 +3,7 @@ import { capsuleLimits, sqliteMagic } from "../../domain/capsule-format.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { TraceStep } from "../../domain/trace.ts";
 import { parseJson } from "../../http/parse-json.ts";
+import { firstItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createForeignFold, InvalidRun } from "../../resources/traces/import-fold.ts";
 import { type ForeignRun, readCapsuleContent, readTraceExport } from "../../resources/traces/import-run.ts";
@@ -58,12 +59,12 @@ async function shown(runs: readonly ForeignRun[]): Promise<ShownTrace> {
     for (const entry of entries) fold.add(entry);
     return { run_id, parent_run_id, trace: fold.trace() };
   });
-  const [root] = traced;
-  const { project_id, environment } = root!.trace.state.run!;
+  const root = firstItem(traced);
+  const { project_id, environment } = root.trace.state.run;
   const steps: TraceStep[] = [];
   const childOf = (subagent: { run_id: string }, parent: string) =>
     traced.find(({ run_id, parent_run_id }) => run_id === subagent.run_id && parent_run_id === parent) ?? null;
-  for await (const step of nestedSteps(root!, childOf)) steps.push(step);
-  const summary = traceSummary({ id: root!.run_id, project_id, environment }, root!.trace);
+  for await (const step of nestedSteps(root, childOf)) steps.push(step);
+  const summary = traceSummary({ id: root.run_id, project_id, environment }, root.trace);
   return Object.assign(summary, { steps, steps_has_more: false });
 }

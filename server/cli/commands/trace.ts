@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { isId } from "../../domain/ids.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { type ClientFlags, openClient } from "./client-options.ts";
 import { CliError } from "./exit-code.ts";
 import { print } from "./print.ts";
@@ -17,7 +18,7 @@ async function fetchTrace(run: string, flags: ClientFlags): Promise<ShownTrace> 
   const path = `/traces/${run}?limit=100&include=subagents`;
   const whole = await client.get<ShownTrace>(path);
   while (whole.steps_has_more) {
-    const page = await client.get<ShownTrace>(`${path}&starting_after=${whole.steps.at(-1)!.id}`);
+    const page = await client.get<ShownTrace>(`${path}&starting_after=${lastItem(whole.steps).id}`);
     whole.steps.push(...page.steps);
     whole.steps_has_more = page.steps_has_more;
   }

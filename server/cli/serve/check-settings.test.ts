@@ -16,7 +16,7 @@ test("an issuer that has another name or does not respond is reported", async ()
     `at ${issuer.url}, or by a password; it leads back to https://runs.example.com`,
   );
   expect(await look("sign-in", { ...client, RUNNEL_OIDC_ISSUER: issuer.url, RUNNEL_LOCAL_ACCOUNTS: "off" })).toBe(
-    `at ${issuer.url}, nobody by a password; it leads back to https://runs.example.com`,
+    `at ${issuer.url}, no user by a password; it leads back to https://runs.example.com`,
   );
   using renamed = Bun.serve({
     hostname: "127.0.0.1",

@@ -25,7 +25,7 @@ export const settingChecks: Record<string, SettingCheck> = {
     const settings = oidcSettings(flags);
     if (!settings) return null;
     const { issuer } = (await reached(settings.issuer, discoverIssuer(settings))).serverMetadata();
-    const passwords = flags.localAccounts === "off" ? "nobody by a password" : "or by a password";
+    const passwords = flags.localAccounts === "off" ? "no user by a password" : "or by a password";
     return describeRedirect(flags, `at ${issuer}, ${passwords}`);
   },
   mail: async (flags) => {

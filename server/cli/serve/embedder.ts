@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { silentLog } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { addOwnModel } from "../../runtime/retrieval/embeddings/add-own-model.ts";
 import { availableModels, builtInModels } from "../../runtime/retrieval/embeddings/models.ts";
 import { findOwnModel, ownModels, ownPrefix } from "../../runtime/retrieval/embeddings/own-models.ts";
@@ -39,7 +40,8 @@ export async function add(
 export function list({ dataDir, json }: DataFlags): void {
   const inside = availableModels.map((model) => ({ model, dimensions: builtInModels[model].dimensions }));
   const folder = folderOf(dataDir);
-  const own = ownModels(folder).map((model) => ({ model, dimensions: findOwnModel(folder, model)!.dimensions }));
+  const factsOf = (model: string) => requireValue(findOwnModel(folder, model), `The model ${model}`);
+  const own = ownModels(folder).map((model) => ({ model, dimensions: factsOf(model).dimensions }));
   const data = [...inside, ...own];
   print(json, { object: "list", data }, () =>
     table(

@@ -5,6 +5,7 @@ import { head_bytes } from "../../http/header-size-limit.ts";
 import type { Certificate } from "../../lib/certificate.ts";
 import type { Log } from "../../lib/log.ts";
 import { isBodyReceived } from "../../lib/request-body-state.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { nodeName } from "../../storage/replication/node-auth.ts";
 import { CliError } from "../commands/exit-code.ts";
 import { forwardConnections } from "./socket-takeover.ts";
@@ -63,7 +64,7 @@ const retireShared_ms = 200;
 export function createListener(options: ListenerOptions): Listener {
   const open = (certificate: Certificate | null, port: number): Door => openDoor({ ...options, certificate, port });
   let current = takePort(options, () => open(options.certificate, options.port));
-  const port = current.server.port!;
+  const port = requireValue(current.server.port, "The port");
   if (options.beside) takeConnections(port, current.server);
   let led: boolean | undefined; // True if new connections go to the newest of several listeners.
   /** Replaced listeners that still have connections: a stream lives as long as its run. */

@@ -1,6 +1,7 @@
 import type { Certificate } from "../../lib/certificate.ts";
 import type { Log } from "../../lib/log.ts";
 import { keepConnectionOpen } from "../../lib/request-body-state.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { DataDir } from "../../storage/db/data-dir.ts";
 import { type CertificateSource, openCertificate } from "./certificate-source.ts";
 import type { ListenPlan } from "./listen-plan.ts";
@@ -118,9 +119,10 @@ function refusePlain({ host, port, answer, handle, beside }: RefusePlainOptions)
   };
   const listen = () => Bun.serve({ ...listenDefaults, hostname: host, port, fetch });
   const server = takePort({ host, port, beside }, listen, "--http-port");
-  if (beside) takeConnections(server.port!, server);
+  const taken = requireValue(server.port, "The port");
+  if (beside) takeConnections(taken, server);
   return {
-    port: server.port!,
+    port: taken,
     has: (request) => peers.has(request),
     peerOf: (request) => peers.get(request) ?? null,
     stop: () => server.stop(true),

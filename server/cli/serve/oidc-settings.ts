@@ -21,17 +21,18 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-domains": flags.oidcDomains };
   const other = { "--oidc-name": flags.oidcName, "--oidc-trust-email": flags.oidcTrustEmail };
   const given = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
-  if (given.length === 0) {
+  const [first] = given;
+  if (!first) {
     if (flags.localAccounts === "off")
       throw new SettingLacking(
-        "--local-accounts off needs an issuer to sign in at: --oidc-issuer. Nobody could sign in.",
+        "--local-accounts off needs an issuer to sign in at: --oidc-issuer. No user could sign in.",
       );
     return null;
   }
   const missing = Object.entries(whole).flatMap(([flag, value]) => (value ? [] : [flag]));
   if (!issuer || !clientId || !clientSecret)
     throw new SettingLacking(
-      `Signing in at an issuer also needs ${new Intl.ListFormat("en").format(missing)}, beside ${given[0]![0]}.`,
+      `Signing in at an issuer also needs ${new Intl.ListFormat("en").format(missing)}, beside ${first[0]}.`,
     );
   const { host } = checkedIssuer(issuer);
   // Without a domain, any user of the issuer could enter an invited person's address in their profile and sign in as

@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from "node:fs";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { selfCommand } from "../../lib/self-command.ts";
 import { type Ballast, createBallast } from "../../storage/db/ballast.ts";
 import { faultsOf } from "../../storage/db/check.ts";
@@ -161,6 +162,6 @@ export function readReserve(text: string): Reserve {
   const [, digits, unit] = /^(\d{1,15}(?:\.\d+)?) ?([KMGT]B|%)?$/i.exec(text.trim()) ?? [];
   if (digits === undefined) throw usageError(`--min-free-space takes 512MB, 2GB or 5%, not "${text}".`);
   if (unit === "%") return (disk_bytes) => (disk_bytes * Number(digits)) / 100;
-  const bytes = Number(digits) * units[(unit ?? "").toUpperCase()]!;
+  const bytes = Number(digits) * requireValue(units[(unit ?? "").toUpperCase()], "The unit");
   return () => bytes;
 }

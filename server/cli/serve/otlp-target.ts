@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import { type OtlpProtocol, otlpProtocols } from "../../resources/traces/otlp-encoding.ts";
 import type { OtlpTarget } from "../../resources/traces/otlp-post.ts";
 import { usageError } from "../commands/exit-code.ts";
@@ -89,8 +90,8 @@ function readPairs(environment: Environment, name: string, set: (key: string, va
   const pairs = (environment[name] ?? "").split(",").filter((pair) => pair.trim() !== "");
   for (const pair of pairs) {
     try {
-      const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair)!;
-      set(key!, decodeURIComponent(value!));
+      const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+      set(requireValue(key, "The name"), decodeURIComponent(requireValue(value, "The value")));
     } catch {
       throw usageError(`${name} is no list such as authorization=Bearer%20key,x-tenant=a.`); // The message does not quote the value.
     }

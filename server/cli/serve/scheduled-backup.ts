@@ -1,5 +1,6 @@
 import { setPriority } from "node:os";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { selfCommand } from "../../lib/self-command.ts";
 import type { BackupState } from "../../services/metrics/gauges.ts";
 import { getMetadata, setMetadata } from "../../storage/db/metadata.ts";
@@ -33,7 +34,7 @@ export function planBackups(
     return null;
   }
   openBackupTarget(backupTo, environment);
-  const every_s = readDuration(backupEvery, "--backup-every", { least: 60 })!;
+  const every_s = requireValue(readDuration(backupEvery, "--backup-every", { least: 60 }), "--backup-every");
   return { to: backupTo, every_s, keep: readKeep(backupKeep, "--backup-keep") };
 }
 
@@ -117,7 +118,7 @@ export function backUpRegularly(
     ]);
     if (code !== 0) throw new Error(complaint.trim().slice(0, 1000));
     const { stored, newest } = JSON.parse(said) as BackupEvents;
-    state.last_success_ms = (stored ?? newest!).made_at;
+    state.last_success_ms = requireValue(stored ?? newest, "The newest backup").made_at;
     note(newestFact, state.last_success_ms);
     if (stored) log.info("a backup was stored and read back", { to, name: stored.name, bytes: stored.bytes });
     // At most one interval: if the clock was set back, the newest backup is in the future.

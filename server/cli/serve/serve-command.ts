@@ -82,7 +82,7 @@ export const serveCommand = (): Command =>
     .addOption(option("--oidc-domains <list>", "domains of mail addresses that may sign in, with commas"))
     .addOption(option("--oidc-trust-email", "addresses of these domains count where the issuer does not verify them"))
     .addOption(
-      option("--local-accounts <switch>", "off: nobody signs in by a password", {
+      option("--local-accounts <switch>", "off: no user signs in by a password", {
         choices: ["on", "off"],
         default: "on",
       }),

@@ -66,11 +66,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
     rehearse: (dir) => rehearse(compose, dir),
   });
   let node: LeadingNode | null = null;
-  const lead = async (dir: DataDir) => {
-    node = await leadNode({ cluster: cluster!, plan, dir, log: plainLog, publicUrlAt, told });
-    return node.lead.ship;
-  };
-  const storage = await openStorage({ ...flags, reserve: settings.reserve }, plainLog, cluster ? lead : undefined);
+  const lead =
+    cluster &&
+    (async (dir: DataDir) => {
+      node = await leadNode({ cluster, plan, dir, log: plainLog, publicUrlAt, told });
+      return node.lead.ship;
+    });
+  const storage = await openStorage({ ...flags, reserve: settings.reserve }, plainLog, lead ?? undefined);
   const { dir, db, log } = storage;
   const leading = node as LeadingNode | null;
   const routed = await leading?.lead.route(db.sqlite);
@@ -115,14 +117,14 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const { personOf, staysSignedIn } = app;
   await movers?.mover.resume();
   entrance.letIn(
-    movers && routed
-      ? leading!.others!.lead({
+    leading?.others && movers && routed
+      ? leading.others.lead({
           routes: routed,
           handle,
           mover: movers.mover,
           personOf,
           staysSignedIn,
-          sure: leading!.waysOut.waitUntilSynced,
+          sure: leading.waysOut.waitUntilSynced,
         })
       : handle,
   );
@@ -162,10 +164,10 @@ export async function serve(flags: ServeFlags): Promise<never> {
   try {
     print(flags.json, greeting, () => startupBanner(greeting));
   } catch (error) {
-    log.warn("nobody reads what the start tells", { error }); // The parent may be gone; the server continues.
+    log.warn("the output of the start has no reader", { error }); // The parent may be gone; the server continues.
   }
-  process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
-  process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
+  process.on("uncaughtException", (error) => log.error("an error was not caught", { error }));
+  process.on("unhandledRejection", (error) => log.error("a rejected promise was not handled", { error }));
   tellSystemd("READY=1");
   const endWork = async () => void (await Promise.all([backups?.stop(), app.stop()]));
   const end = await Promise.race([told, followed]);
@@ -229,10 +231,11 @@ function createComposer(settings: Settings) {
       cluster: node?.lead.ship.figures,
       personOf: node?.entrance.personOf,
       projectsElsewhere: node?.others?.projectsElsewhere,
-      ...(backups && {
-        backups: backups.state,
-        lastBackup: { made_ms: backups.newest_ms, most_ms: oldBackup_ms(backupPlan!) },
-      }),
+      ...(backups &&
+        backupPlan && {
+          backups: backups.state,
+          lastBackup: { made_ms: backups.newest_ms, most_ms: oldBackup_ms(backupPlan) },
+        }),
       clusterStatus: node?.lead,
       failover: node?.lead.failover,
       certificateEnds: () => entrance.certificate()?.expires_at_ms ?? null,
@@ -277,7 +280,7 @@ function createHandle({ app, db, dir, leading, movers, publicUrl }: Handling): H
   const commands = createLeaderCommands({
     seal: leading.seal,
     stores: storesOf(db, dir),
-    elsewhere: movers && leading.others!.command(movers.mover),
+    elsewhere: movers && leading.others?.command(movers.mover),
     move: movers?.mover.move,
     backups: app.backups,
   });

@@ -414,7 +414,7 @@ const own: Record<string, Sentences> = {
     environment: "The environment in which it was done; null where it is of no project.",
     project_id: "The project in which it was done; null where it is of none.",
     request_id: "The request by which it was done; null where it was none.",
-    metadata: "Always empty: nobody can write to an entry.",
+    metadata: "Always empty: entries cannot be changed.",
   },
   AuditEntryActor: { type: "Whether a key, a person or the command line did it.", id: "The id of that key or person." },
   AuditEntryTarget: { type: "What it was done to.", id: "The id of what it was done to." },
@@ -446,7 +446,7 @@ const own: Record<string, Sentences> = {
     threads: "Conversations, with the names that clients gave them.",
     memory_entries: "Texts and files in stores of scope `user`, and of the user's sessions.",
     memory_keys: "Keys in such stores.",
-    files: "What tools made in the runs, and documents that nobody else's runs were given.",
+    files: "What tools made in the runs, and documents that no other user's runs were given.",
     schedules: "Schedules whose runs were for the user.",
   },
   Erasure: {
@@ -706,7 +706,7 @@ const own: Record<string, Sentences> = {
   Score: {
     agent_id: "The agent of the run.",
     author_id:
-      "Who gave it: the `user_id` of a client token, or a person at the dashboard. Null: an API key, or nobody in particular.",
+      "Who gave it: the `user_id` of a client token, or a person at the dashboard. Null: an API key, or no particular person.",
     comment: "The comment; null: none.",
     name: "What is scored. People who chat give `feedback`, from 0, which is bad, to 1, which is good.",
     source: "Whether it was given with a client token, with an API key or at the dashboard.",

@@ -168,12 +168,12 @@ test.each(corpus)("the events of $name fold to the same state as the journal", (
   const state = fold(entries);
   const view = foldFrames(
     emptyRunView,
-    entries.map((entry) => frameOf(state.run!.run_id, entry) as unknown as RunFrame),
+    entries.map((entry) => frameOf(state.run.run_id, entry) as unknown as RunFrame),
   );
   expect(view.status).toBe(state.status);
   if (isOver(state.status)) expect(view.output).toBe(state.output);
   // Copied entries cost nothing, whatever their last event says.
-  if (isOver(state.status) && !state.run!.recorded_to) expect(view.usage).toEqual(state.usage);
+  if (isOver(state.status) && !state.run.recorded_to) expect(view.usage).toEqual(state.usage);
   if (state.status !== "cancelled") expect(view.error).toEqual(state.error);
   const calls = view.parts.filter((part) => part.kind === "tool");
   expect(calls.map(({ id, tool, result = null }) => ({ id, tool, result }))).toEqual(

@@ -1,3 +1,4 @@
+import { requireValue } from "../require-value.ts";
 import { createFairSemaphore, type FairOptions } from "./fair-semaphore.ts";
 import { createRoundRobin } from "./round-robin.ts";
 
@@ -20,7 +21,7 @@ export function createFairQueue(options: FairOptions): FairQueue {
   const lines = createRoundRobin<() => void>();
 
   function advance(): void {
-    for (let owner = next(); owner !== null; owner = next()) lines.next(owner)!();
+    for (let owner = next(); owner !== null; owner = next()) requireValue(lines.next(owner), "A job of the owner")();
   }
 
   const next = (): string | null => places.next(lines.owners());

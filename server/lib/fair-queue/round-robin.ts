@@ -30,11 +30,11 @@ export function createRoundRobin<T>(): FairLines<T> {
     },
     next(owner = lines.keys().next().value) {
       const line = owner === undefined ? undefined : lines.get(owner);
-      if (!line) return undefined;
-      const [first] = line;
-      line.delete(first!);
-      lines.delete(owner!);
-      if (line.size > 0) lines.set(owner!, line); // Behind the others.
+      const [first] = line ?? [];
+      if (owner === undefined || !line || first === undefined) return undefined;
+      line.delete(first);
+      lines.delete(owner);
+      if (line.size > 0) lines.set(owner, line); // Behind the others.
       return first;
     },
     owners: () => lines.keys(),

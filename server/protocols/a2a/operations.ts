@@ -5,6 +5,7 @@ import type { Api } from "../../http/internal-client.ts";
 import type { Base } from "../../http/module.ts";
 import type { Principal } from "../../http/principal.ts";
 import { sha256 } from "../../lib/hash.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { toSafeString } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { RunWebhooks } from "../../resources/webhooks/run-webhooks.ts";
@@ -195,7 +196,8 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     },
 
     async getExtendedAgentCard({ principal, agentId }) {
-      return cardOf(agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId)!, publicUrl());
+      const agent = agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId);
+      return cardOf(requireValue(agent, `The agent ${agentId}`), publicUrl());
     },
 
     async createTaskPushNotificationConfig(asked) {

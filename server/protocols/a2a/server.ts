@@ -6,6 +6,7 @@ import type { Principal } from "../../http/principal.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { hashJson } from "../../lib/hash.ts";
 import { hasParts, isObject } from "../../lib/json.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import type { Wrap } from "./dialect.ts";
@@ -95,7 +96,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
           ? await bodyOf(request)
           : ((await inCamelCase(Object.fromEntries(searchParams))) as Json);
       const wrap: Wrap = (message) => ("error" in message ? message.error.http() : message.result);
-      const result = await operationNamed(name)!({ request, principal, agentId, params: { ...body, ...of }, wrap });
+      const operate = requireValue(operationNamed(name), name);
+      const result = await operate({ request, principal, agentId, params: { ...body, ...of }, wrap });
       return result instanceof Response ? result : json(200, result, undefined, typeFor(request));
     } catch (thrown) {
       const error = asA2a(thrown);

@@ -72,13 +72,15 @@ export function readInput(body: RunAgentInput): Said | Answered | Told {
   const last = messages[place];
   if (last?.role !== "user") return { do: "tell" };
   const saw = messages.findLastIndex(({ id }) => runIn(id) !== null);
+  const seen = messages[saw];
+  const keep = seen && runIn(seen.id);
   const isOne = messages.slice(saw + 1).filter(({ role }) => role === "user").length === 1;
   return {
     do: "say",
     place,
     context: contextOf(body),
     run: { input: inputOf(last, `messages[${place}]`), ...toolsOf(body) },
-    ...(saw >= 0 && isOne && { keep: runIn(messages[saw]!.id)! }),
+    ...(keep && isOne && { keep }),
   };
 }
 

@@ -4,6 +4,7 @@ import { notFound } from "../../domain/not-found.ts";
 import { invalid } from "../../http/errors.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
+import { firstItem } from "../../lib/collections.ts";
 import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
@@ -61,7 +62,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     });
     const [first] = asking;
     if (!first)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: answers[0]!.place });
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: firstItem(answers).place });
     const other = asking.find(({ runId }) => runId !== first.runId);
     if (other) throw invalid(other.place, "Answers go to one run at a time.");
     const named = (param: string): string =>

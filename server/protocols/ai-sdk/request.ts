@@ -3,6 +3,7 @@ import type { Fault } from "../../domain/errors.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { JsonObject, Subject } from "../../http/schemas.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { open } from "../../lib/schema.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
@@ -71,7 +72,7 @@ export interface Answered {
 /** Reads a request. Only its last message is new; the earlier ones are stored already. */
 export function readMessages({ messages, trigger, messageId }: SendMessages): Said | Answered {
   const place = messages.length - 1;
-  const { id, role, parts } = messages[place]!;
+  const { id, role, parts } = lastItem(messages);
   const at = `messages[${place}]`;
   if (role === "assistant") return { do: "answer", run_id: runIn(id), ...answersOf(parts, at) };
   if (role !== "user") throw invalid(`${at}.role`, "The last message is the user's or the assistant's.");

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
+import { firstItem } from "../../lib/collections.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
 import { readerOf } from "../openai/api-calls.ts";
@@ -54,11 +55,11 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
   }
 
   async function answer(talk: Talk, { run_id, answers, places }: Answered): Promise<Response> {
-    const runId = run_id ?? conversations.askedBy(talk, answers[0]!.tool_call_id);
+    const runId = run_id ?? conversations.askedBy(talk, firstItem(answers).tool_call_id);
     const named = (param: string): string =>
       param.replace(/^tool_outputs\[(\d+)\](?:\.tool_call_id)?/, (_, index) => places[Number(index)] ?? "messages");
     if (runId === null)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: places[0]! });
+      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: firstItem(places) });
     const { from, asked } = await conversations.answer(talk, runId, answers, named);
     return follow(talk, runId, from, asked.map(keyOf));
   }
@@ -71,7 +72,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
   }
 
   const underWay = (talk: Talk, sent: Sent): string | null =>
-    conversations.underWay(talk, sent.params.chat!, userIn(sent));
+    conversations.underWay(talk, sent.params.chat, userIn(sent));
 
   async function resume(sent: Sent): Promise<Response> {
     const talk = talkOf(sent);
@@ -84,7 +85,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
   /** Returns the messages so far. Of an active run only the user's: the rest is in its stream. */
   async function messages(sent: Sent): Promise<object> {
     const talk = talkOf(sent);
-    const chat = sent.params.chat!;
+    const chat = sent.params.chat;
     return { id: chat, messages: uiMessages(await conversations.recorded(talk, chat, userIn(sent))) };
   }
 

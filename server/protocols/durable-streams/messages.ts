@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import { offsetAfter } from "./offset.ts";
 
 /** A stretch of a run's events: JSON texts, and the offset after the last one. */
@@ -15,7 +16,7 @@ export function messagesIn(text: string): Stretch {
   let next: string | null = null;
   for (const [, name, id, data] of text.matchAll(event)) {
     messages.push(`{"event":${JSON.stringify(name)},"id":"${id}","data":${data}}`);
-    next = offsetAfter(id!);
+    next = offsetAfter(requireValue(id, "The id of an event"));
   }
   return { messages, next };
 }

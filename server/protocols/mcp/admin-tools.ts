@@ -1,4 +1,5 @@
 import type { DescribedOperation } from "../../http/describe-operations.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { toSafeString } from "../../lib/safe-string.ts";
 import type { Params } from "./protocol.ts";
 
@@ -35,7 +36,8 @@ export interface AdminTool {
 export const adminTools = (operations: readonly DescribedOperation[]): Map<string, AdminTool> =>
   new Map(
     operationIds.map((id) => {
-      const tool = toolOf(operations.find((operation) => operation.id === id)!);
+      const operation = operations.find((each) => each.id === id);
+      const tool = toolOf(requireValue(operation, `The operation ${id}`));
       return [tool.shown.name, tool];
     }),
   );
@@ -56,7 +58,8 @@ function toolOf({ id, method, path, summary, description, parameters, takes }: D
     ...body.properties,
   };
   const required = [...named.filter((one) => one.required).map((one) => one.name), ...(body.required ?? [])];
-  const properties = Object.fromEntries([...places.keys()].map((name) => [name, plain(schemas[name]!)]));
+  const schemaOf = (name: string) => plain(requireValue(schemas[name], `The schema of ${name}`));
+  const properties = Object.fromEntries([...places.keys()].map((name) => [name, schemaOf(name)]));
   return {
     shown: {
       name: id.replaceAll(".", "_"),

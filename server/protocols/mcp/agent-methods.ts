@@ -68,7 +68,10 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     if (run.agent_id !== agent.id) throw invalidParams("requestState: this is of another tool.");
     const { seq } = runs.standing(principal, run_id);
     const given = (params.inputResponses ?? {}) as Record<string, Params | null>;
-    const answers = callsOf(run).flatMap((call) => (given[call.id] ? [outputOf(call, given[call.id]!)] : []));
+    const answers = callsOf(run).flatMap((call) => {
+      const response = given[call.id];
+      return response ? [outputOf(call, response)] : [];
+    });
     const now = answers.length > 0 ? await submit(request, run_id, answers) : run;
     if (now.status === "requires_action") return waiting({ run_id }, peer, callsOf(now));
     // If the run is over, the retry gets its end.

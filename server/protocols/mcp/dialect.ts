@@ -3,6 +3,7 @@ import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import type { AppError } from "../../domain/errors.ts";
 import type { RequiredCall } from "../../domain/run-event.ts";
 import { isObject } from "../../lib/json.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import { eventId, type RunCall } from "./event-id.ts";
 import { errorOf, notificationOf, type Peer, requestOf, resultOf, sessionVersions, thrownAs } from "./protocol.ts";
@@ -29,7 +30,7 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
     calls.map((each, index) =>
       say(
         index === calls.length - 1 ? seq : seq - 1,
-        requestOf(questionId(run_id, each.id), "elicitation/create", questionOf(each)!),
+        requestOf(questionId(run_id, each.id), "elicitation/create", askedBy(each)),
       ),
     );
 
@@ -68,6 +69,8 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
 const canAsk = (peer: Peer, calls: readonly RequiredCall[]): boolean =>
   peer.elicits && calls.every((call) => questionOf(call) !== null);
 
+const askedBy = (call: RequiredCall) => requireValue(questionOf(call), `The question of ${call.id}`);
+
 /** True if a waiting run ends the response, because the client cannot be asked on the same stream. */
 const isFinal = (peer: Peer, calls: readonly RequiredCall[]): boolean => peer.session === null || !canAsk(peer, calls);
 
@@ -79,7 +82,7 @@ export const inVersion = (peer: Peer, result: object): object =>
 export function waiting({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
   if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
   const inputRequests = Object.fromEntries(
-    calls.map((call) => [call.id, { method: "elicitation/create", params: questionOf(call)! }]),
+    calls.map((call) => [call.id, { method: "elicitation/create", params: askedBy(call) }]),
   );
   return { resultType: "input_required", inputRequests, requestState: run_id };
 }

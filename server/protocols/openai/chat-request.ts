@@ -1,6 +1,7 @@
 import type { Fault } from "../../domain/errors.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
 import {
@@ -46,7 +47,7 @@ export function readChat(body: CreateChatCompletion): AskedChat {
   const first = messages.length - trailing;
   const results = trailing > 0 && {
     answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
-      tool_call_id: tool_call_id!,
+      tool_call_id: requireValue(tool_call_id, "tool_call_id"),
       output: content as string,
     })),
     places: Array.from({ length: trailing }, (_, index) => first + index),

@@ -3,6 +3,7 @@ import { limits } from "../../domain/limits.ts";
 import { mayRun } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Principal } from "../../http/principal.ts";
+import { entryOf } from "../../lib/collections.ts";
 import { type Egress, EgressError } from "../../lib/egress.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 
@@ -53,7 +54,7 @@ export async function withFetchedImages(
     ),
   );
   // The request for the run contains a copy for each part.
-  const length = parts.reduce((sum, { url }) => sum + fetched.get(url)!.length, 0);
+  const length = parts.reduce((sum, { url }) => sum + entryOf(fetched, url).length, 0);
   if (length > limits.body_bytes)
     throw new AppError(
       "payload_too_large",
@@ -65,7 +66,7 @@ export async function withFetchedImages(
       : {
           ...message,
           content: message.content.map((part) =>
-            part.type === "image" && isAddress(part.data) ? { ...part, data: fetched.get(part.data)! } : part,
+            part.type === "image" && isAddress(part.data) ? { ...part, data: entryOf(fetched, part.data) } : part,
           ),
         },
   );

@@ -1,4 +1,5 @@
 import { invalid } from "../../http/errors.ts";
+import { firstItem, lastItem } from "../../lib/collections.ts";
 
 /** Query of OpenAI's lists of items. */
 interface ItemQuery {
@@ -30,8 +31,8 @@ export function itemPage(items: readonly object[], url: string): object {
 export const listOfItems = (data: readonly object[], has_more: boolean) => ({
   object: "list",
   data,
-  first_id: data.length > 0 ? idOf(data[0]!) : null,
-  last_id: data.length > 0 ? idOf(data.at(-1)!) : null,
+  first_id: data.length > 0 ? idOf(firstItem(data)) : null,
+  last_id: data.length > 0 ? idOf(lastItem(data)) : null,
   has_more,
 });
 

@@ -4,6 +4,8 @@ import { nameOf } from "../../domain/scope.ts";
 import { agentConditions } from "../../http/auth.ts";
 import type { Page } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
+import { requireValue } from "../../lib/require-value.ts";
+import { textBefore } from "../../lib/text-before.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { PriceStore } from "../../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../../resources/model-connections/store.ts";
@@ -41,7 +43,7 @@ export function createModels({ agents, connections, prices, making, must }: Mode
     new Map(
       agents
         .withMetadata(principal, nameKey)
-        .map((agent) => [agent.metadata[nameKey]!, agent] as const)
+        .map((agent) => [requireValue(agent.metadata[nameKey], nameKey), agent] as const)
         .toReversed(),
     );
 
@@ -129,7 +131,7 @@ const modelOf = ({ id, created_at }: { id: string; created_at: string }, name = 
 });
 
 /** A model of a connection without an agent yet. */
-const unmadeOf = (id: string): Model => ({ id, object: "model", created: 0, owned_by: id.split("/", 1)[0]! });
+const unmadeOf = (id: string): Model => ({ id, object: "model", created: 0, owned_by: textBefore(id, "/") });
 
 /** The built-in embedding model, which has no creation time. */
 const embedder: Model = { id: embedderId, object: "model", created: 0, owned_by: "runnel" };

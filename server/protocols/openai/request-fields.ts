@@ -2,6 +2,7 @@ import type { Fault } from "../../domain/errors.ts";
 import { type reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { fault } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
+import { ownValue } from "../../lib/collections.ts";
 import type { CreateRun } from "../../runs/schema.ts";
 import { toInput } from "../../runtime/models/call-options.ts";
 
@@ -33,7 +34,7 @@ const efforts: Record<string, Effort> = {
 
 export function effortOf(text: string | null | undefined, param: string, faults: Fault[]): Effort | null {
   if (text === null || text === undefined) return null;
-  const effort = Object.hasOwn(efforts, text) ? efforts[text]! : null;
+  const effort = ownValue(efforts, text) ?? null;
   if (!effort) faults.push(fault(param, `Expected one of ${Object.keys(efforts).join(", ")}.`));
   return effort;
 }

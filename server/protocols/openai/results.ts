@@ -1,6 +1,7 @@
 import { AppError, tolerate } from "../../domain/errors.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import type { Principal } from "../../http/principal.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { ApiCalls } from "./api-calls.ts";
 import type { InputMessage } from "./request-fields.ts";
@@ -30,7 +31,7 @@ export function askerOf(
   const asker = id && unknown === -1 ? runs.standing(principal, id) : null;
   if (asker?.summary === null) return asker;
   throw new AppError("tool_call_not_found", "No run has asked for this call.", {
-    param: param(places[Math.max(0, unknown)]!),
+    param: param(requireValue(places[Math.max(0, unknown)], "The place of a result")),
   });
 }
 
@@ -56,6 +57,6 @@ export function userLast<Place>(
 ): { messages: InputMessage[]; places: Place[] } {
   const last = messages.findLastIndex(({ role }) => role === "user");
   if (last === -1) return { messages, places };
-  const moved = <T>(list: T[]): T[] => [...list.slice(0, last), ...list.slice(last + 1), list[last]!];
+  const moved = <T>(list: T[]): T[] => [...list.slice(0, last), ...list.slice(last + 1), ...list.slice(last, last + 1)];
   return { messages: moved(messages), places: moved(places) };
 }

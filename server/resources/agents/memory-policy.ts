@@ -6,6 +6,7 @@ import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
 import { completeRerank } from "../../domain/retrieval.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { HistoryInput, idOf, passageChoices, RerankInput } from "../../http/schemas.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const MemoryStore = named(
@@ -46,6 +47,8 @@ export type StoreFacts = Pick<PinnedStore, "name" | "kind" | "scope">;
 export type FactsOf = (memoryId: string) => StoreFacts | null;
 
 /** Fills in a policy's defaults. Throws for unknown stores, or for features that a store does not support. */
+export function completePolicy(input: MemoryInput, factsOf: FactsOf): MemoryPolicy;
+export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): MemoryPolicy | null;
 export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): MemoryPolicy | null {
   if (!input) return null;
   const { stores = [], history, context } = input;
@@ -69,7 +72,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
       ({ memory_id, access, auto_retrieve, top_k, score_threshold, rerank, learn, ...choices }, i) => ({
         memory_id,
         access: access ?? "read",
-        auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
+        auto_retrieve: auto_retrieve ?? memoryKinds[requireValue(known[i], memory_id).kind].isSearched,
         top_k: top_k ?? 6,
         score_threshold: score_threshold ?? 0,
         ...(rerank && { rerank: completeRerank(rerank) }),
@@ -88,7 +91,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
 }
 
 /** Default policy of a new agent: no stores; history is read if the run has a thread. */
-export const defaultPolicy: MemoryPolicy = completePolicy({}, () => null)!;
+export const defaultPolicy = completePolicy({}, () => null);
 
 /** Overrides a policy's history settings for a run. An agent without a policy reads none by default. */
 export const withHistory = (policy: MemoryPolicy | null, history: Partial<MemoryPolicy["history"]>): MemoryPolicy => {

@@ -1,5 +1,6 @@
 import type { OnRefused } from "../../http/auth.ts";
 import { createRouteFinder, type Route } from "../../http/find-routes.ts";
+import { deleteOldest } from "../../lib/collections.ts";
 import type { Log } from "../../lib/log.ts";
 import { createLogSampler, type LogSampler } from "../../lib/log-sampler.ts";
 import type { Audit } from "../../storage/db/audit.ts";
@@ -30,7 +31,7 @@ export function createRefusals({
     const sample = samples.get(id) ?? createLogSampler({ ...perActor, now });
     samples.delete(id); // Moves it to the end, so that the least recent one is dropped below.
     samples.set(id, sample);
-    if (samples.size > maxActors) samples.delete(samples.keys().next().value!);
+    if (samples.size > maxActors) deleteOldest(samples);
     return sample;
   }
 

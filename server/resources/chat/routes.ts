@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { ChatPage } from "../../domain/api-types/chat-page.ts";
 import { Deleted } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
-import { NoBody, pathOf } from "../../http/schemas.ts";
+import { EmptyBody, pathOf } from "../../http/schemas.ts";
 import { PutChatPage } from "./schema.ts";
 import type { ChatPageStore } from "./store.ts";
 
@@ -40,7 +40,7 @@ export const chatPageRoutes = ({ auth, pages }: { auth: Auth; pages: ChatPageSto
         returns: ChatPage,
       },
       params,
-      body: NoBody,
+      body: EmptyBody,
     })
     .delete("/:id/chat_page", ({ principal, params }) => pages.remove(principal, params.id), {
       operation: {

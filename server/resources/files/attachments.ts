@@ -168,6 +168,6 @@ function reasonAgainst(row: Row, seesImages: boolean): string | null {
 }
 
 function messageOf(error: string | null): string {
-  const { message = "nobody knows why" } = error === null ? {} : (JSON.parse(error) as { message?: string });
+  const { message = "the reason is unknown" } = error === null ? {} : (JSON.parse(error) as { message?: string });
   return message;
 }

@@ -4,7 +4,7 @@ import { File, FileChunk } from "../../domain/api-types/file.ts";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
-import { NoBody, pathOf } from "../../http/schemas.ts";
+import { EmptyBody, pathOf } from "../../http/schemas.ts";
 import { download } from "./content.ts";
 import { CreateFile, CreateFileInParts, fileFilters } from "./schema.ts";
 import type { FileStore } from "./store.ts";
@@ -100,7 +100,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
         errors: ["file_not_failed"],
       },
       params,
-      body: NoBody,
+      body: EmptyBody,
     })
     .delete("/:id", ({ principal, params }) => files.remove(principal, params.id), {
       operation: {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { timeOf } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { IndexTexts } from "./index-text.ts";
 import { indexText } from "./query.ts";
 
@@ -45,7 +46,7 @@ export function createDocuments(sqlite: Database) {
   /** First free number after the last one of this millisecond, for when more ids than usual were made in it. */
   function nextFree(number: number): number {
     const end = (Math.floor(number / perMillisecond) + 1) * perMillisecond;
-    return selectLast.get(number, end)!.number + 1;
+    return onlyRow(selectLast.get(number, end)).number + 1;
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Viewer } from "../../http/auth.ts";
 import type { RowFilter } from "../../http/row-filter.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createPlaceOf } from "./documents.ts";
 import { within } from "./facets.ts";
 import { createMatches, everywhere } from "./matches.ts";
@@ -62,7 +63,7 @@ export function createFacetFilter(sqlite: Database) {
       const most = next;
       next = Math.min(2 * most, Math.max(window, mostWindow));
       const ids = await candidates(after, descending, most);
-      const until = ids.length < most ? null : ids.at(-1)!;
+      const until = ids.length < most ? null : lastItem(ids);
       const end = until === null ? [] : [until];
       const range = until === null ? "" : `AND id ${descending ? ">=" : "<="} ?`;
       const of = `project_id = ? AND environment = ? ${range}`;

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { nameOf, type Scope } from "../../domain/scope.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import type { Words } from "./query.ts";
@@ -51,7 +52,7 @@ export function createMatches(sqlite: Database) {
         await rest();
       }
       if (rows.length < perRead) return found;
-      range = { ...range, [asked.descending ? "high" : "low"]: rows.at(-1)!.number };
+      range = { ...range, [asked.descending ? "high" : "low"]: lastItem(rows).number };
     }
   }
 

@@ -1,3 +1,4 @@
+import { lastItem } from "../../lib/collections.ts";
 import { formerWordText, oneSpelling, word } from "../../runtime/retrieval/vector-search/word-text.ts";
 import { isLetter, type PrefixTerms, spelled } from "./prefix-terms.ts";
 
@@ -54,10 +55,11 @@ export async function wordsOf(query: string, beginnings: PrefixTerms): Promise<W
     if (!words?.length) continue;
     // A query that continues after its last word has completed it.
     const isLast = quoted === undefined && index === given.length - 1 && !/\s$/.test(query);
-    const isOpen = isLast && !isLetter(words.at(-1)!);
+    const isOpen = isLast && !isLetter(lastItem(words));
     if (words.length > 1) phrases.push(phraseOf(words, isOpen));
     if (isOpen) {
-      beginning = words.pop()!;
+      beginning = lastItem(words);
+      words.pop();
       const whole = await beginnings(beginning);
       ways.push(whole ? `(${whole.map((one) => `"${one}"`).join(" OR ")})` : `"${beginning}" *`);
     }

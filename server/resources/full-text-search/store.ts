@@ -141,7 +141,7 @@ export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => numbe
     const data: SearchResult[] = [];
     for (const one of found.slice(0, limit)) {
       const text = words && one.by_words ? selectText.get(one.number)?.text : undefined;
-      data.push(shown(one, text === undefined ? null : excerpt(text, words!)));
+      data.push(shown(one, words && text !== undefined ? excerpt(text, words) : null));
       await rest();
     }
     return toList(data, found.length > limit, (one) => one.id);

@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Author } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type KeyRow, keyStatus } from "./key.ts";
 import { type Rights, requireSubset, requireWithin, rightsOf } from "./rights.ts";
@@ -54,12 +55,12 @@ export function createKeyRules({
     if (!isCurrent(row.expires_at_ms) || !row.scopes.includes("admin")) return false;
     const isBound = row.agent_ids !== null || row.allowed_cidrs !== null;
     const least = isBound ? 0 : (row.expires_at_ms ?? never);
-    return otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)!.n === 0;
+    return onlyRow(otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)).n === 0;
   }
 
   function requireAnotherAdmin(row: KeyRow): void {
     if (isLastAdmin(row))
-      throw new AppError("last_admin_key", "This is the last admin key: without it nobody could make another one.");
+      throw new AppError("last_admin_key", "This is the last admin key: without it no key could make another one.");
   }
 
   /** Returns the new expiry of a key. Throws if it is not allowed. */

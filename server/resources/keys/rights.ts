@@ -2,6 +2,7 @@ import { AppError } from "../../domain/errors.ts";
 import type { Permission } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
 import { holds, parseCidr } from "../../lib/ip-address.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { KeyRow } from "./key.ts";
 
 /** Scopes, agents, networks and expiry of a key; null: no restriction. */
@@ -24,16 +25,21 @@ export function requireSubset(own: Rights, requested: Rights): void {
   const required_scope = requested.scopes.find((scope) => !own.scopes.includes("admin") && !own.scopes.includes(scope));
   if (required_scope)
     throw refuse("scopes", `has the scope "${required_scope}", which it lacks itself`, { required_scope });
-  if (own.agent_ids && !requested.agent_ids?.every((id) => own.agent_ids!.includes(id)))
+  const { agent_ids, allowed_cidrs } = own;
+  if (agent_ids && !requested.agent_ids?.every((id) => agent_ids.includes(id)))
     throw refuse("agent_ids", "may use agents that it may not use itself", { bound_by: "agent_ids" });
-  if (own.allowed_cidrs && !requested.allowed_cidrs?.every((text) => isWithin(text, own.allowed_cidrs!)))
+  if (allowed_cidrs && !requested.allowed_cidrs?.every((text) => isWithin(text, allowed_cidrs)))
     throw refuse("allowed_cidrs", "may come from networks that it may not come from itself", {
       bound_by: "allowed_cidrs",
     });
   if (expiryOf(requested) > expiryOf(own))
-    throw refuse("expires_at", `lasts longer than itself: until ${timestamp(own.expires_at_ms!)}`, {
-      bound_by: "expires_at",
-    });
+    throw refuse(
+      "expires_at",
+      `lasts longer than itself: until ${timestamp(requireValue(own.expires_at_ms, "Its expiry"))}`,
+      {
+        bound_by: "expires_at",
+      },
+    );
 }
 
 /**

@@ -49,7 +49,7 @@ export function createMemoryModule({ base, options, connections, files, webhooks
     db,
     forgetStore: searcher.forget,
     forgetChunks: searcher.removed,
-    onError: (error) => log.error("memory that nobody finds any more could not be deleted", { error }),
+    onError: (error) => log.error("the rest of deleted memory could not be removed", { error }),
     now,
   });
   /** Settles files that waited for a deleted entry or store. */

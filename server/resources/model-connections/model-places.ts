@@ -50,7 +50,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
       if (await takeSlot(lineOf(connection, places), nameOf(run), end.signal)) return place;
     }
     guests.delete(place);
-    throw new AppendRefused("Nobody waits.");
+    throw new AppendRefused("The run does not wait for it any more.");
   }
 
   /** Makes a call outside of runs once there is a place. Throws the signal's reason if aborted before. */

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { Provider } from "../../domain/providers.ts";
 import type { Environment } from "../../domain/scope.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { freePrice, knownModels } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
@@ -140,7 +141,7 @@ export function createConnectionStore({
       const named = [...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...givenNames(prices)];
       const missing = await ollamaIsMissing(named);
       const known = [...new Set(named)].map((id) => {
-        const { provider } = parseModel(id)!;
+        const { provider } = requireValue(parseModel(id), id);
         const context_window = prices.windowOf(id);
         const available = isAvailable(id, connections) && !(missing && provider === "ollama");
         return { id, object: "model" as const, provider, available, context_window, prices: prices.priceOf(id)! };

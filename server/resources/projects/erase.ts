@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { firstItem } from "../../lib/collections.ts";
 import type { Db } from "../../storage/db/open.ts";
 
 // Most rows that one write deletes, so that the next write waits only milliseconds.
@@ -56,7 +57,7 @@ function eraseRows(sqlite: Database, { table, key }: Owned, projectId: string): 
 
 /** Deletes some rows, their children first; a row with many children is left to the next write. Call inside a write. */
 function eraseOwners(sqlite: Database, { table, children }: Owned, projectId: string): number {
-  const { parent } = children[0]!;
+  const { parent } = firstItem(children);
   const rows = sqlite
     .query<{ name: string }, [string]>(
       `SELECT ${parent} AS name FROM ${table} WHERE project_id = ? LIMIT ${ownersPerWrite}`,

@@ -1,7 +1,9 @@
 import { newId, timeOf } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { projectMoves } from "../../storage/db/schema.ts";
 import { exportProject, importProject, removeProject } from "./project-archive.ts";
 
@@ -56,7 +58,8 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   const setGone = sqlite.query("UPDATE project_moves SET state = 'gone' WHERE id = ? AND state = 'out'");
   const deleteMove = sqlite.query("DELETE FROM project_moves WHERE id = ?");
 
-  const piece = (id: string, position: number): Uint8Array => selectPiece.get(id, position)!.content;
+  const piece = (id: string, position: number): Uint8Array =>
+    requireValue(selectPiece.get(id, position), `Piece ${position} of ${id}`).content;
 
   return {
     find: (id: string): Move | null => byId.get(id),
@@ -64,7 +67,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
     out: (): Move[] => out.all(),
     /** True if the move has brought its project in. */
     isIn: (id: string): boolean => byId.get(id)?.state === "in",
-    size: (id: string): ParcelSize => size.get(id)!,
+    size: (id: string): ParcelSize => onlyRow(size.get(id)),
     piece,
 
     /** Moves all rows of a project from their tables into its parcel, in one write. */
@@ -83,7 +86,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
         audit.note({ actor }, "project.moved", project, { name, from, to });
       });
       failpoint?.("after_move.packed");
-      return byId.get(id)!;
+      return requireValue(byId.get(id), id);
     },
 
     /** Puts a project back into its tables; it stays in this cell. */
@@ -120,6 +123,6 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   };
 
   function* all(id: string): Generator<Uint8Array> {
-    for (let position = 0, last = size.get(id)!.pieces; position < last; position++) yield piece(id, position);
+    for (let position = 0, last = onlyRow(size.get(id)).pieces; position < last; position++) yield piece(id, position);
   }
 }

@@ -1,5 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { newId, timeOf } from "../../domain/ids.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import {
   addVectors,
   addWords,
@@ -7,6 +8,7 @@ import {
   dropStoreTables,
   vectorsTable,
 } from "../../runtime/retrieval/vector-search/tables.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { type Owned, ownedTables } from "./erase.ts";
 
 type Value = string | number | null | Uint8Array;
@@ -184,7 +186,7 @@ function createNumbers(sqlite: Database) {
 
   function storeAs(row: Record<string, Value>): Value[] {
     const { kind, generation, next_model } = row;
-    const number = nextStore.get()!.number;
+    const number = onlyRow(nextStore.get()).number;
     stores.set(row.number as number, number);
     const make = (of: Value, size: Value) => {
       dimensions.set(`${row.number} ${of}`, size as number);
@@ -196,8 +198,8 @@ function createNumbers(sqlite: Database) {
   }
 
   return {
-    store: (number: Value): number => stores.get(number as number)!,
-    chunk: (number: Value): number => chunks.get(number as number)!,
+    store: (number: Value | undefined): number => stores.get(number as number)!,
+    chunk: (number: Value | undefined): number | undefined => chunks.get(number as number),
     dimensions: (store: Value, generation: Value): number => dimensions.get(`${store} ${generation}`)!,
     rowAs(table: string, columns: readonly string[], values: Value[]): Value[] {
       const row = () => Object.fromEntries(columns.map((name, index) => [name, values[index]!]));
@@ -222,13 +224,13 @@ const searched = 1;
 /** Indexes the words of chunks that have a vector. */
 function insertWords(sqlite: Database, columns: readonly string[], rows: Value[][], numbers: Numbers): void {
   const at = (name: string) => columns.indexOf(name);
-  const [number, store, text, generation] = ["number", "store", "text", "generation"].map(at) as [number, ...number[]];
-  const indexed = rows.filter((row) => Number(row[generation!]) > 0);
-  for (const [own, some] of Map.groupBy(indexed, (row) => numbers.store(row[store!]!)))
+  const [number, store, text, generation] = [at("number"), at("store"), at("text"), at("generation")];
+  const indexed = rows.filter((row) => Number(row[generation]) > 0);
+  for (const [own, some] of Map.groupBy(indexed, (row) => numbers.store(row[store])))
     addWords(
       sqlite,
       own,
-      some.map((row) => ({ number: numbers.chunk(row[number]!), text: String(row[text!]) })),
+      some.map((row) => ({ number: requireValue(numbers.chunk(row[number]), "A chunk"), text: String(row[text]) })),
     );
 }
 
@@ -238,9 +240,10 @@ function insertVectors(sqlite: Database, rows: Value[][], numbers: Numbers): voi
     addVectors(
       sqlite,
       { number: numbers.store(store), generation, dimensions: numbers.dimensions(store, generation) },
-      some
-        .filter((row) => numbers.chunk(row[2]!) !== undefined) // Its chunk is already deleted.
-        .map((row) => ({ number: numbers.chunk(row[2]!), vector: floatsOf(row[3] as Uint8Array) })),
+      some.flatMap(([, , chunk, bytes]) => {
+        const number = numbers.chunk(chunk);
+        return number === undefined ? [] : [{ number, vector: floatsOf(bytes as Uint8Array) }]; // Else it is deleted.
+      }),
     );
   }
 }

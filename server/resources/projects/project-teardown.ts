@@ -1,4 +1,5 @@
 import type { Scope } from "../../domain/scope.ts";
+import { firstItem } from "../../lib/collections.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { createEraser } from "./erase.ts";
@@ -50,7 +51,7 @@ export function createProjectTeardown({
       const ends = found.map((run) => cancel(run, run.id, `The project was ${run.deleted ? "deleted" : "archived"}.`));
       const failed = (await Promise.allSettled(ends)).filter((end) => end.status === "rejected");
       // If storage accepts no write now, the next poll retries.
-      if (failed.length === found.length) throw failed[0]!.reason;
+      if (failed.length === found.length) throw firstItem(failed).reason;
     }
   }
 

@@ -8,7 +8,7 @@ import { claimOf } from "../../http/idempotency.ts";
 import type { RunAnswer } from "../../http/idempotency-store.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
-import { NoBody, pathOf } from "../../http/schemas.ts";
+import { EmptyBody, pathOf } from "../../http/schemas.ts";
 import type { ScheduleRuns } from "./schedule-runs.ts";
 import { CreateSchedule, firingFilters, scheduleFilters, UpdateSchedule } from "./schema.ts";
 import type { ScheduleStore } from "./store.ts";
@@ -103,7 +103,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
           errors: ["model_not_available"],
         },
         params,
-        body: NoBody,
+        body: EmptyBody,
       },
     )
     .get(

@@ -2,7 +2,9 @@ import { newId } from "../../domain/ids.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { threadMessages, threads } from "../../storage/db/schema.ts";
 
@@ -174,7 +176,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
 
     /** True if the thread has messages after a run, or any if `keep` is null. */
     goesOnBehind: ({ project_id, environment }: Viewer, threadId: string, keep: string | null): boolean =>
-      firstBehind.get(project_id, environment, threadId, keep ?? "")!.position !== null,
+      onlyRow(firstBehind.get(project_id, environment, threadId, keep ?? "")).position !== null,
 
     /** Copies a thread's messages up to a run, or none, into a new thread. The name moves to it with its first run. */
     async cut(viewer: Viewer, threadId: string, keep: string | null): Promise<string> {
@@ -185,7 +187,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
         const thread = { ...newThread(user_id), title, session_id, metadata };
         insert(viewer, thread);
         inPlaceOf.set(thread.id, threadId);
-        return { id: thread.id, end: firstBehind.get(...scope, threadId, keep ?? "")!.position };
+        return { id: thread.id, end: onlyRow(firstBehind.get(...scope, threadId, keep ?? "")).position };
       });
       const copyFrom = (place: number): number | null => {
         const said = saidBetween.all(...scope, threadId, place, end ?? Number.MAX_SAFE_INTEGER);
@@ -197,7 +199,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
         }
         const lastRun = said.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
         counting.run(said.length, lastRun, ...scope, id);
-        return said.length < piece ? null : said.at(-1)!.position;
+        return said.length < piece ? null : lastItem(said).position;
       };
       for (let place: number | null = 0; place !== null; ) {
         const from: number = place;

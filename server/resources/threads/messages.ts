@@ -5,6 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { ThreadMessage } from "../../domain/thread-messages.ts";
 import { fillPage, invalidCursor, type Page, readRows, toList } from "../../http/page.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { threadMessages } from "../../storage/db/schema.ts";
 
 type ThreadKey = Scope & { id: string };
@@ -51,7 +52,7 @@ export function createAppend(sqlite: Database) {
   );
   return (thread: ThreadKey, run_id: string | null, messages: readonly ThreadMessage[]): void => {
     if (messages.length === 0) return;
-    const last = lastPosition.get(...keyOf(thread))!.n;
+    const last = onlyRow(lastPosition.get(...keyOf(thread))).n;
     for (const [index, { id, message, prompt, at }] of messages.entries())
       insertion.run(
         ...keyOf(thread),
@@ -82,8 +83,9 @@ export function openCallsIn(sqlite: Database, thread: ThreadKey): Map<string, st
     .query<{ prompt: string }, string[]>(`SELECT prompt FROM thread_messages WHERE ${within} ORDER BY position DESC`)
     .iterate(...keyOf(thread));
   for (const { prompt } of rows) {
-    newest.unshift(parseExact(prompt));
-    if (newest[0]!.role !== "tool") break;
+    const message: PromptMessage = parseExact(prompt);
+    newest.unshift(message);
+    if (message.role !== "tool") break;
   }
   return openCalls(newest);
 }

@@ -14,6 +14,7 @@ import { listPage, type Page } from "../../http/page.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import { inputMost } from "../../http/schemas.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { threads } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { createExternalThreadIds } from "./external-thread-ids.ts";
@@ -90,7 +91,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     const row = rows.get(viewer, id);
     if (!row || !isWithin(viewer, row)) return null;
     if (agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids))) return null;
-    return { ...row, ...statusOf.get(project_id, environment, id)! };
+    return { ...row, ...onlyRow(statusOf.get(project_id, environment, id)) };
   }
 
   const find = (viewer: Viewer, id: string): Row => known(viewer, id) ?? throwNotFound();

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { endsRun } from "../../domain/run-event.ts";
 import { fold, initialState, type RunState } from "../../domain/run-state.ts";
 import { threadMessages } from "../../domain/thread-messages.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { type Projector, startsRun } from "../../storage/journal/journal.ts";
 import { createAppend } from "./messages.ts";
 
@@ -22,7 +23,7 @@ export function createThreadProjection(sqlite: Database, stateOf: (runId: string
     if (!thread_id || (!isEnd && !isNew)) return;
     const known = isEnd ? (isNew ? initialState : stateOf(run_id)) : null;
     const messages = known ? threadMessages(fold(entries, known)) : [];
-    const { at } = entries.at(-1)!;
+    const { at } = lastItem(entries);
     // The thread was deleted meanwhile.
     if (touch.run(run_id, at, messages.length, project_id, environment, thread_id).changes === 0) return;
     append({ project_id, environment, id: thread_id }, run_id, messages);

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, readPage } from "../../http/page.ts";
-import { NoBody, pathOf } from "../../http/schemas.ts";
+import { EmptyBody, pathOf } from "../../http/schemas.ts";
 import { CreateTool, TestTool, Tool, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
@@ -68,7 +68,7 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         returns: Tool,
       },
       params,
-      body: NoBody,
+      body: EmptyBody,
     });
 
 export const toolTestRoutes = ({ auth, testCall }: { auth: Auth; testCall: ReturnType<typeof createToolTest> }) =>

@@ -3,6 +3,7 @@ import { notFound } from "../../domain/not-found.ts";
 import type { RunCreated } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
 import { requireAgent, type Viewer } from "../../http/auth.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -79,7 +80,7 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
         if (entry.event.type === "subagent.started") called.push(entry.event.run_id);
         await pause();
       }
-      after = entries.at(-1)!.seq;
+      after = lastItem(entries).seq;
     }
     return called;
   }

@@ -37,8 +37,8 @@ export async function compare(
   const duration_ms = { a: durationOf(a), b: durationOf(b) };
   return {
     object: "diff",
-    a: a.state.run!.run_id,
-    b: b.state.run!.run_id,
+    a: a.state.run.run_id,
+    b: b.state.run.run_id,
     changes,
     steps,
     steps_has_more: more,

@@ -3,6 +3,7 @@ import { limits } from "../../domain/limits.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
+import { entryOf } from "../../lib/collections.ts";
 import type { Author } from "../../storage/db/audit.ts";
 import type { Place } from "./import-as-run.ts";
 import type { ForeignRun } from "./import-run.ts";
@@ -17,7 +18,7 @@ export function mapIds(
   const depths = new Map<string, number>();
   return runs.map(({ run_id, parent_run_id, entries }, i) => {
     requireAgents(viewer, i, entries);
-    const depth = parent_run_id === null ? 0 : depths.get(parent_run_id)! + 1;
+    const depth = parent_run_id === null ? 0 : entryOf(depths, parent_run_id) + 1;
     if (depth > limits.agent_depth) throw invalid(`runs[${i}]`, `Runs nest at most ${limits.agent_depth} deep.`);
     depths.set(run_id, depth);
     return {
@@ -38,10 +39,10 @@ function createIds(runs: readonly ForeignRun[], now: () => number) {
   const parents = new Map(runs.map((run) => [run.run_id, run.parent_run_id]));
   const calls = new Map(runs.flatMap(({ run_id, entries }) => callsOf(run_id, entries, parents)));
   return (run_id: string): Pick<Place, "run_id" | "parent_call_id" | "runIdOf" | "childIdOf"> => ({
-    run_id: ids.get(run_id)!,
+    run_id: entryOf(ids, run_id),
     parent_call_id: calls.get(run_id) ?? null,
     runIdOf: (id) => ids.get(id) ?? newId("run", now()),
-    childIdOf: (id) => (parents.get(id) === run_id ? ids.get(id)! : newId("run", now())),
+    childIdOf: (id) => (parents.get(id) === run_id ? entryOf(ids, id) : newId("run", now())),
   });
 }
 

@@ -82,9 +82,9 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
 }
 
 function withoutImages({ images, earlier }: Asked): Pick<Asked, "images" | "earlier"> {
-  const nobodysOf = <T extends Pick<Asked, "images">>(one: T): T =>
+  const withoutOwners = <T extends Pick<Asked, "images">>(one: T): T =>
     one.images ? { ...one, images: one.images.map(withoutOwner) } : one;
-  return { ...(images && nobodysOf({ images })), ...(earlier && { earlier: earlier.map(nobodysOf) }) };
+  return { ...(images && withoutOwners({ images })), ...(earlier && { earlier: earlier.map(withoutOwners) }) };
 }
 
 /** Replaces a file's id by an unused one. */

@@ -5,6 +5,7 @@ import { nameOf } from "../../domain/scope.ts";
 import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../../http/operation.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
+import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { CapsuleOrder } from "../../runtime/sandbox/capsule-reader.ts";
 import { ignoreClientAbort } from "./ignore-client-abort.ts";
 import { piecesOf, type Workspace } from "./workspace.ts";
@@ -77,7 +78,6 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
   };
 }
 
-const typeOf = (request: Request): string =>
-  (request.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+const typeOf = (request: Request): string => contentTypeOf(request.headers);
 
 const tooLarge = () => new AppError("payload_too_large", `A capsule has at most ${capsuleLimits.bytes} bytes.`);

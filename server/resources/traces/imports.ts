@@ -5,8 +5,10 @@ import type { JournalEntry } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
+import { firstItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../../runtime/sandbox/capsule-reader.ts";
 import type { Audit, Author } from "../../storage/db/audit.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
@@ -51,13 +53,17 @@ export function createImports({
         if (error instanceof InvalidRun) throw invalid(`runs[${i}].entries`, error.message);
         throw error;
       });
-      arrivals.push({ place: { ...places[i]!, agent_hash: journal.hashOf(agent) }, agent, entries: whole });
+      arrivals.push({
+        place: { ...requireValue(places[i], `The place of run ${i}`), agent_hash: journal.hashOf(agent) },
+        agent,
+        entries: whole,
+      });
     }
     return arrivals;
   }
 
   async function insert(viewer: Viewer & Author, arrivals: readonly Arrival[], pause: Pause): Promise<string> {
-    const root = arrivals[0]!.place.run_id;
+    const root = firstItem(arrivals).place.run_id;
     const records: (readonly [string, Recorded[]])[] = [];
     for (const { place, entries } of arrivals) {
       records.push([place.run_id, importAsRun(entries, place)]);
@@ -66,7 +72,7 @@ export function createImports({
     const insertAll = (): Inserted[] => {
       const inserted = records.map(([run_id, record], i): Inserted => {
         const own = journal.insertRecord(run_id, record);
-        journal.pin(viewer, run_id, arrivals[i]!.agent);
+        journal.pin(viewer, run_id, requireValue(arrivals[i], `Run ${i}`).agent);
         return [run_id, own];
       });
       audit.note(viewer, "trace.imported", siblingId(root, "trace"), { runs: arrivals.length });

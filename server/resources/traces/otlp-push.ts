@@ -5,6 +5,7 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairSemaphore } from "../../lib/fair-queue/fair-semaphore.ts";
 import { createRoundRobin } from "../../lib/fair-queue/round-robin.ts";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { backoff, sleep } from "../../lib/retry.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { encodingFor } from "./otlp-encoding.ts";
@@ -115,7 +116,7 @@ export function createOtlpPush({
 
   /** Next run, round-robin over projects and environments. */
   function nextRun(): string {
-    const { runId, giveBack } = lines.next()!;
+    const { runId, giveBack } = requireValue(lines.next(), "A waiting run");
     giveBack();
     waiting--;
     return runId;

@@ -35,7 +35,7 @@ export function createOtlpSource({ db, journal }: { db: Db; journal: Journal }) 
 
   /** Spans of a run without its children; `rest` is called now and then. */
   async function* own(trace: Trace, options: SpanOptions, rest = createYielder()): AsyncGenerator<OtlpSpan> {
-    const run = trace.state.run!;
+    const run = trace.state.run;
     const agent = journal.snapshot(run, run.agent_hash);
     const source = sourceOf(run);
     const asked = new Set(trace.steps.flatMap(({ id, type }) => (type === "model_call" ? [id] : [])));

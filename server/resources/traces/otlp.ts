@@ -55,7 +55,7 @@ export function* spansOf(run: ExportedRun, options: SpanOptions): Generator<Otlp
 function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptions): OtlpSpan {
   const content = options.content();
   const { state, recoveries } = trace;
-  const run = state.run!;
+  const run = state.run;
   const { run_id, parent_run_id, parent_call_id } = run;
   return {
     traceId: traceIdOf(root),
@@ -76,7 +76,7 @@ function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptio
 const runSpanId = (runId: string): string => spanIdOf(runId, "run");
 
 function runAttributes(state: RunState, agent: AgentSnapshot): OtlpAttribute[] {
-  const run = state.run!;
+  const run = state.run;
   const { usage } = state;
   const failure = state.status === "cancelled" ? "run_cancelled" : state.error?.code;
   return attributes({
@@ -114,7 +114,7 @@ const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttrib
   attributes({
     "gen_ai.system_instructions": systemInstructions(agent),
     "gen_ai.input.messages": inputMessages(
-      messagesOf(run!).map((message) => ({ ...message, content: contentText(message.content) })),
+      messagesOf(run).map((message) => ({ ...message, content: contentText(message.content) })),
     ),
     "gen_ai.output.messages": output === null ? null : outputMessages({ content: output, finish: "stop" }),
   });
@@ -150,7 +150,7 @@ const stepSpanId = (runId: string, { type, id, tool_call_id }: TraceStep): strin
 function stepSpan({ trace, agent, root }: ExportedRun, step: TraceStep, options: SpanOptions): OtlpSpan {
   const content = options.content();
   const { state } = trace;
-  const run = state.run!;
+  const run = state.run;
   const kind = kindOf(step, state, agent, options.prompts?.get(step.id) ?? null);
   return {
     traceId: traceIdOf(root),
@@ -311,9 +311,9 @@ const linkOf = ({ run }: RunState, { run_id, root }: { run_id: string; root: str
   traceId: traceIdOf(root),
   spanId: runSpanId(run_id),
   attributes: attributes({
-    "runnel.link": run!.replay_of === undefined ? "forked_from" : "replay_of",
+    "runnel.link": run.replay_of === undefined ? "forked_from" : "replay_of",
     "runnel.run.id": run_id,
-    "runnel.step.index": run!.forked_from?.step_index,
+    "runnel.step.index": run.forked_from?.step_index,
   }),
 });
 

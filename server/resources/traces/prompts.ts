@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import { modelRequest } from "../../domain/prompt.ts";
-import { apply, initialState } from "../../domain/run-state.ts";
+import { apply, type InitialState, initialState, type RunState } from "../../domain/run-state.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { sha256 } from "../../lib/hash.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -29,11 +29,11 @@ export async function promptsOf(
   rest = createYielder(),
 ): Promise<Prompts> {
   const prompts: Prompts = { found: new Map(), length: 0 };
-  let state = initialState;
+  let state: RunState | InitialState = initialState;
   for (let entries = journal.read(runId, 0, piece); entries.length > 0; entries = journal.read(runId, state.seq, piece))
     for (const entry of entries) {
       const { event } = entry;
-      if (event.type === "step.started" && steps.has(event.step_id)) {
+      if (event.type === "step.started" && steps.has(event.step_id) && state.run) {
         const prompt = modelRequest(state, agent);
         const json = JSON.stringify(prompt);
         prompts.found.set(event.step_id, sha256(json) === event.input_hash ? prompt : null);

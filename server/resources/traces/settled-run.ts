@@ -1,6 +1,7 @@
 import type { JournalEntry } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { cancelledEvents } from "../../domain/terminal-events.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createForeignFold, orInvalidRun } from "./import-fold.ts";
 import type { Pause } from "./import-run.ts";
 
@@ -21,7 +22,7 @@ export async function settledRun(entries: readonly JournalEntry[], pause: Pause)
   const { state } = fold.trace();
   await pause();
   if (isOver(state.status)) return [...entries];
-  const { seq, at } = entries.at(-1)!;
+  const { seq, at } = lastItem(entries);
   const closing = orInvalidRun(() => cancelledEvents(state, unfinished, at, null));
   const end = closing.map((event, index) => ({ seq: seq + index + 1, at, event }));
   for (const entry of end) fold.add(entry);

@@ -79,8 +79,9 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
   function nested(viewer: Viewer, root: TracedRun, raw: boolean): AsyncGenerator<TraceStep> {
     return nestedSteps(root, async (subagent) => {
       const run_id = visible(viewer, subagent);
-      const trace = run_id === null ? null : await readTrace(journal, run_id, { raw });
-      return trace && { run_id: run_id!, trace };
+      if (run_id === null) return null;
+      const trace = await readTrace(journal, run_id, { raw });
+      return trace && { run_id, trace };
     });
   }
 

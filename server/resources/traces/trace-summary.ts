@@ -17,7 +17,7 @@ export const traceSummary = (row: Owner, { state, recoveries }: Trace) => ({
 
 /** Fields of a trace in lists. */
 export function traceHead({ id, project_id, environment }: Owner, state: RunState) {
-  const run = state.run!;
+  const run = state.run;
   const begun = state.started_at ?? state.created_at;
   return {
     id: siblingId(id, "trace"),

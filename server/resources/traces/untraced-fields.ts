@@ -2,6 +2,7 @@ import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Trace } from "../../domain/trace.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { exportedAgent } from "./exported-agent.ts";
@@ -33,7 +34,7 @@ export async function untracedFields(
       if (!told.has(entry.seq)) rest.raw.push(entry);
       if (entry.event.type === "run.created") rest.agent = exportedAgent(journal.snapshot(row, entry.event.agent_hash));
     }
-    after = entries.at(-1)!.seq;
+    after = lastItem(entries).seq;
     await pause();
   }
   return rest;

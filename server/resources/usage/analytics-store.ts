@@ -7,6 +7,7 @@ import { timestamp } from "../../domain/time.ts";
 import { agentConditions, type Viewer } from "../../http/auth.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { AnalyticsQuery } from "./analytics-query.ts";
 import { type AnalyticsCounts, analyticsCounters, nothing, type Unit, units } from "./count-runs.ts";
@@ -92,19 +93,14 @@ export function createAnalytics({ db: { sqlite } }: { db: Db }) {
     const rows: Row[] = [];
     for (const { id } of owners)
       for (let at_ms = from_ms; at_ms < to_ms; at_ms += units[unit]) {
-        const counted = sqlite
-          .query<Record<"count" | "completed" | "failed" | "cancelled", number>, SQLQueryBindings[]>(
-            `SELECT count(*) AS count, ${of.outcomes} FROM ${of.table}
-             WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${narrowed}`,
-          )
-          .get(
-            project_id,
-            environment,
-            id,
-            firstIdAt(of.kind, at_ms),
-            firstIdAt(of.kind, at_ms + units[unit]),
-            ...agents.flatMap(({ values }) => values),
-          )!;
+        const query = sqlite.query<Record<"count" | "completed" | "failed" | "cancelled", number>, SQLQueryBindings[]>(
+          `SELECT count(*) AS count, ${of.outcomes} FROM ${of.table}
+           WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${narrowed}`,
+        );
+        const ids = [firstIdAt(of.kind, at_ms), firstIdAt(of.kind, at_ms + units[unit])];
+        const counted = onlyRow(
+          query.get(project_id, environment, id, ...ids, ...agents.flatMap(({ values }) => values)),
+        );
         const none = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0, took_ms: 0 };
         if (counted.count > 0) rows.push({ name: id, at_ms, ...counted, ...none });
         await rest();

@@ -4,6 +4,7 @@ import { bucketOf } from "../../domain/histogram-buckets.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { RunObject } from "../../domain/run-object.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { EndedRun, Projection } from "../../storage/journal/post-run-projections.ts";
 import { spentBy } from "./usage-projection.ts";
@@ -71,7 +72,7 @@ export function createRunCounts({ sqlite, write }: Db): Projection {
   function bounded(group: Group): Group {
     const [project_id, environment, dimension, unit, at_ms, agent_id, name] = group;
     if (dimension !== "user" || selectKnown.get(...group)) return group;
-    const { n } = countUsers.get(project_id, environment, dimension, unit, at_ms, agent_id)!;
+    const { n } = onlyRow(countUsers.get(project_id, environment, dimension, unit, at_ms, agent_id));
     return n < usersMost ? group : [project_id, environment, dimension, unit, at_ms, agent_id, name === "" ? name : ""];
   }
 
@@ -165,7 +166,7 @@ function addTo(sums: Map<string, AnalyticsCounts>, name: string, counts: Partial
 }
 
 function add(sum: AnalyticsCounts, counts: Partial<AnalyticsCounts>): void {
-  for (const counter of Object.keys(counts) as (keyof AnalyticsCounts)[]) sum[counter] += counts[counter]!;
+  for (const counter of Object.keys(counts) as (keyof AnalyticsCounts)[]) sum[counter] += counts[counter] ?? 0;
 }
 
 /** Deletes counts of an erased user and returns the number of rows. Call inside a write. */

@@ -2,7 +2,7 @@ import { fit, type Left, unpriced, type WorstCase, worstCost } from "../../domai
 import { nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { DayBudget, ProjectSettings } from "../../domain/project-settings.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
-import { readTimestamp, timestamp } from "../../domain/time.ts";
+import { timestamp } from "../../domain/time.ts";
 import type { Spent, UsageStore } from "./store.ts";
 import { dayOf } from "./usage-projection.ts";
 
@@ -65,7 +65,7 @@ export function createDayBudgets({
       return { granted: true, max_output_tokens: null };
     }
     const today = dayOf(now());
-    const resets_at = timestamp(readTimestamp(`${today}T00:00:00Z`)! + day_ms);
+    const resets_at = timestamp(Date.parse(`${today}T00:00:00Z`) + day_ms);
     if (budget.max_cost_usd !== undefined && worst.price === null && unknown_price !== "allow")
       return { granted: false, because: "unknown_price", message: unpriced, resets_at };
     const spent = spentOn(scope, today);

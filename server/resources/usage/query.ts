@@ -3,6 +3,7 @@ import { type UsageGrouping, usageGroupings } from "../../domain/api-types/enums
 import type { Fault } from "../../domain/errors.ts";
 import { readTimestamp, timestamp } from "../../domain/time.ts";
 import { fault, validationError } from "../../http/errors.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { oneOf } from "../../lib/schema.ts";
 import { dayOf } from "./usage-projection.ts";
 
@@ -38,7 +39,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
   const [first, last] = [read("from"), read("to")];
   const group_by = query.get("group_by") ?? "day";
   if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${usageGroupings.join(", ")}.`));
-  const to = last ?? Math.max(readDay(dayOf(now))!, first ?? 0);
+  const to = last ?? Math.max(requireValue(readDay(dayOf(now)), "Today"), first ?? 0);
   const from = first ?? to - (daysUnlessSaid - 1) * day_ms;
   if (faults.length === 0 && from > to) faults.push(fault("to", "This is before from."));
   if (faults.length === 0 && (to - from) / day_ms >= daysMax)

@@ -20,7 +20,8 @@ export function createReservations({
   /** Throws for a superseded attempt, whose reservation would never be released. */
   function requireCurrent({ run_id, attempt }: RunHead): void {
     const head = headOf(run_id);
-    if (!head || isOver(head.status) || head.attempt !== attempt) throw new AppendRefused("Nobody waits.");
+    if (!head || isOver(head.status) || head.attempt !== attempt)
+      throw new AppendRefused("The run does not wait for it any more.");
   }
 
   return {

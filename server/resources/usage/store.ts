@@ -2,6 +2,8 @@ import type { SQLQueryBindings } from "bun:sqlite";
 import { usdOf } from "../../domain/cost.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { agentConditions, type Viewer } from "../../http/auth.ts";
+import { firstItem } from "../../lib/collections.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type Durations, readDurations } from "./durations.ts";
 import type { UsageQuery } from "./query.ts";
@@ -43,7 +45,7 @@ export function createUsageStore({ db }: { db: Db }) {
     const name = columns[group_by];
     const order = group_by === "day" ? "day" : "sum(cost_nano_usd) DESC, sum(input_tokens + output_tokens) DESC, name";
     const rows = select(`${name} AS name, ${sums}`, `GROUP BY ${name} ORDER BY ${order} LIMIT ${groupsMax + 1}`);
-    const [totals] = select(sums);
+    const totals = firstItem(select(sums));
     const worked = await readDurations(db.sqlite, name, where.join(" AND "), values);
     return {
       object: "list" as const,
@@ -53,7 +55,7 @@ export function createUsageStore({ db }: { db: Db }) {
         ...shown(row, worked.of(row.name)),
       })),
       has_more: rows.length > groupsMax,
-      totals: shown(totals!, worked.all),
+      totals: shown(totals, worked.all),
       from,
       to,
       group_by,
@@ -64,7 +66,8 @@ export function createUsageStore({ db }: { db: Db }) {
 
   return {
     report,
-    spentOn: ({ project_id, environment }: Scope, day: string): Spent => selectSpent.get(project_id, environment, day)!,
+    spentOn: ({ project_id, environment }: Scope, day: string): Spent =>
+      onlyRow(selectSpent.get(project_id, environment, day)),
   };
 }
 

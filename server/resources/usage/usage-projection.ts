@@ -2,6 +2,7 @@ import { nanoUsd } from "../../domain/cost.ts";
 import { bucketOf } from "../../domain/histogram-buckets.ts";
 import type { ModelSpend, RunEvent } from "../../domain/run-event.ts";
 import { timestamp } from "../../domain/time.ts";
+import { firstItem } from "../../lib/collections.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Projector } from "../../storage/journal/journal.ts";
 
@@ -85,7 +86,7 @@ export function createUsageSums({ sqlite, write }: Db) {
 export function createUsageProjection(sumOf: UsageSums): Projector {
   return ({ project_id, environment, agent_id, model, worked_ms }, entries) => {
     if (!entries.some(({ event }) => isCounted(event))) return;
-    const sum = sumOf(project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? "");
+    const sum = sumOf(project_id, environment, dayOf(firstItem(entries).at), agent_id, model ?? "");
     for (const { event } of entries) {
       count(sum.counts, event);
       // A cancelled run's duration says nothing about others.

@@ -4,6 +4,7 @@ import { nanoUsd } from "../../domain/cost.ts";
 import { newId } from "../../domain/ids.ts";
 import type { RunEvent, RunUsage } from "../../domain/run-event.ts";
 import { fold, isOver } from "../../domain/run-state.ts";
+import { noUsage } from "../../domain/usage.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 import { asNew, corpus, eventsOf, openUsageJournal } from "../../testing/usage-journal.ts";
@@ -29,7 +30,7 @@ describe("the usage of a day", () => {
     const state = fold(world.journal.read(id));
     const [row, ...others] = world.rows();
     expect(others).toEqual([]);
-    expect(row).toMatchObject({ day: "2026-11-21", agent_id: state.run!.agent_id, model: state.run!.model });
+    expect(row).toMatchObject({ day: "2026-11-21", agent_id: state.run.agent_id, model: state.run.model });
     expect(sumsOf(row!)).toEqual(expectedOf(state.usage));
     expect([row!.runs_started, row!.runs_completed + row!.runs_failed + row!.runs_cancelled]).toEqual([
       1,
@@ -126,7 +127,7 @@ describe("the usage of a day", () => {
         attempts: 1,
         submitted: false,
         message_id: newId("message"),
-        usage: { ...fold([]).usage, input_tokens: 1000, model_calls: 7, cost_usd: 9 },
+        usage: { ...noUsage, input_tokens: 1000, model_calls: 7, cost_usd: 9 },
       },
     ] as RunEvent[]);
     expect(world.rows()[0]).toMatchObject({ model_calls: 1, input_tokens: 3, cost_nano_usd: 500_000_000 });

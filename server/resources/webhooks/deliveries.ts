@@ -7,6 +7,7 @@ import { readTimestamp } from "../../domain/time.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { listPage, type Page, scopeCondition } from "../../http/page.ts";
+import { lastItem } from "../../lib/collections.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { webhookAttempts, webhookDeliveries } from "../../storage/db/schema.ts";
 import { columnsOf } from "../../storage/db/scoped-table.ts";
@@ -185,7 +186,7 @@ export function createDeliveryStore({
             some.map((row) => row.id),
           );
           deliveries += some.length;
-          return some.length < againPerWrite ? undefined : some.at(-1)!.id;
+          return some.length < againPerWrite ? undefined : lastItem(some).id;
         });
       }
       wake(author, id);

@@ -1,6 +1,7 @@
 import { nameOf } from "../../domain/scope.ts";
 import { createFairSemaphore } from "../../lib/fair-queue/fair-semaphore.ts";
 import { createRoundRobin } from "../../lib/fair-queue/round-robin.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { WebhookKey } from "./outbox.ts";
 
 // Concurrent attempts per webhook and in total. One project may have many slow endpoints.
@@ -86,7 +87,7 @@ export function createDeliveryQueues({ now }: { now: () => number }) {
       for (const lane of lanes.values()) if (mayBegin(lane, at)) ready.add(lane.owner, lane);
       const next = () => (left > 0 ? places.next(ready.owners()) : null);
       for (let owner = next(); owner !== null; owner = next()) {
-        const lane = ready.next(owner)!;
+        const lane = requireValue(ready.next(owner), "A queue of the owner");
         const sent = fill(lane, left);
         left -= sent;
         // Move a served queue behind the others, so that few places rotate.

@@ -83,9 +83,9 @@ export function createDispatcher(options: DispatcherOptions) {
     const webhook = webhooks.get(lane.key, id);
     const rows = webhook?.enabled ? selectNext.all(project_id, environment, id, room + lane.inFlight.size + 1) : [];
     const waiting = rows.filter((row) => !lane.inFlight.has(row.id));
-    const due = waiting.filter(({ next_at_ms }) => next_at_ms! <= at).slice(0, room);
+    const due = waiting.filter(({ next_at_ms }) => next_at_ms !== null && next_at_ms <= at).slice(0, room);
     lane.due = waiting[due.length]?.next_at_ms ?? Number.POSITIVE_INFINITY;
-    for (const row of due) begin(lane, webhook!, row);
+    if (webhook) for (const row of due) begin(lane, webhook, row);
     return due.length;
   }
 

@@ -4,6 +4,7 @@ import { lastText, type RunInput } from "../../domain/run-input.ts";
 import { type RunObject, runObject, runOfSummary } from "../../domain/run-object.ts";
 import { fold, type RunState } from "../../domain/run-state.ts";
 import { timestamp } from "../../domain/time.ts";
+import { deleteOldest } from "../../lib/collections.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { DeliveryRow } from "./row.ts";
@@ -47,7 +48,7 @@ export function createPayloads({
     const data = kept.get(name) ?? fitted(delivery, await readData(run_id, entry, delivery.run_expires_at_ms));
     kept.delete(name);
     kept.set(name, data);
-    if (kept.size > keptMost) kept.delete(kept.keys().next().value!);
+    if (kept.size > keptMost) deleteOldest(kept);
     return data;
   }
 

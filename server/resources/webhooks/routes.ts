@@ -8,7 +8,7 @@ import {
 } from "../../domain/api-types/webhook.ts";
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
-import { idOf, NoBody, pathOf, pathWith } from "../../http/schemas.ts";
+import { EmptyBody, idOf, pathOf, pathWith } from "../../http/schemas.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import { CreateWebhook, deliveryFilters, RedeliverAll, RotateSecret, UpdateWebhook } from "./schema.ts";
 import type { WebhookStore } from "./store.ts";
@@ -81,7 +81,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
         returns: WebhookDelivery,
       },
       params,
-      body: NoBody,
+      body: EmptyBody,
     })
     .post("/:id/rotate_secret", ({ principal, params, body }) => webhooks.rotate(principal, params.id, body), {
       operation: {
@@ -145,6 +145,6 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
           returns: WebhookDelivery,
         },
         params: deliveryParams,
-        body: NoBody,
+        body: EmptyBody,
       },
     );

@@ -7,6 +7,7 @@ import type { Egress } from "../../lib/egress.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { webhooks } from "../../storage/db/schema.ts";
 import { checkAddress } from "./address.ts";
 import type { WebhookKey } from "./outbox.ts";
@@ -53,7 +54,7 @@ export function createWebhookStore({
     const [id, at, secret] = [newId("webhook", now()), now(), newSigningSecret()];
     const sealed = sealWebhookSecrets(seal, { project_id, environment, id }, { secret, previous: null });
     const row = await db.write(() => {
-      if (count.get(project_id, environment)!.n >= most)
+      if (onlyRow(count.get(project_id, environment)).n >= most)
         throw new AppError("validation_failed", `There are already ${most} webhooks, which is the limit.`);
       note(author, "created", { id, url }, { events });
       return rows.insert(author, {

@@ -12,6 +12,7 @@ import { initialState, type RunState } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createKeyedMutex } from "../../lib/keyed-mutex.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { ChildOrder } from "../../runtime/agent-loop/messages.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
@@ -101,8 +102,8 @@ export function createChildStarts({
     const agent = snapshot({ project_id, environment }, order.agent_id);
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
-    if (!state) throw new AppendRefused("Nobody waits.");
-    if (agent.memory) requireScopeIds(agent, state.run!);
+    if (!state) throw new AppendRefused("The run does not wait for it any more.");
+    if (agent.memory) requireScopeIds(agent, state.run);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
       agent,
@@ -114,7 +115,8 @@ export function createChildStarts({
   /** Throws AppendRefused if the asking attempt was superseded, its run has ended, or the process is stopping. */
   function requireWaiting({ run_id, attempt }: RunHead): void {
     const head = stopped ? null : journal.head(run_id);
-    if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused("Nobody waits.");
+    if (head?.status !== "in_progress" || head.attempt !== attempt)
+      throw new AppendRefused("The run does not wait for it any more.");
   }
 
   function creationEvent(
@@ -122,7 +124,7 @@ export function createChildStarts({
     { tool_call_id, input, budget }: ChildOrder,
     agent: AgentSnapshot,
   ): RunCreated {
-    const run = parent.run!;
+    const run = parent.run;
     const left_ms = Math.max(1, (runs.expiry(run.run_id) ?? now()) - now());
     const own = budget ?? agent.budget;
     return childRun(run, agent, {
@@ -131,7 +133,7 @@ export function createChildStarts({
       input,
       parent_call_id: tool_call_id,
       timeout_ms: Math.min(limits.run_timeout_ms, left_ms),
-      budget: childBudget(parent, own, Math.max(0, now() - parent.started_at!)),
+      budget: childBudget(parent, own, Math.max(0, now() - requireValue(parent.started_at, "The start of the parent"))),
       price: priceOf(agent.model),
       context_window: windowOf(agent.model),
       ...preModelSteps(agent, { thread_id: null, file_ids: [] }),

@@ -11,6 +11,8 @@ import { askedOf, type ShownImages } from "../../domain/run-input.ts";
 import { type RunObject, runObject } from "../../domain/run-object.ts";
 import { fold, initialState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
+import { lastItem } from "../../lib/collections.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { RequireModelAvailable } from "../fork/fork.ts";
@@ -93,15 +95,15 @@ export function createNewRuns(options: NewRunOptions) {
       scope,
       // The model is called while the commit is under way, unless another run has to end first.
       ([first, ...others]) => {
-        if (others.length > 0) return null;
-        begin(first!);
-        return () => pool.abort(first![0]);
+        if (!first || others.length > 0) return null;
+        begin(first);
+        return () => pool.abort(first[0]);
       },
     );
-    const run = inserted.at(-1)!;
+    const run = lastItem(inserted);
     const [run_id, entries] = run;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
-    if (journal.head(run_id)!.status === "queued") queue.wait(scope);
+    if (requireValue(journal.head(run_id), `The run ${run_id}`).status === "queued") queue.wait(scope);
     else begin(run);
     return { id: run_id, shown: () => runObject(fold(entries), runs.expiry(run_id)) };
   }

@@ -2,6 +2,7 @@ import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import type { Asked, EarlierMessage, InputCall } from "../../domain/run-input.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
+import { deleteOldest } from "../../lib/collections.ts";
 import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../../runtime/guardrails/compile.ts";
 import { screenInSlices } from "../../runtime/guardrails/in-slices.ts";
 import type { Screened } from "../../runtime/guardrails/inspect.ts";
@@ -18,7 +19,7 @@ function compileCached(list: readonly Guardrail[]): CompiledGuardrails {
   const ready = compiledCache.get(text) ?? compileGuardrails(list);
   compiledCache.delete(text);
   compiledCache.set(text, ready);
-  if (compiledCache.size > compiledMax) compiledCache.delete(compiledCache.keys().next().value!);
+  if (compiledCache.size > compiledMax) deleteOldest(compiledCache);
   return ready;
 }
 

@@ -4,7 +4,9 @@ import { fold, isOver, type RunState } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolAnswer } from "../../domain/submit.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { validateAgainst } from "../../lib/json-schema.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Audit, Author } from "../../storage/db/audit.ts";
 import { catchCorruption } from "../../storage/db/catch-corruption.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
@@ -48,7 +50,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     };
     const changed = await journal.prepared(selfAndDescendants(runId), () => journal.commitAll(write, scope));
     for (const [id] of changed) {
-      if (isOver(journal.head(id)!.status)) pool.abort(id);
+      if (isOver(requireValue(journal.head(id), `The run ${id}`).status)) pool.abort(id);
       else pool.start(id);
     }
     return before;
@@ -69,7 +71,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     screened: AnswerScreens,
   ): Promise<void> {
     for (const { state, own } of routeToolOutputs(journal.state(runId), answers, () => statesBelow(runId))) {
-      const agent = journal.snapshot(scope, state.run!.agent_hash);
+      const agent = journal.snapshot(scope, state.run.agent_hash);
       for (const answer of own) {
         const call = state.calls.find(({ id }) => id === answer.tool_call_id);
         if (call) screened.set(call.id, await screenAnswer(agent, call.tool, answer));
@@ -109,13 +111,13 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
 
   /** Inserts answers with their guardrail findings; a blocked answer ends its run. */
   function insertAnswered(state: RunState, events: RunEvent[], screened: AnswerScreens): Inserted[] {
-    const { run_id } = state.run!;
+    const { run_id } = state.run;
     const findings = events.flatMap((event) =>
       event.type === "tool.completed" || event.type === "tool.decided"
         ? (screened.get(event.tool_call_id)?.findings ?? [])
         : [],
     );
-    const [answered, next] = [events.slice(0, -1), events.at(-1)!];
+    const [answered, next] = [events.slice(0, -1), lastItem(events)];
     const noted = [...answered, ...decidedEvents(findings, state.steps, Math.max(0, state.turns - 1))];
     if (!findings.some(({ verdict }) => verdict === "blocked"))
       return [[run_id, journal.insert(run_id, [...noted, next])]];
@@ -139,7 +141,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
     (call, args) => {
       const fault = screened.get(call.id)?.fault;
       if (fault) return [fault];
-      const tool = journal.snapshot(scope, state.run!.agent_hash).tools.find(({ name }) => name === call.tool);
+      const tool = journal.snapshot(scope, state.run.agent_hash).tools.find(({ name }) => name === call.tool);
       if (!tool) return ["The tool of this call is not known."];
       return validateAgainst(tool.parameters, args).map(({ path, message }) => `${path || "arguments"}: ${message}`);
     };

@@ -40,7 +40,7 @@ export function createChildStatuses({ journal, runs }: { journal: Journal; runs:
       new Map(
         pendingCalls(state).flatMap(({ id, child }) => {
           // The child may have started without its parent's loop having recorded it.
-          const run_id = child?.run_id ?? runs.childOf(state.run!.run_id, id);
+          const run_id = child?.run_id ?? runs.childOf(state.run.run_id, id);
           const standing = run_id === null ? null : of(run_id);
           return standing?.is === "over" ? [[id, standing.usage] as const] : [];
         }),

@@ -59,10 +59,10 @@ export function createCancelAndExpire({ journal, runs, pool, ends }: EndingOptio
 
 /** Returns the error of the deadline that passed at this time. */
 function expiredError(state: RunState, at: number): RunError {
-  const budget = state.run!.budget ?? null;
+  const budget = state.run.budget ?? null;
   const spent = exceededBy(budget, { usage: noUsage, wall_ms: at - state.started_at! });
   if (spent) return runError("budget_exceeded", saidOf(spent), state);
   if (state.status === "requires_action")
     return runError("action_expired", "The required action was not answered in time (action_timeout_ms).", state);
-  return runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
+  return runError("run_timeout", `The run took longer than ${state.run.timeout_ms} ms (timeout_ms).`, state);
 }

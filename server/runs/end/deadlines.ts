@@ -77,7 +77,7 @@ export function createDeadlines(
     if (over.length === 0) return armNext();
     const ends = await Promise.allSettled(over.map(([id, { at }]) => end(id, at)));
     if (stopped) return;
-    const refused = over.filter((_, index) => ends[index]!.status === "rejected");
+    const refused = over.filter((_, index) => ends[index]?.status === "rejected");
     for (const [id, deadline] of refused) putBehind(id, deadline);
     if (refused.length === 0) return armNext();
     // Wait, because storage that refuses writes would be retried without a pause: its runs are still due.

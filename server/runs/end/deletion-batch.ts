@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { longestPiece } from "../../storage/journal/staged-import.ts";
 import type { RunRow } from "../run-row.ts";
 
@@ -26,7 +27,7 @@ export function createDeletionBatch(sqlite: Database) {
   const costOf = ({ id, project_id, environment, summary, seq }: Sized) =>
     seq > longestPiece
       ? { events: 1, bytes: 0 }
-      : { events: seq, bytes: bytes.get(id, project_id, environment)!.n + (summary?.length ?? 0) };
+      : { events: seq, bytes: onlyRow(bytes.get(id, project_id, environment)).n + (summary?.length ?? 0) };
 
   return function affordable<Row extends Sized>(due: readonly Row[]): Row[] {
     let events = 0;

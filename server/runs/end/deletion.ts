@@ -6,6 +6,7 @@ import { runObject } from "../../domain/run-object.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Audit, Author } from "../../storage/db/audit.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { forgetBlobs } from "../../storage/journal/blob-refcounts.ts";
@@ -39,7 +40,7 @@ export function createRunDeletion({
 
   /** Call inside a write. Returns the rows of all descendants; throws if one is not over. */
   function overBelow(viewer: Viewer, id: string): RunRow[] {
-    const rows = below(id).map((child) => rowOf(viewer, child)!);
+    const rows = below(id).map((child) => requireValue(rowOf(viewer, child), `The run ${child}`));
     if (!rows.every(({ status }) => isOver(status))) throw notTerminal();
     return rows;
   }

@@ -2,6 +2,7 @@ import { AppError } from "../../domain/errors.ts";
 import type { JournalEntry, RunError, RunEvent } from "../../domain/run-event.ts";
 import { fold, isOver, type RunState } from "../../domain/run-state.ts";
 import { cancelledEvents, failedEvents, withChildUsages } from "../../domain/terminal-events.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { catchCorruption } from "../../storage/db/catch-corruption.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { ChildStatuses } from "../dispatch/child-status.ts";
@@ -30,7 +31,7 @@ export function createRunTerminator({
   lost: OrphanedRuns;
   now: () => number;
 }) {
-  const saidSoFar = (state: RunState) => partialOf(watches.live(state.run!.run_id), state, journal);
+  const saidSoFar = (state: RunState) => partialOf(watches.live(state.run.run_id), state, journal);
 
   const cancelled = (reason: string | null) => (last: RunState) =>
     cancelledEvents(last, reason, now(), saidSoFar(last), children.usagesOf(last));
@@ -71,12 +72,14 @@ export function createRunTerminator({
     },
     /** Fails a run, with its partial output. */
     failed: (state: RunState, error: RunError): Inserted[] =>
-      end(state.run!.run_id, state, (last) =>
+      end(state.run.run_id, state, (last) =>
         failedEvents(last, error, now(), saidSoFar(last), children.usagesOf(last)),
       ),
     /** Fails a run that a guardrail blocks before its next step, so it has no partial output. */
     blocked: (state: RunState): Inserted[] =>
-      end(state.run!.run_id, state, (last) => failedEvents(last, last.blocked!, now(), null, children.usagesOf(last))),
+      end(state.run.run_id, state, (last) =>
+        failedEvents(last, requireValue(last.blocked, "The verdict"), now(), null, children.usagesOf(last)),
+      ),
     /** Inserts events of a driven run; if they fail it, ends its descendants first. */
     driven(id: string, events: readonly RunEvent[], attempt?: number): Inserted[] {
       if (events.at(-1)?.type !== "run.failed" || runs.below(id).length === 0)

@@ -15,7 +15,9 @@ import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from ".
 import { applyAll, isOver, ownMessages, type RunState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid, validationError } from "../../http/errors.ts";
+import { firstItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { AgentEdits } from "../../resources/agents/schema.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { withToolsOf } from "../create/request-tools.ts";
@@ -131,12 +133,12 @@ export function createForks({
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
   ): Promise<ShownRun> {
-    const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
+    const [first, rest] = [firstItem(record), record.slice(1)];
     const run_id = newId("run", now()); // Created at the write, because queued runs begin in the order of their ids.
-    const run = { ...before.run!, run_id };
+    const run = { ...before.run, run_id };
     let events: RunEvent[] = begun;
     const insert = (): Inserted[] => {
-      requireReplaySource(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.
+      requireReplaySource(runs, viewer, requireValue(run.forked_from, "The source of a fork").run_id); // It may have been deleted in the meantime.
       // A run that is over at once takes no slot.
       const queue_position = isOverAtOnce ? null : queue.place(viewer, on_concurrency_limit);
       const isQueued = queue_position !== null;

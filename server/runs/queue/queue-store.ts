@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Scope } from "../../domain/scope.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { type RunRow, runColumns } from "../run-row.ts";
 import type { Pace } from "./queue-wait-estimate.ts";
@@ -64,8 +65,8 @@ export function createQueueStore(sqlite: Database, journal: Journal) {
     const inLine = inThread({ project_id, environment }, journal.head(id)?.thread_id ?? null);
     const place = inLine.findIndex((run) => run.id === id);
     if (place > 0) return inLine.slice(0, place).filter(({ status }) => status === "queued").length + 1;
-    const behind = countBehind.get(project_id, environment, id)!.n;
-    return countBefore.get(project_id, environment, id)!.n - behind + 1;
+    const behind = onlyRow(countBehind.get(project_id, environment, id)).n;
+    return onlyRow(countBefore.get(project_id, environment, id)).n - behind + 1;
   }
 
   /** Returns the unfinished runs of a thread: the active one, then the queued ones. */
@@ -74,17 +75,17 @@ export function createQueueStore(sqlite: Database, journal: Journal) {
 
   return {
     placeOf,
-    inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
+    inProgress: ({ project_id, environment }: Scope): number => onlyRow(countActive.get(project_id, environment)).n,
     /** Returns the durations from which the wait for a slot is estimated. */
     pace: ({ project_id, environment }: Scope, at: number): Pace => ({
       running: selectWorking.all(at, at, project_id, environment),
       recent_ms: selectRecent.all(project_id, environment).map(({ worked_ms }) => worked_ms),
     }),
-    queued: ({ project_id, environment }: Scope): number => countQueued.get(project_id, environment)!.n,
+    queued: ({ project_id, environment }: Scope): number => onlyRow(countQueued.get(project_id, environment)).n,
     /** Number of queued runs that wait only for a slot. */
     waitForSlot({ project_id, environment }: Scope): number {
-      const { n } = countQueued.get(project_id, environment)!;
-      return n === 0 ? 0 : n - countBehind.get(project_id, environment, afterAllRuns)!.n;
+      const { n } = onlyRow(countQueued.get(project_id, environment));
+      return n === 0 ? 0 : n - onlyRow(countBehind.get(project_id, environment, afterAllRuns)).n;
     },
     inThread,
     /** Returns the oldest queued runs that wait only for a slot. */

@@ -1,3 +1,5 @@
+import { lastItem } from "../../lib/collections.ts";
+import { requireValue } from "../../lib/require-value.ts";
 /** Durations of runs that hold slots and of runs that ended recently. */
 export interface Pace {
   /** Milliseconds each has worked, and milliseconds until its timeout. */
@@ -11,7 +13,7 @@ export function estimateQueueWait({ running, recent_ms }: Pace, ahead: number): 
   if (running.length === 0) return 0;
   const left = running.map((run) => leftOf(run, recent_ms)).sort((a, b) => a - b);
   const rounds = Math.floor(ahead / left.length);
-  return left[ahead % left.length]! + rounds * (median(recent_ms) ?? left.at(-1)!);
+  return requireValue(left[ahead % left.length], "A running run") + rounds * (median(recent_ms) ?? lastItem(left));
 }
 
 /**

@@ -53,10 +53,11 @@ export function createSlots({ limit }: { limit(scope: Scope): number }) {
   /** Gives free slots to waiting runs. */
   function advance(key: string): void {
     const queue = queues.get(key);
-    for (const [runId, { head, isStillNeeded: isStill, begin }] of queue ?? []) {
+    if (!queue) return;
+    for (const [runId, { head, isStillNeeded: isStill, begin }] of queue) {
       const mayBegin = isStill();
       if (mayBegin && !isFree(head)) return;
-      queue!.delete(runId);
+      queue.delete(runId);
       if (mayBegin) begin();
     }
     queues.delete(key);

@@ -65,8 +65,9 @@ export function createThreadQueue({
     if (thread_id === undefined || thread_id === newThread) return noPlace;
     ownerOf(viewer, thread_id); // It may have been deleted in the meantime.
     const before = runs.inThread(viewer, thread_id);
-    if (before.length === 0) return noPlace;
-    if (if_thread_busy === "reject") throw busy(before[0]!);
+    const [first] = before;
+    if (!first) return noPlace;
+    if (if_thread_busy === "reject") throw busy(first);
     if (if_thread_busy === "queue")
       return { ended: [], line: before.filter(({ status }) => status === "queued").length + 1 };
     return { ended: before.flatMap((row) => insertCancelled(row, replaced)), line: null };

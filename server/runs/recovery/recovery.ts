@@ -87,7 +87,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   async function begin(runId: string, mayBegin: () => boolean): Promise<boolean> {
     const done = await change(runId, undefined, (state) => {
       if (state.status !== "queued" || !mayBegin()) return [];
-      const agent = journal.snapshot(state.run!, state.run!.agent_hash);
+      const agent = journal.snapshot(state.run, state.run.agent_hash);
       return withFollowUp(state, [{ type: "run.started" }], agent, now());
     });
     if (done) start(runId);

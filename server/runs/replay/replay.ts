@@ -8,8 +8,10 @@ import type { JournalEntry, Replay, RunCreated, RunError } from "../../domain/ru
 import { isOver, type RunState } from "../../domain/run-state.ts";
 import { failedEvents } from "../../domain/terminal-events.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { firstItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createKeyedMutex } from "../../lib/keyed-mutex.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { createReplayScreen } from "../../runtime/guardrails/replay-screen.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { withToolsOf } from "../create/request-tools.ts";
@@ -74,12 +76,12 @@ export function createReplays({
     note: Note | undefined,
   ): Promise<ShownRun> {
     const state = await foldInSlices(record, rest);
-    const run = { ...state.run!, run_id: newId("run", now()) }; // Created at the write, as for all runs.
+    const run = { ...state.run, run_id: newId("run", now()) }; // Created at the write, as for all runs.
     const { run_id } = run;
-    const first = { ...record[0]!, event: { ...run, type: "run.created" as const } };
+    const first = { ...firstItem(record), event: { ...run, type: "run.created" as const } };
     const own = [first, ...record.slice(1)];
     const insert = (): Inserted[] => {
-      requireReplaySource(runs, viewer, run.replay_of!); // It may have been deleted in the meantime.
+      requireReplaySource(runs, viewer, requireValue(run.replay_of, "The source of a replay")); // It may have been deleted in the meantime.
       const inserted = journal.insertRecord(run_id, own);
       journal.pin(viewer, run_id, pinned);
       note?.(runs.standing(viewer, run_id), 0);
@@ -134,7 +136,7 @@ async function copyRecord(
 ): Promise<JournalEntry[]> {
   const [cutAt] = held.mode === "strict" ? found : [];
   const kept = cutAt ? entries.filter(({ seq }) => seq === 1 || seq < cutAt.seq) : entries;
-  const later = at - (cutAt ? entries[cutAt.seq - 1]! : entries.at(-1)!).at;
+  const later = at - requireValue(entries.at(cutAt ? cutAt.seq - 1 : -1), "The last entry of the copy").at;
   const run = copyOf(created, kept.length, { ...own, replay: outcomeOf(kept, found, held) });
   const record = kept.map((entry, index): JournalEntry => {
     const event = index === 0 ? ({ type: "run.created", ...run } as const) : entry.event;

@@ -18,7 +18,7 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   // A retry or recovery may have been recorded in this tick: the live deltas then belong to the discarded attempt.
   const stands = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
   if (!live || !stands) return null;
-  const run = state.run!;
+  const run = state.run;
   const agent = catchCorruption(() => journal.snapshot(run, run.agent_hash));
   const said = Math.max(live.length, live.generatedLength);
   const usage = agent

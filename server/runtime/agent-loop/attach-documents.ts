@@ -12,7 +12,7 @@ import { withFindings } from "./spending.ts";
 /** Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. */
 export async function attachDocuments(turn: RunContext): Promise<void> {
   const { state, start, ports } = turn;
-  const { file_ids, model } = state().run!;
+  const { file_ids, model } = state().run;
   const max_bytes = attachmentBytes(state(), start.agent);
   const given = await ports.ask("documents", { file_ids, max_bytes, images: takesImages(model) });
   const { documents, findings } = await screen(given, turn);

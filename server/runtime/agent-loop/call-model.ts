@@ -295,5 +295,5 @@ function answerOf(turn: RunContext, heard: Heard, request: ModelRequest): ModelA
 function spent({ state }: RunContext, heard: Heard, request: ModelRequest): ModelSpend {
   const { usage, error, aborted } = heard;
   const spoken = { usage, failed: error !== null, said: saidIn(heard), aborted };
-  return spendingOf(spoken, request, runPrice(state().run!));
+  return spendingOf(spoken, request, runPrice(state().run));
 }

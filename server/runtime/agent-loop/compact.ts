@@ -31,7 +31,7 @@ export async function compact(turn: RunContext): Promise<void> {
   await begin(turn);
   const cut = planContext(state(), start.agent) as Cut; // Same result as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
-  const price = runPrice(state().run!);
+  const price = runPrice(state().run);
   const ended = await callWithRetry(turn, request, {
     async send(asked) {
       failpoint?.("before_effect.model_call");

@@ -73,7 +73,7 @@ async function answerOf(
 ): Promise<Answer> {
   const { state, ports, signal } = turn;
   const request = judgeRequest(guardrail, text);
-  const run = state().run!;
+  const run = state().run;
   const name = typeof guardrail.config.model === "string" ? guardrail.config.model : run.model;
   const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
   const model = await ports.judge(name).catch(() => null);

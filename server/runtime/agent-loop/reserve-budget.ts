@@ -21,13 +21,13 @@ export async function reserveBudget(
   { state, start, ports }: RunContext,
   request: ModelRequest,
   used: RunUsage = state().usage,
-  price: ModelPrice | null = runPrice(state().run!),
+  price: ModelPrice | null = runPrice(state().run),
 ): Promise<Allowed | RunError> {
   const { run, usage } = state();
-  const { max_total_tokens, max_cost_usd } = run!.budget ?? {};
+  const { max_total_tokens, max_cost_usd } = run.budget ?? {};
   const isBounded = max_total_tokens !== undefined || max_cost_usd !== undefined;
   // Without a budget the prompt is not counted, because it may be long.
-  const own = isBounded ? allowance(run!.budget!, used, price, request, start.unknown_price) : null;
+  const own = isBounded ? allowance(run.budget!, used, price, request, start.unknown_price) : null;
   if (own && "exceeded" in own) return runError("budget_exceeded", saidOf(own), state());
   const day = await ports.reserve(() => ({
     ...(own?.worst ?? worstCase(request, price)),

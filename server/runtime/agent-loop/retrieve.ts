@@ -18,7 +18,7 @@ export async function retrieve(turn: RunContext): Promise<void> {
   if (step.run_attempt < state().attempt)
     await record(restartStep(step, processRestarted("the memory was being searched")));
   const begun = performance.now();
-  const query = retrievalQuery(state().run!.input);
+  const query = retrievalQuery(state().run.input);
   const stores = searchedStores(start.agent, query);
   failpoint?.("before_effect.retrieval");
   const found = await Promise.all(stores.map((store) => search(store, query, turn)));

@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 /** A part of a page: left, top, right and bottom edge, as fractions of the page's width and height from its top left. */
 export type Box = readonly [left: number, top: number, right: number, bottom: number];
 
@@ -38,7 +39,8 @@ export function boxesWithin(places: readonly Place[], from: number, to: number):
   for (const [index, { at, box }] of places.entries()) {
     if (at >= to || (places[index + 1]?.at ?? Number.POSITIVE_INFINITY) <= from) continue;
     const last = boxes.at(-1);
-    if (last && isBelow(last, box)) boxes[boxes.length - 1] = unionOf(last, box)!;
+    if (last && isBelow(last, box))
+      boxes[boxes.length - 1] = requireValue(unionOf(last, box), "The union of two boxes");
     else if (boxes.length < boxesMost) boxes.push(box);
   }
   return boxes;

@@ -64,15 +64,15 @@ export function openCompoundFile(bytes: Uint8Array): Storage {
     const name = new TextDecoder("utf-16le").decode(
       directory.subarray(at, at + Math.min(64, entry.getUint16(64, true))),
     );
-    const [left, right, child, start, length] = [68, 72, 76, 116, 120].map((offset) => entry.getUint32(offset, true));
+    const numberAt = (offset: number): number => entry.getUint32(offset, true);
     return {
       name: name.replace(/\0.*/s, ""),
       type: entry.getUint8(66),
-      left: left!,
-      right: right!,
-      child: child!,
-      start: start!,
-      length: length!,
+      left: numberAt(68),
+      right: numberAt(72),
+      child: numberAt(76),
+      start: numberAt(116),
+      length: numberAt(120),
     };
   }
 

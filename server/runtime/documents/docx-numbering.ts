@@ -29,11 +29,11 @@ export function listMarks(content: Uint8Array | null): ListMarks {
     const { kind = "", starts = [] } = lists.get(list ?? "") ?? {};
     const levels = kinds.get(kind);
     const own = levels?.[level];
-    if (!levels || !own) return "-";
+    if (list === null || !levels || !own) return "-";
     const count = counts.get(kind) ?? [];
     counts.set(kind, count);
-    if (!begun.has(list!)) for (const [at, start] of starts.entries()) if (start !== undefined) count[at] = start - 1;
-    begun.add(list!);
+    if (!begun.has(list)) for (const [at, start] of starts.entries()) if (start !== undefined) count[at] = start - 1;
+    begun.add(list);
     count[level] = (count[level] ?? own.start - 1) + 1;
     count.length = level + 1;
     if (own.style === "bullet") return "-";
@@ -68,9 +68,10 @@ function numberingOf(content: Uint8Array | null) {
       }
       if (name === "lvl" || name === "lvlOverride")
         level = Math.min(levelsMost - 1, Math.max(0, Math.floor(Number(attribute("ilvl"))) || 0));
-      if (list !== "") {
-        if (name === "abstractNumId") lists.get(list)!.kind = value;
-        if (name === "startOverride") lists.get(list)!.starts[level] = Number(value) || 0;
+      const numbered = list === "" ? undefined : lists.get(list);
+      if (numbered) {
+        if (name === "abstractNumId") numbered.kind = value;
+        if (name === "startOverride") numbered.starts[level] = Number(value) || 0;
         return;
       }
       if (name === "start") own().start = Number(value) || 0;

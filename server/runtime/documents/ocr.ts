@@ -36,7 +36,9 @@ const [pages, words] = ["1", "5"];
 /** Parses Tesseract's TSV: level, page, block, paragraph, line, word, left, top, width, height, confidence, text. */
 function paragraphsOf(table: string): PlacedLine[][] {
   const rows = table.split("\n").map((row) => row.split("\t"));
-  const [, , , , , , , , width, height] = (rows.find(([level]) => level === pages) ?? []).map(Number);
+  const [, , , , , , , , width = Number.NaN, height = Number.NaN] = (rows.find(([level]) => level === pages) ?? []).map(
+    Number,
+  );
   const lines = Map.groupBy(
     rows.filter(([level]) => level === words),
     ([, , block, paragraph, line]) => `${block} ${paragraph} ${line}`,
@@ -48,10 +50,10 @@ function paragraphsOf(table: string): PlacedLine[][] {
     const text = line.map((row) => row.slice(11).join(" ")).join(" ");
     const paragraph = name.slice(0, name.lastIndexOf(" "));
     const box = [
-      Math.min(...line.map((row) => Number(row[6]))) / width!,
-      Math.min(...line.map((row) => Number(row[7]))) / height!,
-      Math.max(...line.map((row) => Number(row[6]) + Number(row[8]))) / width!,
-      Math.max(...line.map((row) => Number(row[7]) + Number(row[9]))) / height!,
+      Math.min(...line.map((row) => Number(row[6]))) / width,
+      Math.min(...line.map((row) => Number(row[7]))) / height,
+      Math.max(...line.map((row) => Number(row[6]) + Number(row[8]))) / width,
+      Math.max(...line.map((row) => Number(row[7]) + Number(row[9]))) / height,
     ].map((edge) => Math.min(1, Math.max(0, Math.round(edge * 10_000) / 10_000)));
     const [left = 0, top = 0, right = 0, bottom = 0] = box;
     paragraphs.set(paragraph, [...(paragraphs.get(paragraph) ?? []), { text, box: [left, top, right, bottom] }]);

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/collections.ts";
 import { imageText } from "./image-text.ts";
 import { type OdfBeside, odfBeside } from "./odf-beside.ts";
 import { type OdfLists, odfLists } from "./odf-lists.ts";
@@ -70,7 +71,7 @@ export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver)
     },
     body: { close: paragraphs.flush },
   };
-  const elementOf = (name: string): Element | null => (Object.hasOwn(elements, name) ? elements[name]! : null);
+  const elementOf = (name: string): Element | null => ownValue(elements, name) ?? null;
   return {
     slides: () => slides,
     open(local, attribute, prefix) {

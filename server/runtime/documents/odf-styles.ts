@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/collections.ts";
 import type { NumberStyle } from "./list-numbers.ts";
 import type { Attributes } from "./xml.ts";
 
@@ -43,8 +44,9 @@ export function readOdfStyle(styles: OdfStyles, name: string, attribute: Attribu
   styles.lists.set(styles.current, levels);
   const level = Math.min(10, Math.max(1, Math.floor(Number(attribute("level"))) || 1)) - 1;
   const format = attribute("num-format") ?? "";
+  const number = name.endsWith("number") ? ownValue(numbers, format) : undefined;
   levels[level] = {
-    ...(name.endsWith("number") && Object.hasOwn(numbers, format) ? { number: numbers[format]! } : {}),
+    ...(number !== undefined && { number }),
     prefix: attribute("num-prefix")?.slice(0, 20) ?? "",
     suffix: attribute("num-suffix")?.slice(0, 20) ?? "",
     start: Number(attribute("start-value")) || 1,

@@ -186,7 +186,8 @@ function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Out
         continue;
       }
       const text = joinLines(group, words);
-      if (isTitle(group[0]!)) outline.heading(levelOf(group[0]!), text);
+      const [first] = group;
+      if (first && isTitle(first)) outline.heading(levelOf(first), text);
       else outline.lines(text);
     }
     for (const line of annotations[at] ?? []) outline.lines([line]);

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/collections.ts";
 import { encodingOf } from "./code-pages.ts";
 import { unreadable } from "./document-error.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
@@ -183,9 +184,10 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
       group.beside = null;
       edgeGroups.add(group);
     }
-    if (Object.hasOwn(beside, word) && !group.hidden) startBeside(beside[word]!);
-    if (Object.hasOwn(words, word)) words[word]!(value);
-    else if (Object.hasOwn(signs, word)) write(signs[word]!);
+    const [part, act, sign] = [ownValue(beside, word), ownValue(words, word), ownValue(signs, word)];
+    if (part !== undefined && !group.hidden) startBeside(part);
+    if (act) act(value);
+    else if (sign !== undefined) write(sign);
   };
   const close = () => {
     flushBytes();

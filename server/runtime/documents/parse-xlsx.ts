@@ -1,3 +1,5 @@
+import { entryOf } from "../../lib/collections.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { outlineDrawings } from "./drawing-text.ts";
 import { markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
@@ -67,8 +69,8 @@ function dropEmptyColumns(rows: readonly Row[]): string[][] {
   return rows.map(({ columns, values }) => {
     const cells: string[] = [];
     for (const [at, column] of columns.entries()) {
-      while (cells.length < places.get(column)!) cells.push("");
-      cells.push(values[at]!);
+      while (cells.length < entryOf(places, column)) cells.push("");
+      cells.push(requireValue(values[at], "A cell"));
     }
     return cells;
   });

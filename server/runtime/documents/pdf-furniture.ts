@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { isOfSentence, marginLines } from "./pdf-margins.ts";
 
@@ -34,7 +35,7 @@ export function removeFurniture(pages: Pages, isTitle: (line: PdfLine) => boolea
   function isOnMost(line: PdfLine, at: number, fewest: number): boolean {
     const places = seen.at(keyOf(line, at), line);
     if (!places) return false;
-    const [on, ofSide] = [places.pages.size, places.sides[at % 2]!];
+    const [on, ofSide] = [places.pages.size, places.sides[at % 2] ?? 0];
     return (on >= fewest && on > pages.length / 2) || (ofSide >= fewestPages && ofSide > (pages.length + 1) / 4);
   }
 
@@ -48,7 +49,7 @@ export function removeFurniture(pages: Pages, isTitle: (line: PdfLine) => boolea
     const isApart = apart.has(line);
     if (headOf(line, at) !== null) return isApart && !isOfSentence(line.text) && isOnMost(line, at, fewest);
     // With two lone numbers on a page, either could be the page number: keep both.
-    return (namesPage(line.text) || (isApart && !isTitle(line))) && pages[at]!.filter(isNumber).length === 1;
+    return (namesPage(line.text) || (isApart && !isTitle(line))) && pages[at]?.filter(isNumber).length === 1;
   }
 
   const kept = new Set<string>();
@@ -123,10 +124,11 @@ function furnitureTest(
   isFurniture: (line: PdfLine) => boolean,
 ): (index: number) => boolean {
   let [from, to] = [0, page.length];
-  while (from < Math.min(edgeLines, to) && isFurniture(page[from]!)) from++;
-  while (to > Math.max(from, page.length - edgeLines) && isFurniture(page[to - 1]!)) to--;
-  const placed = new Set(edgesOf(page).filter((line) => isPlaced(line) && isFurniture(line)));
-  return (index) => index < from || index >= to || placed.has(page[index]!);
+  const isAt = (line: PdfLine | undefined): boolean => line !== undefined && isFurniture(line);
+  while (from < Math.min(edgeLines, to) && isAt(page[from])) from++;
+  while (to > Math.max(from, page.length - edgeLines) && isAt(page[to - 1])) to--;
+  const placed = new Set<PdfLine | undefined>(edgesOf(page).filter((line) => isPlaced(line) && isFurniture(line)));
+  return (index) => index < from || index >= to || placed.has(page[index]);
 }
 
 const edgesOf = (page: readonly PdfLine[]): PdfLine[] =>
@@ -190,6 +192,6 @@ const values: Record<string, number> = { i: 1, v: 5, x: 10, l: 50, c: 100 };
 /** Parses a Roman numeral; returns null if the letters are none. */
 function romanNumber(letters: string): number | null {
   if (!/^c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$/.test(letters)) return null;
-  const digits = [...letters].map((letter) => values[letter]!);
+  const digits = [...letters].map((letter) => requireValue(values[letter], letter));
   return digits.reduce((sum, digit, index) => sum + (digit < (digits[index + 1] ?? 0) ? -digit : digit), 0);
 }

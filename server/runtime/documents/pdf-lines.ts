@@ -1,3 +1,4 @@
+import { firstItem } from "../../lib/collections.ts";
 import { type Box, type PlacedLine, unionOf } from "./boxes.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
@@ -85,7 +86,7 @@ function sizeOf(items: readonly PdfItem[]): number {
 }
 
 const baseOf = (items: readonly PdfItem[], size: number): PdfItem =>
-  items.find(({ height }) => height === size) ?? items[0]!;
+  items.find(({ height }) => height === size) ?? firstItem(items);
 
 /**
  * Marks small letters above the line as raised: exponents or note numbers. One at the start of the text is kept apart.

@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { tablesIn } from "./pdf-tables.ts";
 
@@ -21,7 +22,7 @@ export function marginLines(
   isTitle: (line: PdfLine) => boolean,
 ): Map<PdfLine, readonly PdfLine[]> {
   const placed = page.filter(({ box }) => box !== null).sort((a, b) => topOf(a) - topOf(b));
-  const steps = placed.slice(1).map((line, at) => topOf(line) - topOf(placed[at]!));
+  const steps = placed.slice(1).map((line, at) => topOf(line) - topOf(requireValue(placed[at], "The line above")));
   const usual = medianOf(steps.filter((step) => step > sameLine));
   const tables = new Map<PdfLine, readonly PdfLine[]>();
   for (const found of tablesIn(page, isTitle))
@@ -33,10 +34,11 @@ export function marginLines(
     const wide = 1.3 * Math.max(1.2 * height, Math.min(usual, 3 * height));
     const inward = line.box[3] <= margin ? 1 : -1;
     const block = [line];
-    for (let at = placed.indexOf(line); ; at += inward) {
-      const next = placed[at + inward];
-      if (!next || Math.abs(topOf(next) - topOf(placed[at]!)) > wide) break;
+    for (let [at, before] = [placed.indexOf(line) + inward, line]; ; at += inward) {
+      const next = placed[at];
+      if (!next || Math.abs(topOf(next) - topOf(before)) > wide) break;
       block.push(next);
+      before = next;
     }
     return block.length <= headLines && !block.some(({ text }) => isOfSentence(text));
   };
@@ -53,7 +55,7 @@ export const isOfSentence = (text: string): boolean =>
   /^\p{Ll}\S*\s+\S+\s+\S|(?:[,;:。！？]|\p{L}[-‐\u00ad])$/u.test(text) ||
   /^\S+\s+\S+\s.*[.!?…]["'”’»)\]]*$/u.test(text);
 
-const topOf = ({ box }: PdfLine): number => box![1];
+const topOf = ({ box }: PdfLine): number => requireValue(box, "The place of a line")[1];
 
 const isInMargin = ({ box }: PdfLine): boolean => !box || box[3] <= margin || box[1] >= 1 - margin;
 

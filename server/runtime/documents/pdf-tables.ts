@@ -1,3 +1,4 @@
+import { lastItem } from "../../lib/collections.ts";
 import { markdownTable } from "./markdown.ts";
 import { isContents, type PdfCell, type PdfLine } from "./pdf-lines.ts";
 
@@ -6,17 +7,20 @@ type Span = Pick<PdfCell, "from" | "to">;
 /** Consecutive lines whose cells are aligned in columns. */
 export interface PdfTable {
   columns: readonly Span[];
-  rows: readonly PdfLine[];
+  rows: Rows;
 }
+
+type Rows = readonly [PdfLine, ...PdfLine[]];
 
 /** Splits the lines of a page into tables and other lines. */
 export function tablesIn(lines: readonly PdfLine[], isTitle: (line: PdfLine) => boolean): (PdfTable | PdfLine)[] {
   const found: (PdfTable | PdfLine)[] = [];
-  for (let at = 0; at < lines.length; ) {
+  let next = 0;
+  for (const [at, line] of lines.entries()) {
+    if (at < next) continue;
     const table = tableAt(lines, at, isTitle);
-    if (table) found.push(table);
-    else found.push(lines[at]!);
-    at += table?.rows.length ?? 1;
+    found.push(table ?? line);
+    next = at + (table?.rows.length ?? 1);
   }
   return found;
 }
@@ -24,24 +28,22 @@ export function tablesIn(lines: readonly PdfLine[], isTitle: (line: PdfLine) => 
 /** Returns the longest table from this line on, or null if there is none. */
 function tableAt(lines: readonly PdfLine[], start: number, isTitle: (line: PdfLine) => boolean): PdfTable | null {
   let columns: readonly Span[] = [];
-  let end = start;
-  for (; end < lines.length; end++) {
-    const line = lines[end]!;
-    if (
-      line.cells.length < 2 ||
-      isContents(line.text) ||
-      isTitle(line) ||
-      (end > start && !isBelow(lines[end - 1]!, line))
-    )
-      break;
+  const found: PdfLine[] = [];
+  for (let line = lines[start]; line; line = lines[start + found.length]) {
+    const above = found.at(-1);
+    if (line.cells.length < 2 || isContents(line.text) || isTitle(line) || (above && !isBelow(above, line))) break;
     const wider = withRow(columns, line);
     if (!wider) break;
     columns = wider;
+    found.push(line);
   }
-  const rows = lines.slice(start, end);
+  const [first, ...others] = found;
   // A numbered list also has its numbers apart from its items, but is no table.
-  if (rows.length < 2 || rows.every(({ cells }) => cells.length === 2 && isMark(cells[0]!.text))) return null;
-  return { columns, rows };
+  if (!first || others.length === 0) return null;
+  const rows: Rows = [first, ...others];
+  return rows.every(({ cells: [mark, ...cells] }) => cells.length === 1 && mark && isMark(mark.text))
+    ? null
+    : { columns, rows };
 }
 
 const isMark = (part: string): boolean => /^(?:[^\p{L}\p{N}\s]|\(?[\p{L}\p{N}.]{1,8}[.)])$/u.test(part);
@@ -94,7 +96,7 @@ export function tableLines(table: PdfTable, before: TableHeader | null) {
   const lines = markdownTable(names ? [names, ...cells] : cells).split("\n");
   const boxes = [...(names ? [null] : []), ...rows.map(({ box }) => box)];
   return {
-    lines: lines.map((text, at) => ({ text, box: at === 1 ? null : boxes[Math.max(0, at - 1)]! })),
+    lines: lines.map((text, at) => ({ text, box: at === 1 ? null : (boxes[Math.max(0, at - 1)] ?? null) })),
     header: names ? before : headerOf(table, cells),
   };
 }
@@ -117,20 +119,20 @@ function repeatsLabel(texts: readonly string[], row: readonly string[]): boolean
 }
 
 /** True if the first row is certainly a header: in another font, or words above numbers. */
-function isHeader(rows: readonly PdfLine[]): boolean {
+function isHeader(rows: Rows): boolean {
   const [first, ...others] = rows;
   if (isSetApart(rows)) return true;
-  if (first!.cells.some(({ text }) => hasDigit(text))) return false;
-  return first!.cells.some((cell) => {
+  if (first.cells.some(({ text }) => hasDigit(text))) return false;
+  return first.cells.some((cell) => {
     const below = others.flatMap(({ cells }) => cells.filter((other) => overlap(cell, other)));
     return below.length > 0 && below.every(({ text }) => hasDigit(text));
   });
 }
 
 /** True if no other row has a font of the first row. */
-function isSetApart([first, ...others]: readonly PdfLine[]): boolean {
+function isSetApart([{ fonts: own = [] }, ...others]: Rows): boolean {
   const fonts = new Set(others.flatMap(({ fonts = [] }) => fonts));
-  return (first?.fonts ?? []).length > 0 && first!.fonts!.every((font) => !fonts.has(font));
+  return own.length > 0 && own.every((font) => !fonts.has(font));
 }
 
 function columnIn(rows: readonly PdfLine[], column: Span): Column {
@@ -149,7 +151,7 @@ function columnIn(rows: readonly PdfLine[], column: Span): Column {
  * may be empty on this page, or one may be added, as beside a total.
  */
 function namesFor({ columns, rows }: PdfTable, { columns: others, cells }: TableHeader): string[] | null {
-  const near = rows[0]!.size / 4;
+  const near = rows[0].size / 4;
   const places = columns
     .map((column) => columnIn(rows, column))
     .map((column) => others.findIndex((other) => isAligned(column, other, near) && mayBeSame(column, other)));
@@ -180,10 +182,10 @@ export function mayContinue(page: readonly (PdfTable | PdfLine)[], next: readonl
   const last = page.findLast((one) => !isFurniture(one));
   const first = next.find((one) => !isFurniture(one));
   if (!last || !first || !("rows" in last) || !("rows" in first)) return false;
-  const [above, below] = [last.rows.at(-1)!.box, first.rows[0]!.box];
+  const [above, below] = [lastItem(last.rows).box, first.rows[0].box];
   if ((above && above[3] < lowest) || (below && below[1] > highest)) return false;
-  const begins = page.flatMap((one) => ("rows" in one ? textsIn(one.rows[0]!) : []));
-  return !repeatsLabel(begins, textsIn(first.rows[0]!));
+  const begins = page.flatMap((one) => ("rows" in one ? textsIn(one.rows[0]) : []));
+  return !repeatsLabel(begins, textsIn(first.rows[0]));
 }
 
 const textsIn = ({ cells }: PdfLine): string[] => cells.map(({ text }) => text);

@@ -61,5 +61,5 @@ const attributesOf =
   (given: Readonly<Record<string, string>>): Attributes =>
   (name, prefixed = false) => {
     const found = Object.keys(given).find((key) => (!prefixed && key === name) || key.endsWith(`:${name}`));
-    return found === undefined ? null : given[found]!;
+    return found === undefined ? null : (given[found] ?? null);
   };

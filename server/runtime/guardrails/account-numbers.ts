@@ -22,14 +22,16 @@ export function creditCards(text: string, from = 0, to = text.length): Span[] {
   const places = [...text.matchAll(/\d/g)].map(({ index }) => index);
   const digits = Uint8Array.from(places, (at) => text.charCodeAt(at) - 48);
   const found: Span[] = [];
-  for (let first = 0; first + 13 <= digits.length && places[first]! < to; first++) {
-    if (places[first]! < from) continue;
-    const isStart = places[first] === 0 || !isDigit(text.charCodeAt(places[first]! - 1));
-    if (!isStart || digits[first]! < 2 || digits[first]! > 6) continue;
+  for (let first = 0; first + 13 <= digits.length; first++) {
+    const [place, digit] = [places[first]!, digits[first]!];
+    if (place >= to) break;
+    if (place < from) continue;
+    const isStart = place === 0 || !isDigit(text.charCodeAt(place - 1));
+    if (!isStart || digit < 2 || digit > 6) continue;
     for (let last = Math.min(first + 18, digits.length - 1); last >= first + 12; last--) {
       const end = places[last]! + 1;
       if (isDigit(text.charCodeAt(end)) || !passesLuhn(digits, first, last)) continue;
-      found.push([places[first]!, end]);
+      found.push([place, end]);
       break;
     }
   }
@@ -66,8 +68,8 @@ export function ibans(text: string, from = 0, to = text.length): Span[] {
     let [number, end] = ["", index];
     const length = lengths[text.slice(index, index + 2).toUpperCase()] ?? 0;
     for (; number.length < length && end < text.length; end++)
-      if (/[A-Za-z0-9]/.test(text[end]!)) number += text[end]!.toUpperCase();
-    const isWhole = end === text.length || !/[A-Za-z0-9]/.test(text[end]!);
+      if (/[A-Za-z0-9]/.test(text.charAt(end))) number += text.charAt(end).toUpperCase();
+    const isWhole = !/[A-Za-z0-9]/.test(text.charAt(end));
     if (number.length === length && length > 0 && isWhole && remainder(number) === 1) found.push([index, end]);
   }
   return found;

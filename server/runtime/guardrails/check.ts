@@ -1,5 +1,6 @@
 import type { Guardrail, GuardrailAction, GuardrailPoint, GuardrailType } from "../../domain/agent-snapshot.ts";
 import type { Fault } from "../../domain/errors.ts";
+import { ownValue } from "../../lib/collections.ts";
 import { guardrailLimits } from "./limits.ts";
 import type { Complain } from "./types/guardrail-kind.ts";
 import { guardrailKinds } from "./types/guardrail-kinds.ts";
@@ -52,8 +53,8 @@ function checkConfig({ type, config = {} }: GuardrailInput, path: string, compla
   for (const name of Object.keys(required))
     if (!Object.hasOwn(config, name)) complain(`${path}.${name}`, "This parameter is required.", "required");
   for (const [name, value] of Object.entries(config)) {
-    const known = { ...required, ...optional };
-    if (Object.hasOwn(known, name)) known[name]!(value, `${path}.${name}`, complain);
+    const check = ownValue({ ...required, ...optional }, name);
+    if (check) check(value, `${path}.${name}`, complain);
     else complain(`${path}.${name}`, "There is no such parameter.", "unknown_parameter");
   }
 }

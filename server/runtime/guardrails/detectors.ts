@@ -1,3 +1,4 @@
+import { requireValue } from "../../lib/require-value.ts";
 import { creditCards, ibans, partOf } from "./account-numbers.ts";
 import { compile, type Pattern } from "./pattern/pattern.ts";
 import type { Scanner, Span } from "./span.ts";
@@ -73,7 +74,8 @@ const stepsMax = 10_000;
 const made = new Map<string, Detector>();
 
 /** Returns the detector of one kind of personal data. */
-export const piiDetector = (kind: string): Detector => once(kind, () => create(pii[kind]!));
+export const piiDetector = (kind: string): Detector =>
+  once(kind, () => create(requireValue(pii[kind], `The detector of ${kind}`)));
 
 export const secretDetector = (): Detector => once("secrets", () => create({ pattern: secrets.join("|") }));
 

@@ -104,7 +104,7 @@ async function redactInSlices(text: string, sources: readonly Source[], rest: ()
 
 /** Returns an end that does not split a surrogate pair. */
 const wholeEnd = (text: string, end: number): number =>
-  end < text.length && /[\ud800-\udbff]/.test(text[end - 1]!) ? end + 1 : Math.min(end, text.length);
+  end < text.length && /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : Math.min(end, text.length);
 
 /** Returns all texts of a JSON value that guardrails check. */
 export const textsOf = (value: unknown): string[] => [...countTexts(value).keys()];

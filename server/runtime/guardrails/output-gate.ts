@@ -1,3 +1,4 @@
+import { firstItem } from "../../lib/collections.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn } from "./compile.ts";
 import { inspectText, type Triggered, trigger } from "./inspect.ts";
 import { createRedaction } from "./redaction.ts";
@@ -102,12 +103,12 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
       return unfit ? { text: "", blocked: blockedBy(unfit) } : { text: release(read), blocked: null };
     },
     redacted: () => {
-      const matches = Map.groupBy(redactors.keys(), (i) => redactors[i]!.one);
+      const matches = Map.groupBy(redactors.entries(), ([, { one }]) => one);
       return [...matches].flatMap(([one, places]) =>
         trigger(
           one,
           "output",
-          places.reduce((sum, i) => sum + redaction.matches[i]!, 0),
+          places.reduce((sum, [i]) => sum + (redaction.matches[i] ?? 0), 0),
         ),
       );
     },
@@ -119,7 +120,7 @@ const nothing: Released = { text: "", blocked: null };
 const watches = (list: readonly CompiledGuardrail[]): Watch[] =>
   list.flatMap((one) => one.places.map(({ detector, mark }) => ({ one, mark, scanner: detector.scan() })));
 
-const blockedBy = (one: CompiledGuardrail): Triggered => trigger(one, "output", 1)[0]!;
+const blockedBy = (one: CompiledGuardrail): Triggered => firstItem(trigger(one, "output", 1));
 
 const startOf = ({ scanner }: Watch): number => scanner.spans[0]?.[0] ?? Number.POSITIVE_INFINITY;
 

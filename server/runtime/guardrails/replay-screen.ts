@@ -3,7 +3,7 @@ import { divergence, type Found } from "../../domain/divergence.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import type { GuardrailVerdict, JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import type { Asked } from "../../domain/run-input.ts";
-import type { RunState } from "../../domain/run-state.ts";
+import type { InitialState, RunState } from "../../domain/run-state.ts";
 import { textOf } from "../../domain/text-of.ts";
 import { canonicalJson } from "../../lib/canonical-json.ts";
 import { type CompiledGuardrails, compileGuardrails, except } from "./compile.ts";
@@ -18,18 +18,19 @@ export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) 
   const fresh = compileGuardrails(without(agent.guardrails, pinned.guardrails));
   const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
 
-  return async (entry: JournalEntry, before: RunState): Promise<Found[]> => {
+  return async (entry: JournalEntry, before: RunState | InitialState): Promise<Found[]> => {
     const { event } = entry;
     if (event.type === "guardrail.decided")
       return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
     const looked = fresh.length > 0 ? await look(fresh, event, before) : null;
-    return (looked?.findings ?? []).flatMap(({ guardrail: { type, on }, verdict, message }) => {
+    if (!looked) return [];
+    return looked.findings.flatMap(({ guardrail: { type, on }, verdict, message }) => {
       if (!changes(verdict)) return [];
       const [then, now] = [
         { type, on, verdict: "passed" },
         { type, on, verdict },
       ];
-      return divergence(entry, looked!.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
+      return divergence(entry, looked.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
     });
   };
 }
@@ -61,7 +62,11 @@ interface Looked {
   findings: readonly Finding[];
 }
 
-async function look(list: CompiledGuardrails, event: RunEvent, before: RunState): Promise<Looked | null> {
+async function look(
+  list: CompiledGuardrails,
+  event: RunEvent,
+  before: RunState | InitialState,
+): Promise<Looked | null> {
   switch (event.type) {
     case "run.created":
       return { step_index: 0, findings: await onMessages(list, event) };

@@ -124,7 +124,7 @@ class TermScanner implements Scanner {
         index += char.length;
       }
     }
-    this.safe = this.places.length > 0 ? this.places[0]! : this.position;
+    this.safe = this.places[0] ?? this.position;
   }
 
   end(): void {

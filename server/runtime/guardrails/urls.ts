@@ -15,11 +15,11 @@ const schemeMax = 40;
 export function createUrlDetector(hosts: readonly string[]): Detector {
   const allowed = hosts.map((host) => (host.startsWith("*.") ? `.${normalHost(host.slice(2))}` : normalHost(host)));
   const exact = new Set(allowed);
-  const suffixes = allowed.filter((host) => host?.startsWith("."));
+  const suffixes = allowed.flatMap((host) => (host?.startsWith(".") ? [host] : []));
   const allows = (written: string): boolean => {
     if (exact.has(written)) return true; // Fast path for the usual spelling.
     const host = normalHost(written);
-    return host !== null && (exact.has(host) || suffixes.some((suffix) => host.endsWith(suffix!)));
+    return host !== null && (exact.has(host) || suffixes.some((suffix) => host.endsWith(suffix)));
   };
   return verified(
     compile(candidate),
@@ -75,14 +75,14 @@ function forbiddenUrls(
 /** Returns the position behind all characters between the start of an address and its host. */
 function behindMark(text: string, at: number): number {
   let end = at;
-  while (end < text.length && /[:/\\]/.test(text[end]!)) end++;
+  while (end < text.length && /[:/\\]/.test(text.charAt(end))) end++;
   return end;
 }
 
 /** Returns the position from which a scheme, or the first of several slashes, before `at` has to be read again. */
 function openAt(text: string, at: number, floor: number): number {
   let from = Math.max(floor, at - schemeMax);
-  while (from > floor && /[/\\]/.test(text[from - 1]!)) from--;
+  while (from > floor && /[/\\]/.test(text.charAt(from - 1))) from--;
   return from;
 }
 
@@ -174,6 +174,6 @@ function urlEnd(text: string, { start, authority }: Url, bracket: number): numbe
 /** Removes these characters from the end of a text. A pattern would take quadratic time for it. */
 function withoutEnd(text: string, sign: RegExp): string {
   let end = text.length;
-  while (end > 0 && sign.test(text[end - 1]!)) end--;
+  while (end > 0 && sign.test(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }

@@ -58,8 +58,10 @@ export class VerifiedScanner implements Scanner {
   private settle(before: number): void {
     const { spans } = this.candidates;
     let settled = 0;
-    for (; settled < spans.length && spans[settled]![1] <= before; settled++) {
-      const { text, from, at } = this.unverified(spans[settled]!);
+    for (const span of spans) {
+      if (span[1] > before) break;
+      settled++;
+      const { text, from, at } = this.unverified(span);
       this.add(this.verify(text, at), from - at);
     }
     spans.splice(0, settled);

@@ -1,5 +1,6 @@
 import { type Egress, EgressError, type EgressStream } from "../../lib/egress.ts";
 import { createStreamMask, type StreamMask } from "../../lib/exact-masks.ts";
+import { contentTypeOf } from "../../lib/mime-type.ts";
 import type { Fail } from "./deadline.ts";
 import { McpFailure } from "./mcp-failure.ts";
 
@@ -57,7 +58,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (isRequest && status === 202) throw noResult();
     if ([204, 205, 304].includes(status)) return new Response(null, { status, headers });
-    const form = isRequest && status < 300 ? mediaType(headers) : "";
+    const form = isRequest && status < 300 ? contentTypeOf(headers) : "";
     return new Response(counted(body, framed(form, message), maskOf(form)), { status, headers });
   }
 
@@ -128,9 +129,6 @@ function framed(form: string, { id }: Message): [before: string, after: string] 
 }
 
 const noResult = () => new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
-
-const mediaType = (headers: Headers): string =>
-  (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
 
 const messageOf = (body: unknown): Message => (typeof body === "string" ? (JSON.parse(body) as Message) : {});
 

@@ -1,3 +1,4 @@
+import { entryOf } from "../../lib/collections.ts";
 import { createStreamMask } from "../../lib/exact-masks.ts";
 import type { Log } from "../../lib/log.ts";
 import { maskSecrets } from "../../lib/redact.ts";
@@ -159,7 +160,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
   }
 
   function release(name: string): void {
-    const left = users.get(name)! - 1;
+    const left = entryOf(users, name) - 1;
     if (left > 0) return void users.set(name, left);
     users.delete(name);
     const timer = setTimeout(() => void stop(name), idle_ms).unref();

@@ -12,8 +12,8 @@ export interface Standing {
 }
 
 export const standingOf = ({ run, usage }: Pick<RunState, "run" | "usage">): Standing => ({
-  agent_id: run!.agent_id,
-  budget: run!.budget ?? null,
+  agent_id: run.agent_id,
+  budget: run.budget ?? null,
   usage,
 });
 

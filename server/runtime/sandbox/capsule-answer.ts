@@ -1,4 +1,5 @@
 import { capsuleLimits } from "../../domain/capsule-format.ts";
+import { lastItem } from "../../lib/collections.ts";
 import type { Packet } from "./packet.ts";
 
 /** Content read from a capsule. None of it is verified: the JSON is not even parsed. */
@@ -44,7 +45,7 @@ export function openCapsuleAnswer() {
       });
     else if (kind === "entry" && runs.length > 0) {
       entries++;
-      runs.at(-1)!.entries.push({ seq: count(values[0]), at: count(values[1]), event: weigh(text(values[2])) });
+      lastItem(runs).entries.push({ seq: count(values[0]), at: count(values[1]), event: weigh(text(values[2])) });
     } else if (kind === "more") {
       const last = runs.at(-1)?.entries.at(-1);
       if (!last) throw new Error("A row goes on with nothing.");

@@ -78,8 +78,8 @@ function dropCapabilities(libc: Libc): void {
   const clearAll = 4;
   libc.prctl(PR.CAP_AMBIENT, clearAll);
   // No root, no fix-up, no keep, all locked: otherwise the new program image of uid 0 would regain its capabilities.
-  const rootIsNobody = 0b10101111;
-  libc.prctl(PR.SET_SECUREBITS, rootIsNobody);
+  const rootWithoutPrivileges = 0b10101111;
+  libc.prctl(PR.SET_SECUREBITS, rootWithoutPrivileges);
   const capset = process.arch === "x64" ? 126 : 91;
   const version3 = new BigUint64Array([0x20080522n]);
   libc.syscall(capset, addressOf(version3), addressOf(new Uint8Array(24)));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { loadPyodide, type PyodideAPI } from "pyodide";
+import { requireValue } from "../../lib/require-value.ts";
 import { gateFunctions } from "./python-realm.ts";
 
 interface InterpreterFiles {
@@ -49,7 +50,7 @@ export async function startInterpreter({ wasm, folder, snapshot }: InterpreterFi
   const { promise: failure, resolve } = Promise.withResolvers<unknown>();
   python._api.on_fatal = resolve;
   // The event loop calls its callbacks through this function.
-  const closeRealm = () => gates!.close([python._api.scheduleCallback]);
+  const closeRealm = () => requireValue(gates, "The gates").close([python._api.scheduleCallback]);
   return Object.assign(python, { failure, closeRealm }) as unknown as Interpreter;
 }
 

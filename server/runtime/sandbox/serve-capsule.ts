@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { capsuleId, capsuleLimits, capsuleTables, capsuleVersion, sqliteMagic } from "../../domain/capsule-format.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import { batchSize, createBatches, serveContent } from "./child-output.ts";
 import type { DropPrivileges } from "./drop-privileges.ts";
 
@@ -95,7 +96,7 @@ function* rowsOf(sqlite: Database): Generator<CapsuleRow> {
 /** Checks sizes before any value is read in full. */
 function checkSize(sqlite: Database): void {
   const most = (sql: string, limit: number, what: string) => {
-    const { n } = sqlite.query<{ n: number | null }, []>(sql).get()!;
+    const { n } = onlyRow(sqlite.query<{ n: number | null }, []>(sql).get());
     if (typeof n === "number" && n > limit) throw new CapsuleFault(`The capsule has more than ${limit} ${what}.`);
   };
   const { runs, agents, entries, event_bytes, agent_bytes, record_bytes } = capsuleLimits;

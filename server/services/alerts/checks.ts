@@ -5,6 +5,7 @@ import type { ProjectSettings } from "../../domain/project-settings.ts";
 import { type Environment, environments } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Spent } from "../../resources/usage/store.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Failover } from "../../storage/replication/lease.ts";
 import { type AlertRule, thresholds } from "./rules.ts";
@@ -80,7 +81,7 @@ export function createChecks({ db, projects, spentOn, disk, certificateEnds, las
       ["budget_100", 1],
     ] as const)
       if (spent && spent.share >= least) findings.push(found(rule, spent.detail));
-    const { ended, failed } = selectEnded.get(project_id, environment, now() - hour_ms)!;
+    const { ended, failed } = onlyRow(selectEnded.get(project_id, environment, now() - hour_ms));
     if (ended >= thresholds.failed_least && failed / ended >= thresholds.failed_share)
       findings.push(found("failure_rate", `${failed} of ${ended} runs failed within an hour.`));
     const queued = selectQueued.get(project_id, environment);

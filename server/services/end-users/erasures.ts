@@ -6,6 +6,7 @@ import { timestamp, timestampOrNull } from "../../domain/time.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { erasures } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -66,7 +67,7 @@ export function createErasures({
 
   /** Erases until a whole round finds nothing; false if the server stops. */
   async function erase(row: Row): Promise<boolean> {
-    const userId = row.user_id!;
+    const userId = requireValue(row.user_id, "The user of an erasure");
     for (let found = true; found; ) {
       found = false;
       while (!stopped && (await cancelLive(row, userId)) > 0) found = true;

@@ -3,6 +3,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { jsonParts } from "../../http/json-stream.ts";
 import { pageAfter } from "../../http/page.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { FilesModule } from "../../resources/files/module.ts";
 import type { MemoryModule } from "../../resources/memory/module.ts";
@@ -72,7 +73,7 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
 
   /** Iterates over the rows of a query, a few at a time. */
   function* each<Row extends { id: string }>(read: (...of: [...Of, string]) => Row[], of: Of): Generator<Row> {
-    for (let rows = read(...of, ""); rows.length > 0; rows = read(...of, rows.at(-1)!.id)) yield* rows;
+    for (let rows = read(...of, ""); rows.length > 0; rows = read(...of, lastItem(rows).id)) yield* rows;
   }
   function* eachKey(of: Of): Generator<KeyRow> {
     const after = (row?: KeyRow) => keyPlaces.all(...of, row?.memory_id ?? "", row?.scope_id ?? "", row?.key ?? "");

@@ -143,9 +143,9 @@ export function createLearning({
     const scope: Scope = { project_id, environment };
     const source = runs.get(scope, run_id);
     const { run } = journal.state(run_id);
-    const agent = journal.snapshot(run!, run!.agent_hash);
+    const agent = journal.snapshot(run, run.agent_hash);
     const known = knownOf(work);
-    const input = learningInput(known, { user: run!.input, assistant: source.output ?? "" });
+    const input = learningInput(known, { user: run.input, assistant: source.output ?? "" });
     const metadata = { learns_from: run_id };
     const body = { agent_id: source.agent_id, input, user_id, metadata, on_concurrency_limit: "queue" as const };
     failpoint?.("before_learning");

@@ -35,7 +35,8 @@ export function createUsersModule({ base, journals, projects, usage, files, memo
       const ends = live.map((id) => runs.service.cancel(scope, id, "The data of its user is erased."));
       const failed = (await Promise.allSettled(ends)).filter((end) => end.status === "rejected");
       // A run that ended by itself or with its parent counts as cancelled.
-      if (live.length > 0 && failed.length === live.length) throw failed[0]!.reason;
+      const [first] = failed;
+      if (first && failed.length === live.length) throw first.reason;
       return live.length;
     },
     steps: eraseSteps({ runs, threads, schedules, memory, files, usage }),

@@ -129,7 +129,7 @@ export function createLiveContinuation({ journal, runs, service, fork, log, now 
 /** Returns the budget left for the next fork, or null if none is left. If an earlier cost is unknown, none is left. */
 export function budgetLeft({ max_runs: _, ...all }: Live, before: readonly LiveResult[]): Budget | null {
   const after = (left: Budget, { cost_usd, total_tokens }: LiveResult): Budget =>
-    remaining(left, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 })!;
+    remaining(left, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 });
   const left = before.reduce<Budget>(after, all);
   return Object.values(left).every((amount) => amount > 0) ? left : null;
 }

@@ -5,7 +5,7 @@ import type { Auth } from "../../http/auth.ts";
 import { claimOf } from "../../http/idempotency.ts";
 import type { Base } from "../../http/module.ts";
 import { listQuery, readPage } from "../../http/page.ts";
-import { idOf, NoBody, pathOf, pathWith } from "../../http/schemas.ts";
+import { EmptyBody, idOf, pathOf, pathWith } from "../../http/schemas.ts";
 import { readWaitParam, Wait } from "../../http/wait-param.ts";
 import { CreateSuite, StartSuiteRun, suiteFilters, suiteRunFilters, UpdateSuite } from "./schema.ts";
 import type { SuiteService } from "./service.ts";
@@ -139,6 +139,6 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, ending }: SuiteR
           returns: SuiteRun,
         },
         params: ofRun,
-        body: NoBody,
+        body: EmptyBody,
       },
     );

@@ -142,10 +142,10 @@ export function createSuiteRunner({ db, suiteRuns, compare, live, isOpen, log }:
     await leave(row.id);
     const next = suiteRuns.nextCase(row);
     const known = next && resultOf(next);
-    if (!known?.live?.run_id || known.live.status !== "in_progress") return;
+    if (!next || !known?.live?.run_id || known.live.status !== "in_progress") return;
     await live.cancel(row, known.live.run_id);
-    const ended = await live.finish(row, next!.run_id, known.live.run_id, AbortSignal.abort());
-    if (ended) await put(row, next!, "pending", { ...known, live: ended });
+    const ended = await live.finish(row, next.run_id, known.live.run_id, AbortSignal.abort());
+    if (ended) await put(row, next, "pending", { ...known, live: ended });
   }
 
   return {

@@ -6,6 +6,7 @@ import { notFound } from "../../domain/not-found.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { listPage, type Page } from "../../http/page.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { suiteRunCases, suiteRuns } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -137,7 +138,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
 
     /** Call inside a write. Inserts a suite run with all its cases pending. */
     insert({ id: suiteId, project_id, environment }: SuiteRow, cases: readonly PinnedRow[], body: StartSuiteRun) {
-      if (countInProgress.get(project_id, environment)!.n >= inProgressMax)
+      if (onlyRow(countInProgress.get(project_id, environment)).n >= inProgressMax)
         throw new AppError(
           "concurrency_limit_exceeded",
           `At most ${inProgressMax} suite runs may be in progress at once.`,

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { build } from "../../lib/build-info.ts";
 import { processTable } from "../../lib/process-table.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Instruments } from "./instruments.ts";
 
@@ -52,7 +53,7 @@ export function createGauges(
   const { runs, memory, webhooks } = instruments;
   const count = (sql: string) => {
     const query = db.sqlite.query<{ n: number }, []>(sql);
-    return () => query.get()!.n;
+    return () => onlyRow(query.get()).n;
   };
   // Joined with projects, because the index begins with project and environment.
   const selectRuns = db.sqlite.query<{ status: string; n: number; oldest: number }, []>(

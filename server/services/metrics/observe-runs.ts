@@ -1,6 +1,7 @@
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { happening } from "../../domain/run-trigger.ts";
 import { stepKinds } from "../../domain/step-kinds.ts";
+import { deleteOldest } from "../../lib/collections.ts";
 import type { RunFacts } from "../../storage/journal/journal.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Spending } from "./spending.ts";
@@ -47,7 +48,7 @@ export function createRunObserver(
         break;
       case "tool.requested":
         typeOfCall.set(event.call.id, event.call.type);
-        if (typeOfCall.size > openCallsMax) typeOfCall.delete(typeOfCall.keys().next().value!);
+        if (typeOfCall.size > openCallsMax) deleteOldest(typeOfCall);
         break;
       case "tool.completed":
         endCall(event);

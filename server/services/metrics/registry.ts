@@ -54,7 +54,7 @@ export function createRegistry() {
       textOf("histogram", declared, series.all(), (labels, { counts, sum }) => {
         let count = 0;
         const buckets = [...bounds, "+Inf"].map((le, index) => {
-          count += counts[index]!;
+          count += counts[index] ?? 0;
           return sample(`${name}_bucket`, [...labels, ["le", le]], count);
         });
         return [...buckets, sample(`${name}_sum`, labels, sum), sample(`${name}_count`, labels, count)].join("\n");

@@ -19,8 +19,9 @@ export function createSpending({ models }: Instruments) {
     const [name = "other"] = model.split("/");
     if (providers.size < providersMax) providers.add(name);
     if (known.size >= modelsMax) known.clear();
-    known.set(model, providers.has(name) ? name : "other");
-    return known.get(model)!;
+    const shown = providers.has(name) ? name : "other";
+    known.set(model, shown);
+    return shown;
   }
 
   return {

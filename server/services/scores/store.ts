@@ -9,6 +9,7 @@ import { listPage, type Page } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import type { RunStore } from "../../runs/store.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { scores } from "../../storage/db/schema.ts";
 import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -70,11 +71,11 @@ export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: R
         const at = now();
         const known = found.get(project_id, environment, runId, name, source, author_id);
         if (known) return serializeScore(rows.update(principal, known.id, { value, comment, updated_at_ms: at }));
-        if (counted.get(project_id, environment, runId)!.n >= limits.scores_per_run)
+        if (onlyRow(counted.get(project_id, environment, runId)).n >= limits.scores_per_run)
           throw invalid("name", `A run has at most ${limits.scores_per_run} scores.`);
         const thread_id = runs.threadOf(runId);
         const of = [newId("score", at), project_id, environment, runId, agent_id, thread_id];
-        return serializeScore(read(insertion.get(...of, name, source, author_id, value, comment, at, at)!));
+        return serializeScore(read(onlyRow(insertion.get(...of, name, source, author_id, value, comment, at, at))));
       }),
 
     list: (principal: Principal, page: Page) =>

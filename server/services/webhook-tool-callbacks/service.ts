@@ -4,6 +4,7 @@ import { notFound, throwNotFound } from "../../domain/not-found.ts";
 import { isOver, isResolved } from "../../domain/run-state.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import type { Log } from "../../lib/log.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunService } from "../../runs/service.ts";
 import type { RunSubscriptions } from "../../runs/stream/run-subscriptions.ts";
@@ -83,9 +84,10 @@ export function createCallbacks({
 
   /** Call inside a write. Stores a result for an open call; throws `refusal` if the call is not open. */
   function keep({ run_id }: RunHead, callId: string, answer: CallbackAnswer, refusal: AppError): void {
-    const state = journal.state(run_id);
-    const call = state.calls.find(({ id }) => id === callId);
-    if (!call || isOver(state.status) || isResolved(call)) throw refusal;
+    const head = journal.head(run_id);
+    if (!head || isOver(head.status)) throw refusal;
+    const call = journal.state(run_id).calls.find(({ id }) => id === callId);
+    if (!call || isResolved(call)) throw refusal;
     const text = JSON.stringify(answer);
     const earlier = selectEarly.all(run_id).find(({ call_id }) => call_id === callId);
     if (earlier && opened(run_id, earlier) !== text)

@@ -161,7 +161,7 @@ describe("a backup", () => {
     using at = disk();
     const [key, stale] = [crypto.getRandomValues(new Uint8Array(32)), new Uint8Array(32)];
     const attempt = (masterKey: Uint8Array) => () => backUp(at.database, at.file("copy.db"), { masterKey });
-    expect(attempt(key)).toThrow("Nobody has noted yet");
+    expect(attempt(key)).toThrow("It is not recorded yet");
     setMasterKeyId(at.db.sqlite, key);
     expect(attempt(stale)).toThrow(`is not the one of the database, which is ${masterKeyId(key)}`);
     expect(existsSync(at.file("copy.db"))).toBe(false);

@@ -70,7 +70,7 @@ function requireKeyOf(sqlite: Database, key: Uint8Array): void {
   const [needed, found] = [readMasterKeyId(sqlite), masterKeyId(key)];
   if (needed === null)
     throw new CopyRefused(
-      "Nobody has noted yet which master key belongs to the database. A start of the server does: then try again.",
+      "It is not recorded yet which master key belongs to the database. A start of the server does: then try again.",
     );
   if (needed !== found)
     throw new CopyRefused(

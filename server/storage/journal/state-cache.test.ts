@@ -87,7 +87,7 @@ test("a deleted run has no cached state, and a short run needs no preparation", 
   await journal.prepared([id], async () => {});
   await service.cancel(scope, id, null);
   await runs.remove(author, id);
-  expect(journal.state(id).run).toBeNull();
+  expect(() => journal.state(id)).toThrow("A journal begins with run.created.");
   expect(await journal.stateInSlices(id)).toBeNull();
   const short = newId("run");
   await journal.append(short, [created({ run_id: short, ...scope })]);

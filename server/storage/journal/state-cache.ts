@@ -83,7 +83,7 @@ export function createStateCache({ read, readSome, has, head, isAtHand, isLarge 
     const folded = { folding: createFold(), bytes: 0 };
     await addInSlices(folded, runId, seq);
     const { state } = folded.folding;
-    return state.seq === seq ? state : null;
+    return state.run && state.seq === seq ? state : null;
   }
 
   async function addInSlices(folded: Folded, runId: string, end = Number.POSITIVE_INFINITY): Promise<void> {

@@ -1,11 +1,11 @@
-import { createFold, initialState, isOver, type RunState } from "../../domain/run-state.ts";
+import { createFold, type InitialState, initialState, isOver, type RunState } from "../../domain/run-state.ts";
 import type { runs } from "../db/schema.ts";
 import { type EndedRow, endedState } from "./ended-state.ts";
 import type { Journal } from "./journal.ts";
 
 /** State of a run without its messages and calls. */
-interface Brief {
-  state: RunState;
+interface Brief<State = RunState> {
+  state: State;
   /** Names of fields that were shortened. */
   shortened: readonly string[];
 }
@@ -17,7 +17,7 @@ export type TerminalEventCache = ReturnType<typeof createTerminalEventCache>;
 
 const piece = 100;
 const keptMost = 1000;
-const nothing: Brief = { state: initialState, shortened: [] };
+const nothing: Brief<InitialState> = { state: initialState, shortened: [] };
 
 /**
  * Reads the states of runs for lists. For an ended run the first and the last entry suffice. An active or imported one

@@ -214,7 +214,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
     void give(first.db, 4).then(() => {
       isTold = true;
     });
-    expect(await first.fenced).toEqual(new Error("The write-ahead log was begun again by somebody else."));
+    expect(await first.fenced).toEqual(new Error("The write-ahead log was begun again by another process."));
     expect(isTold).toBe(false);
     await using copy = copies(cell);
     await copy.follow(null);

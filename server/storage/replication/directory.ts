@@ -126,7 +126,7 @@ export function createDirectory(url: string, cells: readonly string[]): Director
           [JSON.stringify(cells)],
         ),
       );
-      if (!row) throw new ClusterError("Nobody leads any cell at the moment.");
+      if (!row) throw new ClusterError("No node leads any cell at the moment.");
       return row.id;
     },
     ask,

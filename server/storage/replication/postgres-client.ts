@@ -88,13 +88,13 @@ export function createPostgresClient(
     }
 
     async function reach(at: number) {
-      if (isOver) throw new Error("nobody waits for it any more");
+      if (isOver) throw new Error("the caller does not wait any more");
       const client = open(addresses[at]!);
       opened.add(client);
       const why = await takesWrites(client).then((does) => (does ? null : "it takes no writes"), messageOf);
       if (why === null && !isOver) return { client, at };
       void drop(client);
-      throw new Error(why ?? "nobody waits for it any more");
+      throw new Error(why ?? "the caller does not wait any more");
     }
 
     const works = addresses.map((_, n) => () => reach((first + n) % addresses.length));

@@ -87,7 +87,7 @@ export const findLeader = (url: string, cell: string): Promise<{ address: string
       "SELECT address, certificate FROM runnel_cells WHERE id = $1 AND lease_until > clock_timestamp()",
       [cell],
     );
-    if (!row) throw new ClusterError(`Nobody leads the cell "${cell}" at the moment.`);
+    if (!row) throw new ClusterError(`No node leads the cell "${cell}" at the moment.`);
     return { address: row.address, certificate: row.certificate };
   });
 

@@ -44,7 +44,7 @@ export function createWalReader(path: string): WalReader {
         // The WAL has restarted. Its first salt counts restarts: more than one since the last call means missed
         // commits.
         if (taken > 0 && restartsOf(end.salt) !== (restartsOf(salt) + 1) >>> 0)
-          throw new Error("The write-ahead log was begun again by somebody else.");
+          throw new Error("The write-ahead log was begun again by another process.");
         [salt, taken] = [end.salt, 0];
       }
       if (end.frames === taken) return null;

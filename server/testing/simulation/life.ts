@@ -2,7 +2,7 @@ import { drainMicrotasks } from "bun:jsc";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { forgetLastId } from "../../domain/ids.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
-import { isOver } from "../../domain/run-state.ts";
+import { isOver, requireRun } from "../../domain/run-state.ts";
 import { resetSlice } from "../../lib/cooperative-yield.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { createWriter, type Leave } from "../../storage/db/writer.ts";
@@ -234,7 +234,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       clients.rested();
       readers.rested();
       for (const { entries, state } of ledgers.values())
-        tell({ entries, agent: fixture.journal.snapshot(fixture.scope, state.run!.agent_hash) });
+        tell({ entries, agent: fixture.journal.snapshot(fixture.scope, requireRun(state).run.agent_hash) });
       fixture.service.stop();
       fixture.pool.stop();
     },

@@ -88,7 +88,7 @@ export function createReaders(world: World, { ledgers, found }: Witness, fixture
   };
 }
 
-const textOf = ({ messages }: RunState): string =>
+const textOf = ({ messages }: Pick<RunState, "messages">): string =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .map((part) => (part.type === "text" ? part.text : ""))

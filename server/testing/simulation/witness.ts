@@ -8,11 +8,13 @@ import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsa
 import {
   apply,
   fold,
+  type InitialState,
   initialState,
   isOver,
   isResolved,
   pendingCalls,
   type RunState,
+  requireRun,
   type ToolCall,
 } from "../../domain/run-state.ts";
 import { summaryRequest } from "../../domain/summary.ts";
@@ -26,7 +28,7 @@ export type Fixture = ReturnType<typeof runFixture>;
 export interface Ledger {
   id: string;
   entries: JournalEntry[];
-  state: RunState;
+  state: RunState | InitialState;
   /** Number of starts of each step, and the steps that have ended. */
   starts: Map<number, number>;
   closed: Set<number>;
@@ -131,7 +133,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (event.queue_position !== placeOf(ledger)) throw wrong(`at ${event.queue_position} of the queue`);
         break;
       case "run.started":
-        judgeBegin(ledger, state.run!, wrong);
+        judgeBegin(ledger, runOf(ledger), wrong);
         break;
       case "step.started":
       case "step.restarted":
@@ -162,14 +164,14 @@ export function createWitness(world: World, fixture: () => Fixture) {
         if (event.left_out <= (state.compacted?.left_out ?? 0)) throw wrong("leaves out no more than the one before");
         break;
       case "run.completed":
-        if (callsUnknownTool(state)) throw wrong("the model's calls were forgotten");
+        if (callsUnknownTool(requireRun(state))) throw wrong("the model's calls were forgotten");
         break;
       case "run.failed":
         if (event.error.code === "internal_error") throw wrong("a bug stopped the loop");
         if (event.error.code === "crash_loop" && stalls < 3) throw wrong(`after ${stalls} stalls (P9)`);
-        if (event.error.code === "action_expired" && at < state.waiting_since! + state.run!.action_timeout_ms)
+        if (event.error.code === "action_expired" && at < state.waiting_since! + runOf(ledger).action_timeout_ms)
           throw wrong(`${event.error.code} too early`);
-        if (event.error.code === "run_timeout" && at < state.started_at! + state.run!.timeout_ms)
+        if (event.error.code === "run_timeout" && at < state.started_at! + runOf(ledger).timeout_ms)
           throw wrong(`${event.error.code} too early`);
         if (event.error.code === "run_timeout" && ledger.begun < fixture().db.write.commits() && !fixture().goesOn(id))
           throw wrong("nobody went on with it (P2)");
@@ -187,15 +189,15 @@ export function createWitness(world: World, fixture: () => Fixture) {
         );
 
   /** True if another run of its thread must end before it begins. */
-  const isBehind = ({ id, state }: Ledger): boolean =>
-    inThread(id, state.run!.thread_id).some((other) => other.state.status !== "queued" || other.id < id);
+  const isBehind = (ledger: Ledger): boolean =>
+    inThread(ledger.id, runOf(ledger).thread_id).some(({ id, state }) => state.status !== "queued" || id < ledger.id);
 
   /** Returns the runs that wait only for a slot. */
   const forSlot = (): Ledger[] => queued().filter((ledger) => !isBehind(ledger));
 
   /** Returns a run's position in the queue: that of its thread, or that of all runs that wait for a slot. */
   function placeOf(ledger: Ledger): number {
-    const line = inThread(ledger.id, ledger.state.run!.thread_id);
+    const line = inThread(ledger.id, runOf(ledger).thread_id);
     if (line.length === 0) return forSlot().length + 1;
     return line.filter(({ state }) => state.status === "queued").length + 1;
   }
@@ -209,7 +211,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     const isNext = waiting[0]?.id === id;
     if (state.status === "queued" && !isNext) throw wrong(`before ${short(waiting[0]!.id)}, which came first`);
     const others = [...ledgers.values()].filter(
-      (other) => other.id !== id && other.state.status === "in_progress" && other.state.run!.parent_run_id === null,
+      (other) => other.id !== id && other.state.status === "in_progress" && runOf(other).parent_run_id === null,
     );
     const before = others.length + (isNext ? 0 : waiting.length);
     if (before >= slots) throw wrong(`while ${before} are in progress or wait for it, of ${slots}`);
@@ -219,9 +221,9 @@ export function createWitness(world: World, fixture: () => Fixture) {
 
   /** Checks that each agent call has one run, and that its parent is in progress. */
   function judgeChild({ run_id, parent_run_id, parent_call_id, depth }: RunCreated, wrong: (what: string) => Found) {
-    const parent = ledgerOf(parent_run_id!).state;
+    const parent = requireRun(ledgerOf(parent_run_id!).state);
     if (parent.status !== "in_progress") throw wrong(`its parent is ${parent.status}`);
-    if (depth !== (parent.run!.depth ?? 0) + 1 || depth > limits.agent_depth) throw wrong(`at depth ${depth}`);
+    if (depth !== (parent.run.depth ?? 0) + 1 || depth > limits.agent_depth) throw wrong(`at depth ${depth}`);
     for (const { id, state } of ledgers.values())
       if (id !== run_id && state.run?.parent_call_id === parent_call_id) throw wrong("the second one of its call (P3)");
   }
@@ -230,9 +232,10 @@ export function createWitness(world: World, fixture: () => Fixture) {
    * Checks a run while no loop works: a run that waits for a child waits for what the child waits for, and no
    * descendant of an ended run works.
    */
-  function judgeTree({ id, state }: Ledger): void {
+  function judgeTree({ id, ...ledger }: Ledger): void {
     if (fixture().owes(id)) return;
-    const { parent_run_id } = state.run!;
+    const state = requireRun(ledger.state);
+    const { parent_run_id } = state.run;
     const parent = parent_run_id === null ? null : ledgerOf(parent_run_id);
     if (parent && isOver(parent.state.status) && !isOver(state.status))
       throw found(`${short(id)}: is ${state.status}, its parent ${parent.state.status}`);
@@ -253,7 +256,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
     const begun = startOf(id, attempt);
     const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
     if (!isNew && told.delete(id)) return; // Once, and the answer is discarded.
-    const { state, asked } = ledgerOf(id);
+    const { asked, ...ledger } = ledgerOf(id);
+    const state = requireRun(ledger.state);
     if (isOver(state.status) || attempt !== state.attempt) return; // A loop that does not know it yet.
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
     const step = startOf(id, attempt);
@@ -319,7 +323,7 @@ export function createWitness(world: World, fixture: () => Fixture) {
     const own = ledgerOf(id).entries.map((entry) =>
       entry.event.type === "tool.completed" ? { ...entry, event: { ...entry.event, usage: undefined } } : entry,
     );
-    const children = [...ledgers.values()].filter(({ state }) => state.run!.parent_run_id === id);
+    const children = [...ledgers.values()].filter((ledger) => runOf(ledger).parent_run_id === id);
     return children.reduce((sum, { state }) => addChildRun(sum, state.usage), fold(own).usage);
   }
 
@@ -361,6 +365,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
     },
   };
 }
+
+const runOf = ({ state }: Ledger): RunCreated => requireRun(state).run;
 
 /** True if an answer calls a tool that the run does not know. */
 const callsUnknownTool = ({ messages, calls }: RunState): boolean =>

@@ -1,6 +1,7 @@
 import type { Frame } from "../../../domain/api-types/frames.ts";
 import type { AppError, CodedError } from "../../../domain/errors.ts";
 import type { ModelAnswer, RequiredCall } from "../../../domain/run-event.ts";
+import { requireValue } from "../../../lib/require-value.ts";
 import type { EventEncoder } from "../../../runs/stream/stream.ts";
 import { openAiError, stopping } from "../errors.ts";
 import { callItemId, type Stretch, saidId } from "../item-ids.ts";
@@ -204,7 +205,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   /** Adds an output that no model call of this part has streamed. */
   function sayWhole(text: string): string {
     const opening = start("output", saidIn + 1);
-    open = { ...open!, text };
+    open = { ...requireValue(open, "The open item"), text };
     return opening + sent("response.output_text.delta", { ...partPlace(open), delta: text, logprobs: [] }) + close();
   }
 
@@ -222,13 +223,14 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
       floor = placeOf(entry, from);
       const ended = open && (open.kind !== kind || open.step !== step_index) ? close() : "";
       const begun = open ? ended : ended + start(kind, step_index);
-      open!.text += text;
+      const item = requireValue(open, "The open item");
+      item.text += text;
       number = placeOf(entry, to);
       if (!of.stream || number <= after) return begun;
       const had = Math.floor((after - floor) / perCharacter);
       const delta = had > 0 ? text.slice(had) : text;
-      const restarted = open!.isVoid ? `,"restarted":true` : "";
-      open!.isVoid = false;
+      const restarted = item.isVoid ? `,"restarted":true` : "";
+      item.isVoid = false;
       const rest = kind === "output" ? `,"logprobs":[]` : "";
       return `${begun}${head}${JSON.stringify(delta)}${rest}${restarted},"sequence_number":${number}}\n\n`;
     },

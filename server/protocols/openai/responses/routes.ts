@@ -6,6 +6,7 @@ import { readJsonBody } from "../../../http/json-body.ts";
 import type { Base } from "../../../http/module.ts";
 import { withDeclaration } from "../../../http/operation.ts";
 import type { Principal } from "../../../http/principal.ts";
+import { requireValue } from "../../../lib/require-value.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
@@ -48,7 +49,7 @@ export function responseRoutes(deps: Deps) {
     const isOther = asker !== null && asker.agent_id !== body.model;
     const stretch =
       asker && !isOther
-        ? await submit(request, principal, asker.id, results!, body)
+        ? await submit(request, principal, asker.id, requireValue(results, "The results"), body)
         : await begin(request, principal, asked, body, asker?.id ?? null);
     const isBackground = body.background === true;
     if (body.stream) return streamed(request, principal, stretch, null, !isBackground);

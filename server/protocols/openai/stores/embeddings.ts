@@ -6,6 +6,7 @@ import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
 import type { Principal } from "../../../http/principal.ts";
 import { createYielder } from "../../../lib/cooperative-yield.ts";
+import { requireValue } from "../../../lib/require-value.ts";
 import { open } from "../../../lib/schema.ts";
 import { type Embedders, embeddingRefusal } from "../../../resources/memory/embedding.ts";
 import type { MemoryStores } from "../../../resources/memory/store.ts";
@@ -106,7 +107,7 @@ async function written(body: CreateEmbedding, texts: readonly string[], vectors:
   const items: string[] = [];
   let tokens = 0;
   for (const [index, vector] of vectors.entries()) {
-    tokens += estimateTokens(texts[index]!);
+    tokens += estimateTokens(requireValue(texts[index], `Text ${index}`));
     const embedding = body.encoding_format === "base64" ? base64Of(vector) : [...vector];
     items.push(JSON.stringify({ object: "embedding", index, embedding }));
     await rest();

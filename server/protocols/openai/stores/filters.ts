@@ -1,4 +1,5 @@
 import { invalid } from "../../../http/errors.ts";
+import { ownValue } from "../../../lib/collections.ts";
 
 const comparisons: Record<string, string> = {
   eq: "$eq",
@@ -29,7 +30,8 @@ export function filterOf(filter: unknown, param = "filters"): object {
     if (!Array.isArray(value)) throw invalid(`${param}.value`, "Expected a list.");
     return { $and: value.map((one) => ({ [key]: { $ne: one } })) };
   }
-  if (typeof type !== "string" || !Object.hasOwn(comparisons, type))
+  const comparison = typeof type === "string" && ownValue(comparisons, type);
+  if (!comparison)
     throw invalid(`${param}.type`, `Expected one of ${[...Object.keys(comparisons), "nin", "and", "or"].join(", ")}.`);
-  return { [key]: { [comparisons[type]!]: value } };
+  return { [key]: { [comparison]: value } };
 }

@@ -1,6 +1,7 @@
 import { isId, type Kind } from "../../../domain/ids.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import { invalid } from "../../../http/errors.ts";
+import { ownValue } from "../../../lib/collections.ts";
 
 // Conversion of lists and ids between OpenAI's format and the API's.
 
@@ -30,11 +31,8 @@ export function listQuery(
 ): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of new URL(url).searchParams) {
-    const said = Object.hasOwn(more, name)
-      ? more[name]!(value)
-      : Object.hasOwn(names, name)
-        ? { [names[name]!]: value }
-        : {};
+    const [translate, renamed] = [ownValue(more, name), ownValue(names, name)];
+    const said = translate?.(value) ?? (renamed ? { [renamed]: value } : {});
     for (const [key, one] of Object.entries(said)) query.set(key, one);
   }
   if (Number(query.get("limit") ?? 0) > limitMax) query.set("limit", String(limitMax));

@@ -1,5 +1,7 @@
 import { invalid } from "../../../http/errors.ts";
 import { chunksOf } from "../../../http/json-body.ts";
+import { entryOf } from "../../../lib/collections.ts";
+import { requireValue } from "../../../lib/require-value.ts";
 import { type PartHead, readBoundary, readMultipart } from "../../../resources/files/multipart.ts";
 import { wordIn } from "./lists.ts";
 
@@ -51,10 +53,10 @@ async function* translated(
       if (name === "file") yield Buffer.from(headOf(`name="file"; ${filenameOf(item.head)}`));
       else if (Object.hasOwn(translations, name)) fields.set(name, Buffer.alloc(0));
     } else if (name === "file") yield Uint8Array.from(item.data);
-    else if (fields.has(name)) fields.set(name, longer(name, fields.get(name)!, item.data));
+    else if (fields.has(name)) fields.set(name, longer(name, entryOf(fields, name), item.data));
   }
   for (const [key, value] of fields) {
-    const said = translations[key]!(value.toString());
+    const said = requireValue(translations[key], `The field ${key}`)(value.toString());
     if (said) yield Buffer.from(`${headOf(`name="${said[0]}"`)}${said[1]}`);
   }
   yield Buffer.from(`${before}--${boundary}--\r\n`);
