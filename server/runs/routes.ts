@@ -8,7 +8,7 @@ import { filterQuery, forwardQuery, listQuery, readPage } from "../http/page.ts"
 import type { Principal } from "../http/principal.ts";
 import { pathOf } from "../http/schemas.ts";
 import { Wait } from "../http/wait-param.ts";
-import { oneOf } from "../lib/schema.ts";
+import { about, oneOf } from "../lib/schema.ts";
 import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts";
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
@@ -31,7 +31,7 @@ const included = {
     description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
   }),
 };
-const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
+const approvalFilters = { needs: about("Only calls that wait for this.", oneOf(["output", "approval", "reconcile"])) };
 
 export const runRoutes = (deps: RunRoutes) => {
   const { auth, runs } = deps;

@@ -5,7 +5,7 @@ import { isId } from "../../domain/ids.ts";
 import { readTimestamp } from "../../domain/time.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
-import { oneOf } from "../../lib/schema.ts";
+import { about, oneOf } from "../../lib/schema.ts";
 import { type Unit, units } from "./count-runs.ts";
 
 /** Period from the start of an hour or day to the end of the last one. */
@@ -33,7 +33,7 @@ export const analyticsParameters = {
     description: "How long a point of a series is. Default: `hour` for up to three days, else `day`.",
   }),
   group_by: oneOf(analyticsGroupings, { default: "model", description: "What a series is about." }),
-  agent_id: idOf("agent"),
+  agent_id: about("Only items of this agent.", idOf("agent")),
   name: Type.String({ minLength: 1, maxLength: longestName, description: "Only the series of this name." }),
 };
 

@@ -5,15 +5,14 @@ import * as t from "../../../lib/schema.ts";
 import { textParameter } from "./fields.ts";
 import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
-const fields = { agent_id: idOf("agent") };
+const fields = { agent_id: t.about("The agent that is called.", idOf("agent")) };
 type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { agent?: { agent_id: string } };
 
 /** Another agent, called in a child run. */
 export const kind = {
   fields,
-  response: { agent_id: t.text },
-  about: { agent_id: "The agent that is called." },
+  response: { agent_id: t.about("The agent that is called.", t.text) },
   faults: agentFaults,
   change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? before!.agent!.agent_id } }),
   show: ({ agent }) => ({ ...agent }),

@@ -14,11 +14,14 @@ type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
 const sourceBytes_max = 256 * 1024;
 
 const fields = {
-  language: t.oneOf(codeLanguages),
-  source: t.orNull(Type.String({ maxLength: sourceBytes_max })),
+  language: t.about("The language of the program.", t.oneOf(codeLanguages)),
+  source: t.about("The program; null: the model writes it.", t.orNull(Type.String({ maxLength: sourceBytes_max }))),
   timeout_ms: timeoutField,
-  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
-  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
+  memory_mb: t.about(
+    "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
+    Type.Integer({ minimum: 16, maximum: 1024 }),
+  ),
+  files: t.about("Ids of files that the program reads.", Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true })),
 };
 type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { code?: CodeDefinition };
@@ -27,18 +30,14 @@ type Definition = CommonDefinition & { code?: CodeDefinition };
 export const kind = {
   fields,
   response: {
-    language: t.oneOf(codeLanguages),
-    source: t.orNull(t.text),
-    timeout_ms: t.integer,
-    memory_mb: t.integer,
-    files: t.list(t.text),
-  },
-  about: {
-    language: "The language of the program.",
-    source: "The program; null: the model writes it.",
-    memory_mb:
+    language: t.about("The language of the program.", t.oneOf(codeLanguages)),
+    source: t.about("The program; null: the model writes it.", t.orNull(t.text)),
+    timeout_ms: t.about("How long an attempt may take, in milliseconds.", t.integer),
+    memory_mb: t.about(
       "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
-    files: "Ids of files that the program reads.",
+      t.integer,
+    ),
+    files: t.about("Ids of files that the program reads.", t.list(t.text)),
   },
   faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
   change: (input, before) => ({ code: change(input, before?.code) }),

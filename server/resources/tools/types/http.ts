@@ -18,11 +18,11 @@ const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
 const fields = {
   url,
-  method: t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  method: t.about("The method of the request.", t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
   headers,
   timeout_ms,
   retries,
-  response: t.oneOf(["json", "text"]),
+  response: t.about("How an HTTP tool's response is read.", t.oneOf(["json", "text"])),
   idempotent,
 };
 type Input = Given<typeof fields>;
@@ -30,8 +30,11 @@ type Input = Given<typeof fields>;
 /** A request whose URL may contain arguments. */
 export const kind = {
   fields,
-  response: { ...requestResponseFields, method: t.text, response: t.oneOf(["json", "text"]) },
-  about: { response: "How an HTTP tool's response is read." },
+  response: {
+    ...requestResponseFields,
+    method: t.about("The method of the request.", t.text),
+    response: t.about("How an HTTP tool's response is read.", t.oneOf(["json", "text"])),
+  },
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: (definition) => {

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { At, ErrorCode, ErrorMessage, ToolName } from "../../../domain/api-types/fields.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { timestamp, timestampOrNull } from "../../../domain/time.ts";
 import { fault } from "../../../http/errors.ts";
@@ -32,38 +33,53 @@ export interface Listing extends McpListing {
 }
 
 const fields = {
-  server_url: addressField,
+  server_url: t.about(
+    "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
+    addressField,
+  ),
   headers: headersField,
   timeout_ms: timeoutField,
-  allowed_tools: t.orNull(
-    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
+  allowed_tools: t.about(
+    "Names of the MCP server's tools that agents get; null: all.",
+    t.orNull(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true })),
   ),
 };
 type Input = Given<typeof fields>;
 type Definition = CommonDefinition & { mcp?: McpDefinition };
 
 const responseFields = {
-  server_url: t.text,
-  headers: t.map(t.text),
-  timeout_ms: t.integer,
-  allowed_tools: t.orNull(t.list(t.text)),
-  tools: t.list(t.named("McpListedTool", t.object({ name: t.text, description: t.text, parameters: t.anyObject }))),
-  skipped: t.list(t.named("McpSkippedTool", t.object({ name: t.text, reason: t.text }))),
-  listed_at: t.orNull(t.time),
-  last_error: t.orNull(t.named("McpFailure", t.object({ code: t.text, message: t.text, at: t.time }))),
+  server_url: t.about("The MCP server's address, or `stdio:<name>` for one that the operator configured.", t.text),
+  headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
+  timeout_ms: t.about("How long an attempt may take, in milliseconds.", t.integer),
+  allowed_tools: t.about("Names of the MCP server's tools that agents get; null: all.", t.orNull(t.list(t.text))),
+  tools: t.about(
+    "The MCP server's tools that agents get.",
+    t.list(
+      t.named(
+        "McpListedTool",
+        t.object({
+          name: ToolName,
+          description: t.about("What the tool is for.", t.text),
+          parameters: t.about("The JSON Schema of the arguments.", t.anyObject),
+        }),
+      ),
+    ),
+  ),
+  skipped: t.about(
+    "Tools of the MCP server that agents cannot get, and why.",
+    t.list(t.named("McpSkippedTool", t.object({ name: ToolName, reason: t.about("Why.", t.text) }))),
+  ),
+  listed_at: t.about("When the MCP server's tools were last listed; null: never.", t.orNull(t.time)),
+  last_error: t.about(
+    "The last error; null if there was none.",
+    t.orNull(t.named("McpFailure", t.object({ code: ErrorCode, message: ErrorMessage, at: At }))),
+  ),
 };
 
 /** An MCP server. Each of its tools is pinned separately: see `snapshots.ts`. */
 export const kind = {
   fields,
   response: responseFields,
-  about: {
-    server_url: "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
-    allowed_tools: "Names of the MCP server's tools that agents get; null: all.",
-    tools: "The MCP server's tools that agents get.",
-    skipped: "Tools of the MCP server that agents cannot get, and why.",
-    listed_at: "When the MCP server's tools were last listed; null: never.",
-  },
   faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
   show: ({ mcp }) => show(mcp!),

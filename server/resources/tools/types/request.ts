@@ -13,19 +13,25 @@ export interface HttpDefinition extends Omit<HttpCall, "sealed"> {
 }
 
 export const requestFields = {
-  url: addressField,
+  url: t.about(
+    "The URL that is called. For an HTTP tool, it may contain arguments as `{name}` in path and query.",
+    addressField,
+  ),
   headers: headersField,
   timeout_ms: timeoutField,
-  retries: Type.Integer({ minimum: 0, maximum: 5 }),
-  idempotent: Type.Boolean(),
+  retries: t.about("How often a failed attempt is retried.", Type.Integer({ minimum: 0, maximum: 5 })),
+  idempotent: t.about("Whether a call is safe to repeat.", Type.Boolean()),
 };
 export const requestResponseFields = {
-  url: t.text,
-  headers: t.map(t.text),
-  timeout_ms: t.integer,
-  retries: t.integer,
-  idempotent: t.boolean,
-  signing_secret: t.optional(t.text),
+  url: t.about(
+    "The URL that is called. For an HTTP tool, it may contain arguments as `{name}` in path and query.",
+    t.text,
+  ),
+  headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
+  timeout_ms: t.about("How long an attempt may take, in milliseconds.", t.integer),
+  retries: t.about("How often a failed attempt is retried.", t.integer),
+  idempotent: t.about("Whether a call is safe to repeat.", t.boolean),
+  signing_secret: t.about("The secret that signs the calls, shown only once.", t.optional(t.text)),
 };
 /** `method` and `response` exist for http tools only. */
 export type RequestInput = Given<typeof requestFields> & Partial<Pick<HttpDefinition, "method" | "response">>;

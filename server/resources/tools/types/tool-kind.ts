@@ -4,21 +4,33 @@ import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
-import { closedObject, named, oneOf } from "../../../lib/schema.ts";
+import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
 
 /** Fields that tools of every type may have. */
 export const commonFields = {
-  name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
-  description: Type.String({ maxLength: 4096 }),
-  parameters: JsonObject,
-  approval: Type.Union([
-    Type.Literal("never"),
-    Type.Literal("always"),
-    named("ApprovalCondition", closedObject({ when: JsonObject })),
-  ]),
-  on_unknown: oneOf(unknownPolicies),
-  max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
-  enabled: Type.Boolean(),
+  name: about("Its name.", Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" })),
+  description: about("What the tool is for; the model reads it.", Type.String({ maxLength: 4096 })),
+  parameters: about(
+    "The JSON Schema (2020-12) of the arguments. Arguments that do not match are returned to the model as an error.",
+    JsonObject,
+  ),
+  approval: about(
+    "Whether a person decides before each call.",
+    Type.Union([
+      Type.Literal("never"),
+      Type.Literal("always"),
+      named(
+        "ApprovalCondition",
+        closedObject({ when: about("A JSON Schema of the arguments: calls that match it need approval.", JsonObject) }),
+      ),
+    ]),
+  ),
+  on_unknown: about("What happens when it is unknown whether an interrupted call took place.", oneOf(unknownPolicies)),
+  max_output_bytes: about(
+    "How many bytes of an output the model reads.",
+    Type.Integer({ minimum: 1, maximum: 262_144 }),
+  ),
+  enabled: about("Whether it is in use.", Type.Boolean()),
   metadata: Metadata,
 };
 
@@ -44,8 +56,6 @@ export interface ToolKind<Input, Definition extends CommonDefinition> {
   fields: TProperties;
   /** Output fields beside the common ones. */
   response: TProperties;
-  /** Descriptions of fields that only this type has; the others are in `api-types/descriptions.ts`. */
-  about?: Record<string, string>;
   /** Faults of a new or changed tool, beyond the schema; `before` is null for a new one. */
   faults(input: Input, before: Definition | null, known: Known): Fault[];
   /** Applies changes to the type's part of an earlier definition or the defaults. */

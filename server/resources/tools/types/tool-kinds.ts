@@ -10,20 +10,21 @@ type Both<Union> = (Union extends unknown ? (each: Union) => void : never) exten
   ? All
   : never;
 
-const kinds: Record<ToolType, Pick<ToolKind<never, CommonDefinition>, "fields" | "response" | "about">> = all;
-
-const described = (type: ToolType, part: "fields" | "response"): TProperties => {
-  const { about = {}, [part]: schemas } = kinds[type];
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, t.about(about[name], schema)]));
-};
+const kinds: Record<ToolType, Pick<ToolKind<never, CommonDefinition>, "fields" | "response">> = all;
 
 /** Fields of all types. A field that several types have is the same in all of them. */
-export const typeFields = Object.assign({}, ...toolTypes.map((type) => described(type, "fields"))) as Both<
+export const typeFields = Object.assign({}, ...toolTypes.map((type) => kinds[type].fields)) as Both<
   Kinds[ToolType]["fields"]
 >;
 
-/** Output fields of this type beside the common ones. */
-export const responseFields = (type: ToolType): TProperties => described(type, "response");
+/** Output fields of this type beside the common ones. Without a description, a field has that of the input field. */
+export const responseFields = (type: ToolType): TProperties =>
+  Object.fromEntries(
+    Object.entries(kinds[type].response).map(([name, schema]) => [
+      name,
+      t.about(schema.about ?? kinds[type].fields[name]?.about, schema),
+    ]),
+  );
 export type ResponseFields = Both<Kinds[ToolType]["response"]>;
 
 /** Stored fields of a tool, without name and secrets. Rows of earlier versions lack the optional ones. */
