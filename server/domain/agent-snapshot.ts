@@ -56,7 +56,7 @@ interface McpCall {
 }
 
 /** Another agent as a tool. */
-interface AgentCall {
+export interface AgentCall {
   agent_id: string;
 }
 
@@ -64,31 +64,65 @@ interface AgentCall {
 export const memoryOperations = ["memory_search", "memory_write", "kv_get", "kv_set"] as const;
 export type MemoryOperation = (typeof memoryOperations)[number];
 
-/**
- * A tool as pinned by a run. Each tool of an MCP server is a separate one, with the `id` of the tool that names the
- * server.
- */
-export interface ToolSnapshot {
+/** Fields of tools of every type, as pinned by a run. */
+export interface ToolBase {
   id: string;
   /** Unique within the agent, because calls are looked up by it. */
   name: string;
   description: string;
   parameters: JsonSchema;
-  /** `memory` tools come with the agent's memory policy and cannot be created. */
-  type: ToolType | "memory";
   approval: ApprovalRule;
   idempotent: boolean;
   on_unknown: (typeof unknownPolicies)[number];
   max_output_bytes: number;
-  /** For `type: "http"` and `"webhook"`, else null. */
-  http: HttpCall | null;
-  /** For the type of the same name only; absent in runs of older versions. */
-  code?: CodeCall;
-  mcp?: McpCall;
-  agent?: AgentCall;
   /** True if the run's request defined the tool: it is not stored as a tool. */
   of_request?: true;
-  memory?: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+export interface HttpTool extends ToolBase {
+  type: "http" | "webhook";
+  http: HttpCall;
+}
+
+export interface ClientTool extends ToolBase {
+  type: "client";
+  http: null;
+}
+
+export interface CodeTool extends ToolBase {
+  type: "code";
+  http: null;
+  code: CodeCall;
+}
+
+/** One tool of an MCP server, with the `id` of the tool that names the server. */
+export interface McpTool extends ToolBase {
+  type: "mcp";
+  http: null;
+  mcp: McpCall;
+}
+
+export interface AgentTool extends ToolBase {
+  type: "agent";
+  http: null;
+  agent: AgentCall;
+}
+
+/** A tool that comes with the agent's memory policy; it cannot be created. */
+export interface MemoryTool extends ToolBase {
+  type: "memory";
+  http: null;
+  memory: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+/** A tool as pinned by a run. */
+export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool;
+
+/** A tool of an exported or imported trace, which nothing can call: it has no settings. */
+export interface ExportedTool extends ToolBase {
+  type: ToolSnapshot["type"];
+  http: null;
+  memory?: MemoryTool["memory"];
 }
 
 export const memoryKindNames = ["vector", "kv"] as const;

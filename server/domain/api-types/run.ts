@@ -3,9 +3,8 @@ import * as t from "../../lib/schema.ts";
 import { ModelUsage } from "../model-call.ts";
 import * as record from "../run-event.ts";
 import { inputRoles } from "../run-input.ts";
-import type { RunObject } from "../run-object.ts";
 import { runStatuses, type ToolCallStatus } from "../run-state.ts";
-import { type RunSummary, stripTypes } from "../run-summary.ts";
+import { stripTypes } from "../run-summary.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { Budget } from "./agent.ts";
 import {
@@ -23,7 +22,7 @@ import {
   ToolName,
   ToolTypeName,
 } from "./fields.ts";
-import { choiceOf, ErrorOrNull, envelope, resource, type Told, told } from "./schema.ts";
+import { choiceOf, ErrorOrNull, envelope, resource, told } from "./schema.ts";
 
 const InputPart = choiceOf("InputPart", "type", {
   text: t.named("InputText", t.object({ type: t.about("Its type.", t.word("text")), text: Text })),
@@ -187,7 +186,7 @@ export const Run = resource("Run", "run", {
   messages: t.about("The messages, in order.", t.list(Message)),
   tool_calls: t.about("The tool calls, in their order.", t.list(ToolCall)),
 });
-export type Run = Told<Static<typeof Run>, RunObject>;
+export type Run = Static<typeof Run>;
 
 /** A run with fields left out on request. */
 export const RunExcerpt = resource("RunExcerpt", "run", {
@@ -208,7 +207,7 @@ export const RunListItem = resource("RunListItem", "run", {
   messages: t.about("The messages, in order.", t.optional(t.list(Message))),
   tool_calls: t.about("The tool calls, in their order.", t.optional(t.list(ToolCall))),
 });
-export type RunListItem = Told<Static<typeof RunListItem>, RunSummary>;
+export type RunListItem = Static<typeof RunListItem>;
 
 /** A run, alone or as a list item. */
 export type AnyRun = Omit<RunListItem, "last_calls"> & Partial<Pick<RunListItem, "last_calls">>;

@@ -28,9 +28,6 @@ export function told<T>(fields: T): T {
   return open as T;
 }
 
-/** Checks API types: the value that the domain makes must fit, without extra fields. */
-export type Told<Wire, _Made extends Wire & { [Field in Exclude<keyof _Made, keyof Wire>]: never }> = Wire;
-
 /** Fields of every response; list items have none of them. */
 export const envelope = {
   request_id: t.about("The request's id, as in the header `X-Request-Id`.", t.optional(t.text)),

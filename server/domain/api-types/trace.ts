@@ -9,7 +9,7 @@ import type { TraceStep as Step } from "../trace.ts";
 import { changes } from "./enums.ts";
 import { AgentId, At, Attempt, Duration, EndedAt, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";
-import { CodedError, envelope, resource, type Told, told } from "./schema.ts";
+import { CodedError, envelope, resource, told } from "./schema.ts";
 
 const { usage: counted, ...cost } = told(ModelSpend.properties);
 const StepUsage = t.named("StepUsage", t.object({ ...counted.properties, ...cost }));
@@ -90,7 +90,7 @@ export const TraceStep = t.named(
     ),
   }),
 );
-export type TraceStep = Told<Static<typeof TraceStep>, Step>;
+export type TraceStep = Static<typeof TraceStep>;
 
 const trace = {
   run_id: RunId,

@@ -78,90 +78,92 @@ const DoorsInput = t.named(
 /** Pinned fields that a fork may override. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
 
-interface DefinitionField<Given extends TSchema, Told extends TSchema, Kept> {
-  given: Given;
-  /** Without a description, it has that of `given`. */
-  told: Told;
+interface DefinitionField<Request extends TSchema, Response extends TSchema, Stored> {
+  request: Request;
+  /** Without a description, it has that of `request`. */
+  response: Response;
   /** Value for an agent that is created without the field. */
-  initial: Kept;
+  initial: Stored;
   /** Value for an agent that was stored before the field existed; default: `initial`. */
-  stored?: Kept;
+  stored?: Stored;
   /** Converts the given value to the stored one; default: unchanged. */
-  keep?(given: Static<Given>, factsOf: FactsOf): Kept;
+  keep?(given: Static<Request>, factsOf: FactsOf): Stored;
   /** Fields that a run pins. */
-  pin?(kept: Kept, factsOf: FactsOf): Partial<AgentSnapshot>;
+  pin?(stored: Stored, factsOf: FactsOf): Partial<AgentSnapshot>;
 }
-const field = <Given extends TSchema, Told extends TSchema, Kept>(each: DefinitionField<Given, Told, Kept>) => each;
+const field = <Request extends TSchema, Response extends TSchema, Stored>(
+  each: DefinitionField<Request, Response, Stored>,
+) => each;
 
 /** Fields of an agent beside name, model, tools and metadata, in the order of responses. */
 export const definitionFields = {
   description: field({
-    given: t.about("What the agent is for; null: no description.", t.orNull(Type.String({ maxLength: 4096 }))),
-    told: t.orNull(t.text),
+    request: t.about("What the agent is for; null: no description.", t.orNull(Type.String({ maxLength: 4096 }))),
+    response: t.orNull(t.text),
     initial: null as string | null,
   }),
   instructions: field({
-    given: agentFields.instructions,
-    told: t.text,
+    request: agentFields.instructions,
+    response: t.text,
     initial: "",
     pin: (instructions) => ({ instructions }),
   }),
   model_settings: field({
-    given: t.about("Settings of the model; the provider's defaults apply to what is left out.", ModelSettings),
-    told: t.withType<CoreModelSettings>(t.anyObject),
+    request: t.about("Settings of the model; the provider's defaults apply to what is left out.", ModelSettings),
+    response: t.withType<CoreModelSettings>(t.anyObject),
     initial: {} as CoreModelSettings,
     pin: (settings) => ({ settings }),
   }),
   output_schema: field({
-    given: agentFields.output_schema,
-    told: t.orNull(t.anyObject),
+    request: agentFields.output_schema,
+    response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
     pin: (output_schema) => ({ output_schema }),
   }),
   max_turns: field({
-    given: agentFields.max_turns,
-    told: t.integer,
+    request: agentFields.max_turns,
+    response: t.integer,
     initial: 25,
     pin: (max_turns) => ({ max_turns }),
   }),
   guardrails: field({
-    given: t.about(
+    request: t.about(
       "Rules that check the input and output of its runs; null: none.",
       t.orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
     ),
-    told: t.about("Rules that check the input and output of its runs.", t.list(wire.Guardrail)),
+    response: t.about("Rules that check the input and output of its runs.", t.list(wire.Guardrail)),
     initial: [] as Guardrail[],
     keep: (list) => (list ?? []).map(({ type, on, action, config = {} }) => ({ type, on, action, config })),
     pin: (guardrails) => (guardrails.length > 0 ? { guardrails } : {}),
   }),
   budget: field({
-    given: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
-    told: t.orNull(wire.Budget),
+    request: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
+    response: t.orNull(wire.Budget),
     initial: null as CoreBudget | null,
     pin: (budget) => (budget ? { budget } : {}),
   }),
   memory: field({
-    given: t.about(
+    request: t.about(
       "What its runs remember. Left out of a new agent, it is `{}`: no stores, its thread and the defaults. With null it remembers nothing, and no prompt is cut.",
       t.orNull(MemoryInput),
     ),
-    told: t.orNull(wire.MemoryPolicy),
+    response: t.orNull(wire.MemoryPolicy),
     initial: defaultPolicy as MemoryPolicy | null,
     stored: null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
   }),
   input_schema: field({
-    given: t.about(
+    request: t.about(
       "The JSON Schema of the run's input, and of the arguments that MCP clients send; null: the input is text.",
       agentFields.output_schema,
     ),
-    told: t.orNull(t.anyObject),
+    response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
   }),
   doors: field({
-    given: t.about("The protocols by which clients reach it, beside the API. All are off by default.", DoorsInput),
-    told: wire.Doors,
+    request: t.about("The protocols by which clients reach it, beside the API. All are off by default.", DoorsInput),
+    response: wire.Doors,
     initial: noProtocols,
     keep: (doors): Protocols => ({ ...noProtocols, ...doors }),
   }),
@@ -173,15 +175,15 @@ export type DefinitionFieldName = keyof Fields;
 /** Stored fields of an agent beside name and model. */
 export type Definition = { [Name in DefinitionFieldName]: Fields[Name]["initial"] };
 
-const schemas = <Side extends "given" | "told">(side: Side) => {
-  const entries: [string, Record<"given" | Side, TSchema>][] = Object.entries(definitionFields);
+const schemas = <Side extends "request" | "response">(side: Side) => {
+  const entries: [string, Record<"request" | Side, TSchema>][] = Object.entries(definitionFields);
   return Object.fromEntries(
-    entries.map(([name, { given, [side]: schema }]) => [name, t.about(schema.about ?? given.about, schema)]),
+    entries.map(([name, { request, [side]: schema }]) => [name, t.about(schema.about ?? request.about, schema)]),
   ) as unknown as {
     [Name in DefinitionFieldName]: Fields[Name][Side];
   };
 };
-const { instructions, max_turns, output_schema, ...optional } = schemas("given");
+const { instructions, max_turns, output_schema, ...optional } = schemas("request");
 const { model, tools } = agentFields;
 const name = t.about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
 const others = {
@@ -208,7 +210,7 @@ export const UpdateAgent = t.partial({
 export type UpdateAgent = Static<typeof UpdateAgent>;
 
 // In the order of the response.
-const { description, instructions: system, model_settings, ...rest } = schemas("told");
+const { description, instructions: system, model_settings, ...rest } = schemas("response");
 const agent = {
   name: Name,
   description,

@@ -1,12 +1,13 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type ApprovalRule, type ToolType, toolTypes, unknownPolicies } from "../../domain/agent-snapshot.ts";
 import { AttemptsCount, Duration, Enabled, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "../../domain/api-types/schema.ts";
 import { FileFacts } from "../../domain/run-event.ts";
+import { pascal } from "../../http/openapi-components.ts";
 import { JsonObject } from "../../http/schemas.ts";
 import * as t from "../../lib/schema.ts";
 import { commonFields } from "./types/tool-kind.ts";
-import { type ResponseFields, responseFields, typeFields } from "./types/tool-kinds.ts";
+import { responseFields, type TypeOutput, typeFields } from "./types/tool-kinds.ts";
 
 const fields = { ...commonFields, ...typeFields };
 const { name, ...others } = fields;
@@ -86,7 +87,7 @@ const shared = {
   updated_at: UpdatedAt,
 };
 const ofType = (type: ToolType) =>
-  resource(`${type[0]!.toUpperCase()}${type.slice(1)}Tool`, "tool", {
+  resource(`${pascal(type)}Tool`, "tool", {
     ...shared,
     type: t.about("What calls of the tool do.", t.word(type)),
     ...responseFields(type),
@@ -94,7 +95,7 @@ const ofType = (type: ToolType) =>
 const ofAnyType = resource("Tool", "tool", shared);
 
 /** A tool of any type, as a flat object; fields of other types are absent. */
-export const Tool = Type.Unsafe<Static<typeof ofAnyType> & Partial<Static<TObject<ResponseFields>>>>(
+export const Tool = Type.Unsafe<Static<typeof ofAnyType> & TypeOutput>(
   choiceOf("Tool", "type", Object.fromEntries(toolTypes.map((type) => [type, ofType(type)]))),
 );
 export type Tool = Static<typeof Tool>;

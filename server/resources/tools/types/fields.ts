@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../../domain/model-call.ts";
 import { fault } from "../../../http/errors.ts";
 import { checkSchema } from "../../../lib/json-schema.ts";
 import { about, named } from "../../../lib/schema.ts";
-import type { Given } from "./tool-kind.ts";
+import type { ToolInput } from "./tool-kind.ts";
 
 // Fields that several types have.
 
@@ -29,13 +29,13 @@ export const timeoutField = about(
 export const usualTimeout_ms = 30_000;
 
 /** For requests; types with shorter timeouts have their own bounds. */
-export const timeoutFaults = ({ timeout_ms }: { timeout_ms?: number }): Fault[] =>
+export const timeoutFaults = ({ timeout_ms }: ToolInput): Fault[] =>
   timeout_ms !== undefined && timeout_ms < 1000
     ? [fault("timeout_ms", "Expected integer to be greater or equal to 1000.")]
     : [];
 
 /** Faults of a tool's parameter schema. */
-export const parameterFaults = ({ parameters }: Given): Fault[] => schemaFaults(parameters, "parameters");
+export const parameterFaults = ({ parameters }: ToolInput): Fault[] => schemaFaults(parameters, "parameters");
 
 /** Faults of a schema in this parameter. */
 export function schemaFaults(parameters: JsonSchema | undefined, param: string): Fault[] {

@@ -10,7 +10,7 @@ import { SegmentedControl } from "../../../ui/forms/segmented-control.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
-interface CodeDraft {
+export interface CodeDraft {
   language: "javascript" | "python";
   /** True if the tool has a program of its own; false if the model writes the code. */
   hasSource: boolean;

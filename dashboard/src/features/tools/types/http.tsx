@@ -2,7 +2,7 @@ import { Select } from "../../../ui/forms/select.tsx";
 import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
 import type { ToolPart } from "./tool-part.ts";
 
-interface HttpDraft {
+export interface HttpDraft {
   method: string;
   response: "json" | "text";
 }
