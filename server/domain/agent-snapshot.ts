@@ -24,13 +24,16 @@ export const unknownPolicies = ["ask", "retry", "report"] as const;
 /** Condition for an approval before a call: never, always, or if its arguments match the schema. */
 export type ApprovalRule = "never" | "always" | { when: JsonSchema };
 
+export const httpResponseTypes = ["json", "text"] as const;
+export type HttpResponseType = (typeof httpResponseTypes)[number];
+
 /** Request settings of `http` and `webhook` tools. */
 export interface HttpCall {
   url: string;
   method: string;
   timeout_ms: number;
   retries: number;
-  response: "json" | "text";
+  response: HttpResponseType;
   /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
   sealed: string;
 }
@@ -132,6 +135,12 @@ export type MemoryKindName = (typeof memoryKindNames)[number];
 export const memoryScopes = ["user", "session", "project"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
+/** Access of runs to a store. */
+export const memoryAccesses = ["read", "read_write"] as const;
+
+/** Part of its thread that a run reads. */
+export const historyModes = ["none", "thread"] as const;
+
 export const rerankTypes = ["cross_encoder", "chat"] as const;
 export type RerankType = (typeof rerankTypes)[number];
 
@@ -155,7 +164,7 @@ export interface PassageChoices {
 /** A memory store as an agent uses it. */
 interface PolicyStore extends PassageChoices {
   memory_id: string;
-  access: "read" | "read_write";
+  access: (typeof memoryAccesses)[number];
   /** Searched with the input before the first model call. */
   auto_retrieve: boolean;
   top_k: number;
@@ -171,7 +180,7 @@ export const contextStrategies = ["compact", "truncate", "fail"] as const;
 /** Memory of an agent, and its handling of prompts that are too long for the model (contract, section 4). */
 export interface MemoryPolicy<Store extends PolicyStore = PolicyStore> {
   stores: Store[];
-  history: { mode: "none" | "thread"; max_messages: number };
+  history: { mode: (typeof historyModes)[number]; max_messages: number };
   context: ContextPolicy;
 }
 

@@ -66,6 +66,7 @@ export const Divergence = named(
 );
 export type Divergence = Static<typeof Divergence>;
 
+export const disconnectPolicies = ["continue", "cancel"] as const;
 export const replayModes = ["strict", "verify"] as const;
 export const replayAgents = ["pinned", "current"] as const;
 
@@ -126,6 +127,7 @@ export type ToolError = Static<typeof ToolError>;
 const ToolErrorOrNull = about("What went wrong; null where nothing did.", orNull(ToolError));
 
 export const callStatuses = ["completed", "failed", "rejected", "cancelled", "unknown"] as const;
+export type CallStatus = (typeof callStatuses)[number];
 
 /** A tool call of another run, with its result. */
 const RecordedCall = closedObject({
@@ -140,6 +142,10 @@ export type RecordedCall = Static<typeof RecordedCall>;
 export const callNeeds = ["output", "approval", "reconcile"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
+
+/** Decisions of people on a waiting call. */
+export const decisions = ["approve", "reject"] as const;
+export type Decision = (typeof decisions)[number];
 
 const ToolRequest = closedObject({
   id: about("Its id.", Id),
@@ -334,7 +340,7 @@ export const eventFields = {
     max_turns: Count,
     timeout_ms: Count,
     action_timeout_ms: Count,
-    on_disconnect: oneOf(["continue", "cancel"]),
+    on_disconnect: oneOf(disconnectPolicies),
     thread_id: orNull(Short),
     session_id: orNull(Short),
     user_id: orNull(Short),
@@ -440,7 +446,7 @@ export const eventFields = {
   /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
   "tool.decided": {
     tool_call_id: about("The tool call.", Id),
-    decision: about("What was decided.", oneOf(["approve", "reject"])),
+    decision: about("What was decided.", oneOf(decisions)),
     reason: about("Why.", orNull(Text)),
     /** Edited arguments, else null. */
     arguments: orNull(Json),

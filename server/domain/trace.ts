@@ -1,8 +1,10 @@
 import type { AssistantPart, FinishReason } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
+  CallStatus,
   ContextCompacted,
   Decider,
+  Decision,
   FileFacts,
   GuardrailDecided,
   JournalEntry,
@@ -28,7 +30,7 @@ export interface TraceStep {
   parent_id: string | null;
   type: StepStarted["step_type"];
   name: string;
-  status: "in_progress" | "waiting" | "completed" | "failed" | "rejected" | "cancelled" | "unknown";
+  status: "in_progress" | "waiting" | CallStatus;
   attempt: number;
   started_at: string;
   ended_at: string | null;
@@ -83,7 +85,7 @@ export interface Recovery {
 
 /** A person's decision on a waiting call; `by` is null if it was not recorded. */
 export interface Approval {
-  decision: "approve" | "reject";
+  decision: Decision;
   reason: string | null;
   edited: boolean;
   at: string;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
+import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
 import { Metadata as anyMetadata, namedInPaths } from "../domain/fields.ts";
@@ -199,10 +199,7 @@ export const passageChoices = {
 export const HistoryInput = named(
   "HistoryPolicyInput",
   partial({
-    mode: about(
-      "Whether its runs read their thread. It matters only where a run has one.",
-      oneOf(["none", "thread"] as const),
-    ),
+    mode: about("Whether its runs read their thread. It matters only where a run has one.", oneOf(historyModes)),
     max_messages: about(
       "How many of the thread's newest messages are read.",
       Type.Integer({ minimum: 1, maximum: 200 }),

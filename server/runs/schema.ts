@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
-import { replayAgents, replayModes } from "../domain/run-event.ts";
+import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput, Subject } from "../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
@@ -44,7 +44,7 @@ export const CreateRun = closedObject({
   ),
   on_disconnect: about(
     "What happens when the reader of its stream disconnects: continue, or cancel the run.",
-    Type.Optional(oneOf(["continue", "cancel"])),
+    Type.Optional(oneOf(disconnectPolicies)),
   ),
   on_concurrency_limit: about(
     "What happens when the concurrency limit is reached: reject the run, or queue it.",
@@ -65,7 +65,7 @@ export const SubmitToolOutputs = closedObject({
           tool_call_id: about("The call that is answered.", Type.String({ minLength: 1, maxLength: 100 })),
           output: about("The result of the call.", Type.Optional(Type.Unknown())),
           is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
-          decision: about("Whether the call is made.", Type.Optional(oneOf(["approve", "reject"]))),
+          decision: about("Whether the call is made.", Type.Optional(oneOf(decisions))),
           reason: about(
             "The reason for the decision; the model reads it.",
             Type.Optional(Type.String({ maxLength: 2000 })),

@@ -5,6 +5,8 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
+  historyModes,
+  memoryAccesses,
   rerankTypes,
 } from "../agent-snapshot.ts";
 import { Id, MemoryId, ModelName, Name, ToolTypeName } from "./fields.ts";
@@ -40,7 +42,7 @@ export const MemoryPolicy = t.named(
       t.list(
         t.object({
           memory_id: MemoryId,
-          access: t.about("Whether runs may only read the store, or write to it too.", t.oneOf(["read", "read_write"])),
+          access: t.about("Whether runs may only read the store, or write to it too.", t.oneOf(memoryAccesses)),
           auto_retrieve: t.about(
             "Whether the store is searched with the input before the first model call.",
             t.boolean,
@@ -85,7 +87,7 @@ export const MemoryPolicy = t.named(
         t.object({
           mode: t.about(
             "Whether its runs read their thread. It matters only where a run has one.",
-            t.oneOf(["none", "thread"]),
+            t.oneOf(historyModes),
           ),
           max_messages: t.about("How many of the thread's newest messages are read.", t.integer),
         }),

@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import { priceSources } from "../price.ts";
 import { HasMore, Id, objectOf } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
@@ -21,7 +22,7 @@ const Model = t.named(
         cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
         output: t.about("Of answer tokens.", t.number),
         as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
-        source: t.about("Whether the price is built in, or the operator's.", t.oneOf(["built_in", "operator"])),
+        source: t.about("Whether the price is built in, or the operator's.", t.oneOf(priceSources)),
         priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
         max_output_tokens: t.about("How many tokens an answer may have, its thinking included.", t.optional(t.integer)),
       }),

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { ModelUsage } from "../model-call.ts";
 import * as record from "../run-event.ts";
-import { inputRoles } from "../run-input.ts";
+import { inputRoles, messageRoles } from "../run-input.ts";
 import { runStatuses, type ToolCallStatus } from "../run-state.ts";
 import { stripTypes } from "../run-summary.ts";
 import { runTriggers } from "../run-trigger.ts";
@@ -51,7 +51,7 @@ export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)])
 
 export const message = {
   id: Id,
-  role: t.about("Who said it.", t.oneOf(["system", "user", "assistant", "tool"])),
+  role: t.about("Who said it.", t.oneOf(messageRoles)),
   content: t.about("What was said.", t.text),
   created_at: CreatedAt,
   images: t.about(

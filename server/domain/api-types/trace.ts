@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import type { FinishReason, ModelRequest } from "../model-call.ts";
-import { Decider, DocumentFacts, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
+import { Decider, DocumentFacts, decisions, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
 import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
@@ -58,7 +58,7 @@ export const TraceStep = t.named(
       "The decision of a person; null if no approval was needed.",
       t.orNull(
         t.object({
-          decision: t.about("What was decided.", t.oneOf(["approve", "reject"])),
+          decision: t.about("What was decided.", t.oneOf(decisions)),
           reason: t.about("Why.", t.orNull(t.text)),
           edited: t.about("Whether the arguments were changed.", t.boolean),
           at: At,

@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { analyticsGroupings, usageGroupings } from "./enums.ts";
+import { analyticsGroupings, buckets, usageGroupings } from "./enums.ts";
 import { Environment, HasMore, objectOf, ProjectId } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
@@ -130,7 +130,7 @@ export const AnalyticsReport = t.named(
     ),
     from: t.about("When the first bucket begins.", t.time),
     to: t.about("When the last bucket ends.", t.time),
-    bucket: t.about("The length of a bucket.", t.oneOf(["hour", "day"])),
+    bucket: t.about("The length of a bucket.", t.oneOf(buckets)),
     group_by: t.about("What the series are grouped by.", t.oneOf(analyticsGroupings)),
     project_id: ProjectId,
     environment: Environment,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { contextStrategies, type MemoryPolicy, type PinnedStore } from "../../domain/agent-snapshot.ts";
+import { contextStrategies, type MemoryPolicy, memoryAccesses, type PinnedStore } from "../../domain/agent-snapshot.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
@@ -13,10 +13,7 @@ const MemoryStore = named(
   partly(
     { memory_id: about("The memory store.", idOf("memory")) },
     {
-      access: about(
-        "Whether runs may only read the store, or write to it too.",
-        oneOf(["read", "read_write"] as const),
-      ),
+      access: about("Whether runs may only read the store, or write to it too.", oneOf(memoryAccesses)),
       auto_retrieve: about(
         "Whether the store is searched with the input before the first model call. Default: true, for keys false.",
         Type.Boolean(),

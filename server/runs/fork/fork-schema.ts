@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
+import { replayAgents } from "../../domain/run-event.ts";
 import { agentFields, JsonObject, RunInput } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 import { CreateRun } from "../schema.ts";
@@ -60,7 +61,7 @@ export const ForkRun = closedObject({
     ),
   ),
   tools: about("Whether tools are called, or answered from the record.", Type.Optional(oneOf(forkTools))),
-  agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(["pinned", "current"]))),
+  agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(replayAgents))),
   budget: about("What it may spend.", budget),
   timeout_ms: about("How long the run may work; waiting does not count. Default: as the other run.", timeout_ms),
   action_timeout_ms: about(

@@ -1,3 +1,4 @@
+import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
@@ -21,10 +22,10 @@ export const fields = {
   headers,
   timeout_ms,
   retries,
-  response: t.about("How an HTTP tool's response is read.", t.oneOf(["json", "text"])),
+  response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
   idempotent,
 };
-export const response = { ...requestResponseFields, method: t.text, response: t.oneOf(["json", "text"]) };
+export const response = { ...requestResponseFields, method: t.text, response: t.oneOf(httpResponseTypes) };
 
 /** A request whose URL may contain arguments. */
 export const kind: ToolKind = {
