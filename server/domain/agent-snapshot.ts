@@ -24,13 +24,16 @@ export const unknownPolicies = ["ask", "retry", "report"] as const;
 /** Condition for an approval before a call: never, always, or if its arguments match the schema. */
 export type ApprovalRule = "never" | "always" | { when: JsonSchema };
 
+export const httpResponseTypes = ["json", "text"] as const;
+export type HttpResponseType = (typeof httpResponseTypes)[number];
+
 /** Request settings of `http` and `webhook` tools. */
 export interface HttpCall {
   url: string;
   method: string;
   timeout_ms: number;
   retries: number;
-  response: "json" | "text";
+  response: HttpResponseType;
   /** Header values and the signing secret, encrypted with the master key. Decrypted only to make the request. */
   sealed: string;
 }
@@ -56,7 +59,7 @@ interface McpCall {
 }
 
 /** Another agent as a tool. */
-interface AgentCall {
+export interface AgentCall {
   agent_id: string;
 }
 
@@ -64,31 +67,65 @@ interface AgentCall {
 export const memoryOperations = ["memory_search", "memory_write", "kv_get", "kv_set"] as const;
 export type MemoryOperation = (typeof memoryOperations)[number];
 
-/**
- * A tool as pinned by a run. Each tool of an MCP server is a separate one, with the `id` of the tool that names the
- * server.
- */
-export interface ToolSnapshot {
+/** Fields of tools of every type, as pinned by a run. */
+export interface ToolBase {
   id: string;
   /** Unique within the agent, because calls are looked up by it. */
   name: string;
   description: string;
   parameters: JsonSchema;
-  /** `memory` tools come with the agent's memory policy and cannot be created. */
-  type: ToolType | "memory";
   approval: ApprovalRule;
   idempotent: boolean;
   on_unknown: (typeof unknownPolicies)[number];
   max_output_bytes: number;
-  /** For `type: "http"` and `"webhook"`, else null. */
-  http: HttpCall | null;
-  /** For the type of the same name only; absent in runs of older versions. */
-  code?: CodeCall;
-  mcp?: McpCall;
-  agent?: AgentCall;
   /** True if the run's request defined the tool: it is not stored as a tool. */
   of_request?: true;
-  memory?: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+export interface HttpTool extends ToolBase {
+  type: "http" | "webhook";
+  http: HttpCall;
+}
+
+export interface ClientTool extends ToolBase {
+  type: "client";
+  http: null;
+}
+
+export interface CodeTool extends ToolBase {
+  type: "code";
+  http: null;
+  code: CodeCall;
+}
+
+/** One tool of an MCP server, with the `id` of the tool that names the server. */
+export interface McpTool extends ToolBase {
+  type: "mcp";
+  http: null;
+  mcp: McpCall;
+}
+
+export interface AgentTool extends ToolBase {
+  type: "agent";
+  http: null;
+  agent: AgentCall;
+}
+
+/** A tool that comes with the agent's memory policy; it cannot be created. */
+export interface MemoryTool extends ToolBase {
+  type: "memory";
+  http: null;
+  memory: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+/** A tool as pinned by a run. */
+export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool;
+
+/** A tool of an exported or imported trace, which nothing can call: it has no settings. */
+export interface ExportedTool extends ToolBase {
+  type: ToolSnapshot["type"];
+  http: null;
+  memory?: MemoryTool["memory"];
 }
 
 export const memoryKindNames = ["vector", "kv"] as const;
@@ -97,6 +134,12 @@ export type MemoryKindName = (typeof memoryKindNames)[number];
 /** Group that shares a store's content: one user, one session, or the project. */
 export const memoryScopes = ["user", "session", "project"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
+
+/** Access of runs to a store. */
+export const memoryAccesses = ["read", "read_write"] as const;
+
+/** Part of its thread that a run reads. */
+export const historyModes = ["none", "thread"] as const;
 
 export const rerankTypes = ["cross_encoder", "chat"] as const;
 export type RerankType = (typeof rerankTypes)[number];
@@ -121,7 +164,7 @@ export interface PassageChoices {
 /** A memory store as an agent uses it. */
 interface PolicyStore extends PassageChoices {
   memory_id: string;
-  access: "read" | "read_write";
+  access: (typeof memoryAccesses)[number];
   /** Searched with the input before the first model call. */
   auto_retrieve: boolean;
   top_k: number;
@@ -137,7 +180,7 @@ export const contextStrategies = ["compact", "truncate", "fail"] as const;
 /** Memory of an agent, and its handling of prompts that are too long for the model (contract, section 4). */
 export interface MemoryPolicy<Store extends PolicyStore = PolicyStore> {
   stores: Store[];
-  history: { mode: "none" | "thread"; max_messages: number };
+  history: { mode: (typeof historyModes)[number]; max_messages: number };
   context: ContextPolicy;
 }
 

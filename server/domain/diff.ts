@@ -23,13 +23,13 @@ export interface StepPair {
   name: string;
   change: "equal" | "changed" | "only_a" | "only_b";
   differences: Difference[];
-  latency_ms: Both<number | null>;
+  latency_ms: Sides<number | null>;
   /** Cost of the step, also if the source run of a fork paid for it. */
-  cost_usd: Both<number | null>;
+  cost_usd: Sides<number | null>;
 }
 
 /** A value for both runs; null if it is unknown or the run has no such step. */
-export interface Both<T> {
+export interface Sides<T> {
   a: T;
   b: T;
 }
@@ -57,7 +57,7 @@ export function* stepPairs(a: readonly TraceStep[], b: readonly TraceStep[]): Ge
 }
 
 /** Returns `b - a`; null if either is unknown. */
-export const deltaOf = ({ a, b }: Both<number | null>): number | null => (a === null || b === null ? null : b - a);
+export const deltaOf = ({ a, b }: Sides<number | null>): number | null => (a === null || b === null ? null : b - a);
 
 type Pair<T> = [a: T | null, b: T | null];
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closedObject, oneOf, optional } from "../lib/schema.ts";
+import { about, closedObject, oneOf, optional } from "../lib/schema.ts";
 import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
@@ -80,10 +80,10 @@ export interface ModelRequest {
 
 /** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
 export const ModelUsage = closedObject({
-  input_tokens: CountOrNull,
-  output_tokens: CountOrNull,
-  cached_input_tokens: CountOrNull,
-  reasoning_tokens: CountOrNull,
+  input_tokens: about("Tokens of the prompts; null where they are not known.", CountOrNull),
+  output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
+  cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
+  reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 

@@ -4,6 +4,8 @@ import { Count, Short } from "./fields.ts";
 
 const PerMillion = Type.Number({ minimum: 0 });
 
+export const priceSources = ["built_in", "operator"] as const;
+
 /** Price of a model, in USD per million tokens. */
 export const ModelPrice = closedObject({
   input: PerMillion,
@@ -15,6 +17,6 @@ export const ModelPrice = closedObject({
   max_output_tokens: optional(Count),
   /** Day or month of this price; null for built-in models, which are free. */
   as_of: orNull(Short),
-  source: oneOf(["built_in", "operator"]),
+  source: oneOf(priceSources),
 });
 export type ModelPrice = Static<typeof ModelPrice>;

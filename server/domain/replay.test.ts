@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createReplayScreen } from "../runtime/guardrails/replay-screen.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
 import { tool } from "../testing/run-fixture.ts";
-import type { AgentSnapshot, Guardrail, ToolSnapshot } from "./agent-snapshot.ts";
+import type { AgentSnapshot, Guardrail, HttpTool, ToolBase } from "./agent-snapshot.ts";
 import type { Found } from "./divergence.ts";
 import { forkedTo, replay } from "./replay.ts";
 import type { JournalEntry, RunEvent } from "./run-event.ts";
@@ -87,9 +87,13 @@ describe("a record of an earlier version", () => {
 describe("a change of the agent shows where it would tell", () => {
   // Step 0 requests `a` and `b` (steps 1 and 2) and an unknown tool; step 4 says "Done."
   const { entries, agent } = recorded("v1/parallel-tools");
-  const withTool = (name: string, more: Partial<ToolSnapshot>): Partial<AgentSnapshot> => ({
+  const withTool = (name: string, more: Partial<ToolBase>): Partial<AgentSnapshot> => ({
     tools: agent.tools.map((one) => (one.name === name ? { ...one, ...more } : one)),
   });
+  const sent: Pick<HttpTool, "type" | "http"> = {
+    type: "http",
+    http: { url: "", method: "POST", timeout_ms: 5000, retries: 0, response: "json", sealed: "" },
+  };
   const guardrail = (
     on: Guardrail["on"][number],
     action: Guardrail["action"],
@@ -112,7 +116,11 @@ describe("a change of the agent shows where it would tell", () => {
       ],
     ],
     ["a person's word for a call", withTool("b", { approval: "always" }), [[2, "tool_call"]]],
-    ["who makes a call", withTool("b", { type: "http" }), [[2, "tool_call"]]],
+    [
+      "who makes a call",
+      { tools: agent.tools.map((one) => (one.name === "b" ? { ...one, ...sent } : one)) },
+      [[2, "tool_call"]],
+    ],
     ["fewer turns", { max_turns: 1 }, [[4, "decision"]]],
     [
       "a form of the answer",

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
+import { about, closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
 import { guardrailPoints, guardrailTypes } from "./agent-snapshot.ts";
 import { Budget } from "./budget-schema.ts";
 import { capsuleLimits } from "./capsule-format.ts";
@@ -32,9 +32,18 @@ import { stepTypes } from "./step-kinds.ts";
 type Of<Fields extends TProperties> = Static<TObject<Fields>>;
 
 const Any = Type.Unknown();
-const Step = index(capsuleLimits.steps);
+const Step = about("The step's number in the run, from 0.", index(capsuleLimits.steps));
 /** -1 is the start. */
 const StepOrStart = Type.Integer({ minimum: -1, maximum: capsuleLimits.steps });
+const ErrorCode = about("What went wrong, for programs.", Short);
+const ErrorMessage = about("What went wrong, for people; it may change.", Text);
+const MemoryId = about("The memory store.", Id);
+const Latency = about("How long it took, in milliseconds.", Milliseconds);
+const ToolName = about("The tool's name.", Short);
+const Attempt = about("The number of the attempt, from 1.", Count);
+const Cost = about("What it cost in US dollars; null where that is not known.", Money);
+const Estimated = about("Whether the server estimated the tokens, because the provider did not report them.", Flag);
+const ToolId = about("The tool; null where it is none of the project's.", orNull(Id));
 const Seq = Type.Integer({ minimum: 0, maximum: capsuleLimits.entries });
 
 export const divergenceKinds = ["prompt", "tool_call", "guardrail", "decision", "output"] as const;
@@ -44,31 +53,32 @@ export type DivergenceKind = (typeof divergenceKinds)[number];
 export const Divergence = named(
   "Divergence",
   closedObject({
-    step_index: StepOrStart,
-    kind: oneOf(divergenceKinds),
+    step_index: about("The step that differs.", StepOrStart),
+    kind: about("What differs.", oneOf(divergenceKinds)),
     /** SHA-256 of the recorded and of the computed value. */
-    expected_hash: Hash,
-    actual_hash: Hash,
-    message: Text,
+    expected_hash: about("SHA-256 of what the record has.", Hash),
+    actual_hash: about("SHA-256 of what the run did.", Hash),
+    message: about("What differs, in a sentence.", Text),
     /** Both values, if they are short enough. */
-    expected: optional(Any),
-    actual: optional(Any),
+    expected: about("What the record has; absent where it has nothing.", optional(Any)),
+    actual: about("What the run did instead; absent where it did nothing.", optional(Any)),
   }),
 );
 export type Divergence = Static<typeof Divergence>;
 
+export const disconnectPolicies = ["continue", "cancel"] as const;
 export const replayModes = ["strict", "verify"] as const;
 export const replayAgents = ["pinned", "current"] as const;
 
 export const Replay = closedObject({
-  mode: oneOf(replayModes),
+  mode: about("Whether the replay stops at the first difference.", oneOf(replayModes)),
   /** The compared agent: the pinned one, or the current one. */
-  agent: oneOf(replayAgents),
-  agent_version: Count,
-  divergences: many(Divergence, capsuleLimits.entries),
-  first_divergence: orNull(Divergence),
+  agent: about("Whether the agent was used as it was, or as it is now.", oneOf(replayAgents)),
+  agent_version: about("The version of the agent that runs pin when they are created.", Count),
+  divergences: about("Where the replay differed from the record.", many(Divergence, capsuleLimits.entries)),
+  first_divergence: about("The first place where the replay differed; null where it did not.", orNull(Divergence)),
   /** Number of equal steps. */
-  matched_steps: Count,
+  matched_steps: about("How many steps matched the record.", Count),
   model_calls: Type.Literal(0),
   tool_calls: Type.Literal(0),
 });
@@ -78,24 +88,24 @@ export type Replay = Static<typeof Replay>;
 export const RunUsage = named(
   "Usage",
   closedObject({
-    input_tokens: CountOrNull,
-    output_tokens: CountOrNull,
-    cached_input_tokens: CountOrNull,
-    reasoning_tokens: CountOrNull,
-    total_tokens: CountOrNull,
-    model_calls: Count,
-    tool_calls: Count,
-    cost_usd: Money,
-    estimated: Flag,
+    input_tokens: about("Tokens of the prompts; null where they are not known.", CountOrNull),
+    output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
+    cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
+    reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+    total_tokens: about("Tokens of prompts and answers together; null where they are not known.", CountOrNull),
+    model_calls: about("How many model calls were made.", Count),
+    tool_calls: about("How many tools were called. Calls that were refused and never made do not count.", Count),
+    cost_usd: Cost,
+    estimated: Estimated,
   }),
 );
 export type RunUsage = Static<typeof RunUsage>;
 
 const spend = {
   usage: ModelUsage,
-  cost_usd: Money,
+  cost_usd: Cost,
   /** True if the provider sent no counts and we estimated them from the streamed text. */
-  estimated: Flag,
+  estimated: Estimated,
 };
 export const ModelSpend = closedObject(spend);
 export type ModelSpend = Static<typeof ModelSpend>;
@@ -112,10 +122,12 @@ const ModelAnswer = closedObject({
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
-export const ToolError = named("Failure", closedObject({ code: Short, message: Text }));
+export const ToolError = named("Failure", closedObject({ code: ErrorCode, message: ErrorMessage }));
 export type ToolError = Static<typeof ToolError>;
+const ToolErrorOrNull = about("What went wrong; null where nothing did.", orNull(ToolError));
 
 export const callStatuses = ["completed", "failed", "rejected", "cancelled", "unknown"] as const;
+export type CallStatus = (typeof callStatuses)[number];
 
 /** A tool call of another run, with its result. */
 const RecordedCall = closedObject({
@@ -131,33 +143,43 @@ export const callNeeds = ["output", "approval", "reconcile"] as const;
 export type Needs = (typeof callNeeds)[number];
 const Needs = oneOf(callNeeds);
 
+/** Decisions of people on a waiting call. */
+export const decisions = ["approve", "reject"] as const;
+export type Decision = (typeof decisions)[number];
+
 const ToolRequest = closedObject({
-  id: Id,
+  id: about("Its id.", Id),
   step_index: Step,
   turn_index: Step,
-  tool_id: orNull(Id),
-  tool: Short,
+  tool_id: ToolId,
+  tool: ToolName,
   type: Short,
   arguments: Json,
-  needs: orNull(Needs),
+  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
   /** Index of its result in `recorded` of `run.created`; -1: there is none, and the call is not run either. */
   recorded: optional(StepOrStart),
 });
 export type ToolRequest = Static<typeof ToolRequest>;
 
 /** The decider on a call: a key, or a person at the dashboard. */
-export const Decider = named("Decider", closedObject({ type: Short, id: orNull(Short) }));
+export const Decider = named(
+  "Decider",
+  closedObject({
+    type: about("Whether a key or a person decided.", Short),
+    id: about("The id of that key or person; null if unknown.", orNull(Short)),
+  }),
+);
 export type Decider = Static<typeof Decider>;
 
 export const RequiredCall = closedObject({
-  id: Id,
-  tool_id: orNull(Id),
-  tool: Short,
-  arguments: Json,
-  needs: Needs,
+  id: about("Its id.", Id),
+  tool_id: ToolId,
+  tool: ToolName,
+  arguments: about("The arguments of the call.", Json),
+  needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", Needs),
   expires_at: Timestamp,
   /** The child run that made this call; absent for the run's own calls. */
-  run_id: optional(Id),
+  run_id: about("The run that waits, where it was started by a call of an agent.", optional(Id)),
 });
 export type RequiredCall = Static<typeof RequiredCall>;
 
@@ -170,73 +192,100 @@ export type RequiredAction = Static<typeof RequiredAction>;
 /** A file that a tool made. Its content is already stored under `sha256`. */
 export const FileFacts = named(
   "FileReference",
-  closedObject({ id: Id, filename: Short, mime_type: Short, bytes: Count, sha256: Hash }),
+  closedObject({
+    id: about("Its id.", Id),
+    filename: about("The file's name.", Short),
+    mime_type: about("The format of the content.", Short),
+    bytes: about("Its length in bytes.", Count),
+    sha256: about("SHA-256 of the content.", Hash),
+  }),
 );
 export type FileFacts = Static<typeof FileFacts>;
 
 /** A guardrail of the agent, and the text that it checked. */
 export const GuardrailPlace = named(
   "GuardrailPlace",
-  closedObject({ index: Count, type: oneOf(guardrailTypes), on: oneOf(guardrailPoints) }),
+  closedObject({
+    index: about("Its place, from 0.", Count),
+    type: about("Its type.", oneOf(guardrailTypes)),
+    on: about("Where the rule is applied.", oneOf(guardrailPoints)),
+  }),
 );
 
 export const RunError = named(
   "RunError",
   closedObject({
-    type: Type.Literal("run_error"),
-    code: oneOf(runErrorCodes),
-    message: Text,
-    step_index: orNull(StepOrStart),
-    retryable: Flag,
+    type: about("Always `run_error`.", Type.Literal("run_error")),
+    code: about("Why the run failed, for programs.", oneOf(runErrorCodes)),
+    message: about("Why the run failed, for people; it may change.", Text),
+    step_index: about("The step that failed; null where it was none.", orNull(StepOrStart)),
+    retryable: about("Whether a retry may succeed.", Flag),
     /** For `guardrail_blocked`. */
-    guardrail: optional(GuardrailPlace),
+    guardrail: about("The guardrail's rule.", optional(GuardrailPlace)),
     /** For `replay_diverged`. */
-    divergence: optional(Divergence),
+    divergence: about("Where the replay differed from the record.", optional(Divergence)),
   }),
 );
 export type RunError = Static<typeof RunError>;
 
 /** A file of a run for its model. */
-const about = {
-  file_id: Id,
-  filename: Short,
-  mime_type: Short,
-  sha256: Hash,
+const attached = {
+  file_id: about("The file.", Id),
+  filename: about("The file's name.", Short),
+  mime_type: about("The format of the content.", Short),
+  sha256: about("SHA-256 of the content.", Hash),
   /** True if the image itself is sent to the model; its bytes are fetched for each request. */
-  image: Flag,
-  note: orNull(Text),
+  image: about("Whether it is an image.", Flag),
+  note: about("Why the model did not receive the whole file; null if it did.", orNull(Text)),
 };
 /** For clients, without the text. */
-export const DocumentFacts = named("AttachedDocument", closedObject({ ...about, length: CountOrNull }));
+export const DocumentFacts = named(
+  "AttachedDocument",
+  closedObject({ ...attached, length: about("How many bytes of it the model received; null if none.", CountOrNull) }),
+);
 /** `text` is null for images and for unreadable files (`note` has the reason). */
-const AttachedDocument = closedObject({ ...about, text: orNull(Text) });
+const AttachedDocument = closedObject({ ...attached, text: orNull(Text) });
 export type AttachedDocument = Static<typeof AttachedDocument>;
 
 export const RetrievedPassage = named(
   "RetrievedPassage",
   closedObject({
-    memory_id: Id,
-    entry_id: Id,
-    text: Text,
-    score: Type.Number(),
-    file_id: orNull(Id),
-    filename: orNull(Short),
-    chunk_index: Count,
-    page: CountOrNull,
-    heading: orNull(Text),
+    memory_id: MemoryId,
+    entry_id: about("The entry.", Id),
+    text: about("The text.", Text),
+    score: about("Relevance, from 0 to 1.", Type.Number()),
+    file_id: about("The file; null where it is of none.", orNull(Id)),
+    filename: about("The file's name.", orNull(Short)),
+    chunk_index: about("The number of the chunk, from 0.", Count),
+    page: about("The page of the document; null where it has none.", CountOrNull),
+    heading: about("The heading above the text; null where there is none.", orNull(Text)),
   }),
 );
 export type RetrievedPassage = Static<typeof RetrievedPassage>;
 
-export const StoreFailure = named("StoreFailure", closedObject({ memory_id: Id, code: Short, message: Text }));
+export const StoreFailure = named(
+  "StoreFailure",
+  closedObject({
+    memory_id: MemoryId,
+    code: ErrorCode,
+    message: ErrorMessage,
+  }),
+);
 
 /** A store that was searched by words only, because its embedding model failed. */
-export const StoreDegradation = named("StoreDegradation", closedObject({ memory_id: Id, error: ToolError }));
+export const StoreDegradation = named(
+  "StoreDegradation",
+  closedObject({ memory_id: MemoryId, error: about("What went wrong.", ToolError) }),
+);
 
 /** Result of reranking a store's passages; `error` if they kept their order. */
 export const StoreRerank = named(
   "StoreRerank",
-  closedObject({ memory_id: Id, reranked: Flag, error: orNull(ToolError) }),
+  closedObject({
+    memory_id: MemoryId,
+    reranked: about("Whether a model reranked the results.", Flag),
+    error: ToolErrorOrNull,
+  }),
 );
 
 /** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
@@ -248,7 +297,13 @@ const step = { step_index: Step, step_type: oneOf(stepTypes) };
 export const guardrailVerdicts = ["passed", "flagged", "redacted", "approval_required", "blocked"] as const;
 export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
 
-export const ForkedFrom = named("ForkPoint", closedObject({ run_id: Id, step_index: StepOrStart }));
+export const ForkedFrom = named(
+  "ForkPoint",
+  closedObject({
+    run_id: about("The run.", Id),
+    step_index: about("The step's number in the run, from 0.", StepOrStart),
+  }),
+);
 
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
@@ -285,7 +340,7 @@ export const eventFields = {
     max_turns: Count,
     timeout_ms: Count,
     action_timeout_ms: Count,
-    on_disconnect: oneOf(["continue", "cancel"]),
+    on_disconnect: oneOf(disconnectPolicies),
     thread_id: orNull(Short),
     session_id: orNull(Short),
     user_id: orNull(Short),
@@ -336,7 +391,11 @@ export const eventFields = {
   "run.started": {},
   "run.requires_action": { required_action: RequiredAction },
   "run.resumed": {},
-  "run.recovered": { attempt: Count, step_index: orNull(Step), clean: optional(Flag) },
+  "run.recovered": {
+    attempt: Attempt,
+    step_index: about("The step's number in the run, from 0.", orNull(Step)),
+    clean: optional(Flag),
+  },
   "run.completed": { output: orNull(Text), output_json: Any, usage: RunUsage },
   "run.failed": { error: RunError, output: orNull(Text), usage: RunUsage },
   "run.cancelled": { reason: orNull(Text), output: orNull(Text), usage: RunUsage },
@@ -344,20 +403,20 @@ export const eventFields = {
     step_id: Id,
     ...step,
     turn_index: Step,
-    name: Short,
-    attempt: Count,
+    name: about("Its name.", Short),
+    attempt: Attempt,
     tool_call_id: orNull(Id),
     /** SHA-256 of the input (prompt, tools and settings; or tool and arguments). */
     input_hash: orNull(Hash),
   },
   "step.restarted": {
     ...step,
-    attempt: Count,
+    attempt: Attempt,
     /** `seq` of the start that this one replaces, whose deltas are void. */
-    discards: Seq,
-    reason: orNull(ToolError),
+    discards: about("The event that began the step. Discard what came after it.", Seq),
+    reason: about("Why.", orNull(ToolError)),
     /** Delay before the new attempt. */
-    delay_ms: Milliseconds,
+    delay_ms: about("How long the server waited before this attempt.", Milliseconds),
     /** Cost of the discarded attempt; null if nothing was counted. */
     spent: orNull(ModelSpend),
     /** Text of the discarded attempt: the run's output if it ends without further text. */
@@ -365,32 +424,44 @@ export const eventFields = {
   },
   "step.completed": {
     ...step,
-    status: oneOf(["completed", "failed", "cancelled"]),
-    latency_ms: Milliseconds,
-    error: orNull(named("StepFailure", closedObject({ code: Short, message: Text, retryable: Flag }))),
+    status: about("Its status.", oneOf(["completed", "failed", "cancelled"])),
+    latency_ms: Latency,
+    error: about(
+      "What went wrong; null where nothing did.",
+      orNull(
+        named(
+          "StepFailure",
+          closedObject({
+            code: ErrorCode,
+            message: ErrorMessage,
+            retryable: about("Whether a retry may succeed.", Flag),
+          }),
+        ),
+      ),
+    ),
     /** For a model call, else null. */
     answer: orNull(ModelAnswer),
   },
   "tool.requested": { call: ToolRequest },
   /** A person's decision on a call: run it (again), perhaps with other arguments. A rejection is a `tool.completed`. */
   "tool.decided": {
-    tool_call_id: Id,
-    decision: oneOf(["approve", "reject"]),
-    reason: orNull(Text),
+    tool_call_id: about("The tool call.", Id),
+    decision: about("What was decided.", oneOf(decisions)),
+    reason: about("Why.", orNull(Text)),
     /** Edited arguments, else null. */
     arguments: orNull(Json),
     by: optional(Decider),
     /** Remaining need of the call: an approved client tool still needs its output. */
-    needs: orNull(Needs),
+    needs: about("What it waits for: an output, an approval, or the outcome of an interrupted call.", orNull(Needs)),
   },
   "tool.completed": {
-    tool_call_id: Id,
+    tool_call_id: about("The tool call.", Id),
     step_index: Step,
-    tool: Short,
-    status: oneOf(callStatuses),
+    tool: ToolName,
+    status: about("Its status.", oneOf(callStatuses)),
     output: Any,
-    error: orNull(ToolError),
-    latency_ms: Milliseconds,
+    error: ToolErrorOrNull,
+    latency_ms: Latency,
     attempts: Count,
     message_id: Id,
     /** True if it was copied from the source run of a fork. */
@@ -402,7 +473,7 @@ export const eventFields = {
     /** The person or key that rejected it. */
     by: optional(Decider),
     /** Files of the call, created in the transaction of this event. */
-    files: optional(many(FileFacts)),
+    files: about("Files of the run's tools.", optional(many(FileFacts))),
     /** Cost of a child run, or of models that a search used. Counted there and for this run too. */
     usage: optional(RunUsage),
   },
@@ -414,14 +485,14 @@ export const eventFields = {
     step_id: Id,
     step_index: Step,
     turn_index: Step,
-    guardrail: GuardrailPlace,
-    verdict: oneOf(guardrailVerdicts),
+    guardrail: about("The guardrail's rule.", GuardrailPlace),
+    verdict: about("What the rule said.", oneOf(guardrailVerdicts)),
     /** The call, for `tool_call` and `tool_output`. */
-    tool_call_id: orNull(Id),
-    message: Text,
+    tool_call_id: about("The tool call; null where there is none.", orNull(Id)),
+    message: ErrorMessage,
     /** Number of matches. */
-    matches: Count,
-    latency_ms: Milliseconds,
+    matches: about("How many places were found.", Count),
+    latency_ms: Latency,
     /** Cost of a judge, else null. */
     spent: orNull(ModelSpend),
   },
@@ -431,36 +502,36 @@ export const eventFields = {
   /** Result of searching the agent's stores; ends a `retrieval` step. */
   "memory.retrieved": {
     step_index: Step,
-    query: Text,
+    query: about("What is looked for.", Text),
     /** Searched stores. */
     stores: many(closedObject({ memory_id: Id, name: Short })),
     /** Best first. */
-    matches: many(RetrievedPassage),
+    matches: about("What was found.", many(RetrievedPassage)),
     /** Stores that could not be searched: the run continues without them and tells the model. */
-    failures: many(StoreFailure),
+    failures: about("Stores that could not be searched, and why.", many(StoreFailure)),
     /** Results of reranking; absent if no store has a reranker. */
-    reranks: optional(many(StoreRerank)),
+    reranks: about("For stores with reranking: whether it was done, or why not.", optional(many(StoreRerank))),
     /** Absent if every store was searched by meaning too. */
-    degradations: optional(many(StoreDegradation)),
+    degradations: about("Stores that were searched by keywords only, and why.", optional(many(StoreDegradation))),
     /** Usage of the operator's models in the search, for vectors or reranking. Counted there too. */
     usage: optional(RunUsage),
-    latency_ms: Milliseconds,
+    latency_ms: Latency,
   },
   /** The prompt was too long for the model; ends a `compaction` step. */
   "context.compacted": {
     step_index: Step,
-    strategy: oneOf(["compact", "truncate"]),
+    strategy: about("What happens when the next prompt is too long.", oneOf(["compact", "truncate"])),
     /** Summary of the messages left out; null if there is none. */
     summary: orNull(Text),
     /**
      * Number of messages of the whole conversation (history and run, as `conversation` counts them) that are no longer
      * sent.
      */
-    left_out: Count,
+    left_out: about("How many messages were left out.", Count),
     /** Estimated prompt sizes before and after. */
-    tokens_before: Count,
-    tokens_after: Count,
-    latency_ms: Milliseconds,
+    tokens_before: about("How long the prompt was, in tokens.", Count),
+    tokens_after: about("How long the prompt is now, in tokens.", Count),
+    latency_ms: Latency,
     /** Cost of the summary; null if there is none. */
     spent: orNull(ModelSpend),
   },

@@ -5,6 +5,8 @@ import type { ImageFacts } from "./model-call.ts";
 
 /** Roles of messages sent along with a run. There is no system role, because instructions have their own field. */
 export const inputRoles = ["user", "assistant", "tool"] as const;
+export const messageRoles = ["system", ...inputRoles] as const;
+export type MessageRole = (typeof messageRoles)[number];
 type InputRole = (typeof inputRoles)[number];
 
 /** An image of a user message: a stored file, or its bytes as a `data:` URL. */

@@ -5,7 +5,7 @@ import { AppError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
-import type { RunEvent, ToolError } from "./run-event.ts";
+import type { Decision, RunEvent, ToolError } from "./run-event.ts";
 import { applyAll, isAwaitingAnswer, pendingCalls, type RunState, type RunStatus, type ToolCall } from "./run-state.ts";
 
 /** One answer of a client (contract, section 7). `undefined` means absent; an `output` of null is an output. */
@@ -13,7 +13,7 @@ export interface ToolAnswer {
   tool_call_id: string;
   output?: unknown;
   is_error?: boolean;
-  decision?: "approve" | "reject";
+  decision?: Decision;
   reason?: string;
   arguments?: Record<string, unknown>;
 }

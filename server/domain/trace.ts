@@ -3,8 +3,10 @@ import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, FinishReason } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
+  CallStatus,
   ContextCompacted,
   Decider,
+  Decision,
   FileFacts,
   GuardrailDecided,
   JournalEntry,
@@ -30,7 +32,7 @@ export interface TraceStep {
   parent_id: string | null;
   type: StepStarted["step_type"];
   name: string;
-  status: "in_progress" | "waiting" | "completed" | "failed" | "rejected" | "cancelled" | "unknown";
+  status: "in_progress" | "waiting" | CallStatus;
   attempt: number;
   started_at: string;
   ended_at: string | null;
@@ -85,7 +87,7 @@ export interface Recovery {
 
 /** A person's decision on a waiting call; `by` is null if it was not recorded. */
 export interface Approval {
-  decision: "approve" | "reject";
+  decision: Decision;
   reason: string | null;
   edited: boolean;
   at: string;

@@ -1,5 +1,4 @@
 import type { TSchema } from "@sinclair/typebox";
-import { parameterDescription, pathDescription } from "../domain/api-types/descriptions.ts";
 import { ErrorBody } from "../domain/api-types/error.ts";
 import { catalogue, type ErrorCode } from "../domain/errors.ts";
 import { everyHeader, type ResponseHeader, requestHeaders } from "./headers.ts";
@@ -75,16 +74,12 @@ function sentences({ method, needs, client, bucket, needsFreeDisk, streams }: Fa
 function parametersOf({ method, hooks }: Route, path: string, operation: Operation): Parameter[] {
   const { query = {}, path: ofPath = {}, requestHeaders: own = [] } = operation;
   const read = method === "POST" ? (["Idempotency-Key", ...own] as const) : own;
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
-    in: "path" as const,
-    name,
-    required: true,
-    description: pathDescription(name),
-    schema: (ofPath[name] ?? hooks.params?.properties[name]) as TSchema,
-  }));
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
+    const schema = (ofPath[name] ?? hooks.params?.properties[name]) as TSchema;
+    return { in: "path" as const, name, required: true, description: schema.about, schema };
+  });
   const inQuery = Object.entries(query).map(([name, schema]) => {
-    const plain = name.replace("[*]", "");
-    const description = schema.description ?? parameterDescription(plain);
+    const description = schema.description ?? schema.about;
     return { in: "query" as const, name, required: false, description, schema };
   });
   const inHead = read.map((name) => ({ in: "header" as const, name, required: false, ...requestHeaders[name] }));

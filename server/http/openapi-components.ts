@@ -1,18 +1,13 @@
 export type Schema = Record<string, unknown>;
 
-/** Descriptions and defaults of component fields that are not in their schemas; undefined if there is none. */
-interface Known {
-  descriptionOf(component: string, field: string): string | undefined;
-  defaultOf(component: string, field: string): unknown;
-}
-
 export type Components = ReturnType<typeof createComponents>;
 
 /**
  * Rewrites schemas for client generators without changing their meaning: each object is one named component, and maps
  * and enums have the one form that all generators read. An unnamed object is named after its parent and field.
+ * `defaultOf` returns the default of a component's field that is not in its schema; undefined if there is none.
  */
-export function createComponents({ descriptionOf, defaultOf }: Known) {
+export function createComponents(defaultOf: (component: string, field: string) => unknown) {
   const schemas: Record<string, Schema> = {};
 
   function put(name: string, { component: _, about: __, ...schema }: Schema): Schema {
@@ -57,8 +52,7 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   }
 
   function told(place: string, field: string, schema: Schema, about: unknown): Schema {
-    const known = (about ?? schema.description ?? descriptionOf(place, field)) as string | undefined;
-    const description = mayBeNull(schema) ? known : known?.replace(ofNull, "");
+    const description = about ?? schema.description;
     const value = defaultOf(place, field);
     return {
       ...schema,
@@ -68,17 +62,6 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   }
 
   return { schemas, put, used };
-}
-
-/** The part of a description about null, which is removed from schemas that are never null. */
-const ofNull = /; null\b[^.]*(?=\.)/;
-
-/** True if a schema allows null: without a type it allows anything, and a reference never does. */
-function mayBeNull({ $ref, type, anyOf, ...others }: Schema): boolean {
-  if (Array.isArray(anyOf)) return anyOf.some(mayBeNull);
-  return (
-    $ref === undefined && [undefined, "null"].includes(type as undefined) && !("const" in others || "enum" in others)
-  );
 }
 
 /** Returns the singular: `MemoryEntries` → `MemoryEntry`, `Matches` → `Match`. */

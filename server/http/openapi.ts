@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { defaultOf } from "../domain/api-types/defaults.ts";
-import { descriptionOf } from "../domain/api-types/descriptions.ts";
 import { testEvent, webhookEvents } from "../domain/api-types/enums.ts";
 import { ErrorBody } from "../domain/api-types/error.ts";
 import { ToolCallDelivery, WebhookEvent } from "../domain/api-types/webhook.ts";
@@ -51,7 +50,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
   );
 
 function write(routes: readonly Route[]): string {
-  const components = createComponents({ descriptionOf, defaultOf });
+  const components = createComponents(defaultOf);
   const responses: Record<string, object> = { default: responseOf(anyError, components) };
   components.used(ErrorBody, "");
   const operations = describeOperations(routes);

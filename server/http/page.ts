@@ -13,7 +13,7 @@ import { readTimestamp } from "../domain/time.ts";
 import { truncateResource } from "../domain/truncate-resource.ts";
 import { lastItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
-import { oneOf } from "../lib/schema.ts";
+import { about, oneOf } from "../lib/schema.ts";
 import { onlyRow } from "../storage/db/only-row.ts";
 import type { Db } from "../storage/db/open.ts";
 import { columnsOf, createReader, nameOf, type Relation } from "../storage/db/scoped-table.ts";
@@ -40,20 +40,26 @@ const time = Type.String({ format: "date-time" });
 
 /** Parameters of lists with forward pagination only. */
 export const forwardQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  starting_after: Type.String({ minLength: 1 }),
+  limit: about("How many items a page has at most.", Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  starting_after: about("A cursor: returns the items after it.", Type.String({ minLength: 1 })),
 };
 
 /** Parameters of lists whose items have no metadata. */
 export const plainListQuery = {
   ...forwardQuery,
-  ending_before: forwardQuery.starting_after,
-  order: oneOf(["desc", "asc"], { default: "desc" }),
-  ...Object.fromEntries(Object.keys(operators).map((name) => [`created_at[${name}]`, time])),
+  ending_before: about("A cursor: returns the items before it.", forwardQuery.starting_after),
+  order: about("The newest first, or the oldest.", oneOf(["desc", "asc"], { default: "desc" })),
+  "created_at[gt]": about("Only items created after this time.", time),
+  "created_at[gte]": about("Only items created at this time or after it.", time),
+  "created_at[lt]": about("Only items created before this time.", time),
+  "created_at[lte]": about("Only items created at this time or before it.", time),
 };
 
 /** Parameters of lists. */
-export const listQuery = { ...plainListQuery, "metadata[*]": Type.String() };
+export const listQuery = {
+  ...plainListQuery,
+  "metadata[*]": about("Only items that have all of these pairs, as `metadata[name]=value`.", Type.String()),
+};
 
 /** List parameters that filter items (all but the pagination ones). */
 const { limit: _, starting_after: __, ending_before: ___, ...ofItems } = listQuery;

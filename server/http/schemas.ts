@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
+import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
 import { Metadata as anyMetadata, namedInPaths } from "../domain/fields.ts";
@@ -7,12 +7,12 @@ import { idPattern, type Kind } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
 import { inputRoles } from "../domain/run-input.ts";
-import { closedObject, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
+import { about, closedObject, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
 
 // Request bodies use these instead of Elysia's `t.Integer`, which accepts "5" for 5.
 
 /** Key-value pairs of the client; names may have any characters, but must not be empty or too long. */
-export const Metadata = named("Metadata", anyMetadata);
+export const Metadata = about("Up to 16 key-value pairs of your own.", named("Metadata", anyMetadata));
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
@@ -27,7 +27,7 @@ export const ScopeIdFilter = Type.String({ minLength: 1, maxLength: limits.scope
 export const ScopeId = Type.String({ ...ScopeIdFilter, pattern: namedInPaths });
 
 /** Path parameters with an id; an invalid id is 404. */
-export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });
+export const pathOf = (kind: Kind) => pathWith({ id: about("The id.", idOf(kind)) });
 
 /** Path parameters. Dashboard paths also have project and environment. */
 export const pathWith = open;
@@ -49,14 +49,17 @@ const InputPart = named(
   Type.Union([
     named(
       "RunInputText",
-      closedObject({ type: Type.Literal("text"), text: Type.String({ minLength: 1, maxLength: limits.input_bytes }) }),
+      closedObject({
+        type: about("Its type.", Type.Literal("text")),
+        text: about("The text.", Type.String({ minLength: 1, maxLength: limits.input_bytes })),
+      }),
     ),
     named(
       "RunInputImage",
       closedObject({
-        type: Type.Literal("image"),
-        file_id: Type.Optional(idOf("file")),
-        data: Type.Optional(Type.String()),
+        type: about("Its type.", Type.Literal("image")),
+        file_id: about("The file.", Type.Optional(idOf("file"))),
+        data: about("The items of this page.", Type.Optional(Type.String())),
       }),
     ),
   ]),
@@ -66,22 +69,32 @@ const InputPart = named(
 export const InputMessage = named(
   "RunInputMessage",
   closedObject({
-    role: oneOf(inputRoles),
-    content: Type.Union([
-      Type.String({ maxLength: limits.input_bytes }),
-      Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
-    ]),
-    tool_calls: Type.Optional(
-      Type.Array(
-        named(
-          "RunInputCall",
-          closedObject({ id: CallId, name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }),
+    role: about("Who said it.", oneOf(inputRoles)),
+    content: about(
+      "What was said.",
+      Type.Union([
+        Type.String({ maxLength: limits.input_bytes }),
+        Type.Array(InputPart, { minItems: 1, maxItems: limits.input_parts }),
+      ]),
+    ),
+    tool_calls: about(
+      "The tool calls.",
+      Type.Optional(
+        Type.Array(
+          named(
+            "RunInputCall",
+            closedObject({
+              id: about("Its id.", CallId),
+              name: about("Its name.", Type.String({ minLength: 1, maxLength: 128 })),
+              arguments: about("The arguments of the call.", JsonObject),
+            }),
+          ),
+          { minItems: 1, maxItems: limits.tools_per_agent },
         ),
-        { minItems: 1, maxItems: limits.tools_per_agent },
       ),
     ),
-    tool_call_id: Type.Optional(CallId),
-    is_error: Type.Optional(Type.Boolean()),
+    tool_call_id: about("The tool call.", Type.Optional(CallId)),
+    is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
   }),
 );
 
@@ -101,57 +114,96 @@ export const RunInput = named(
 export const Chunking = named(
   "Chunking",
   partial({
-    max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
-    chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
+    max_chunk_size_tokens: about(
+      "How many tokens a chunk has at most.",
+      Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
+    ),
+    chunk_overlap_tokens: about(
+      "How many tokens of a chunk the next one repeats; less than half of a chunk.",
+      Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
+    ),
   }),
 );
 
 /** Agent fields that a run may override. */
 export const agentFields = {
-  instructions: Type.String({ maxLength: limits.instructions_bytes }),
-  model: Type.String({ minLength: 1, maxLength: 300 }),
-  tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
-  max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
-  output_schema: orNull(JsonObject),
+  instructions: about("The system prompt.", Type.String({ maxLength: limits.instructions_bytes })),
+  model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
+  tools: about(
+    "Ids of the tools that it may call.",
+    Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
+  ),
+  max_turns: about("How many model calls a run may make.", Type.Integer({ minimum: 1, maximum: mostTurns })),
+  output_schema: about("The JSON Schema that the last answer must fit; null: any answer.", orNull(JsonObject)),
 };
 
 /** Model settings. */
 export const settingFields = {
-  temperature: Type.Number({ minimum: 0, maximum: limits.temperature }),
-  top_p: Type.Number({ minimum: 0, maximum: 1 }),
-  max_output_tokens: Type.Integer({ minimum: 1, maximum: limits.output_tokens }),
-  reasoning_effort: oneOf(reasoningEfforts),
-  parallel_tool_calls: Type.Boolean(),
-  tool_choice: Type.Union([
-    oneOf(toolChoices),
-    named("ToolChoice", closedObject({ name: Type.String({ minLength: 1, maxLength: 128 }) })),
-  ]),
-  stop: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: limits.stop_texts }),
-  seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  temperature: about(
+    "The sampling temperature: higher values give more varied answers.",
+    Type.Number({ minimum: 0, maximum: limits.temperature }),
+  ),
+  top_p: about(
+    "Nucleus sampling: the model considers the tokens with this share of the probability.",
+    Type.Number({ minimum: 0, maximum: 1 }),
+  ),
+  max_output_tokens: about(
+    "How many tokens an answer may have, its thinking included.",
+    Type.Integer({ minimum: 1, maximum: limits.output_tokens }),
+  ),
+  reasoning_effort: about("How much the model reasons before it answers.", oneOf(reasoningEfforts)),
+  parallel_tool_calls: about("Whether the model may ask for several tools at once.", Type.Boolean()),
+  tool_choice: about(
+    "Whether the model calls tools: `auto`, `none`, or it must call one in its first answer (`required`, or the tool of this `name`).",
+    Type.Union([
+      oneOf(toolChoices),
+      named("ToolChoice", closedObject({ name: about("Its name.", Type.String({ minLength: 1, maxLength: 128 })) })),
+    ]),
+  ),
+  stop: about(
+    "Sequences at which the model stops.",
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: limits.stop_texts }),
+  ),
+  seed: about(
+    "A seed for sampling, for models that support it: the same seed gives similar answers.",
+    Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  ),
 };
 
 /** A model that reranks search results. */
 export const RerankInput = named(
   "RerankInput",
   closedObject({
-    model: Type.String({ minLength: 1, maxLength: 300 }),
-    type: Type.Optional(oneOf(rerankTypes)),
-    candidates: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
+    type: about("Its type.", Type.Optional(oneOf(rerankTypes))),
+    candidates: about(
+      "How many of the passages found are given to the reranking model, never fewer than `top_k`.",
+      Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    ),
   }),
 );
 
 /** Options for choosing and showing passages. */
 export const passageChoices = {
-  diversity: Type.Number({ minimum: 0, maximum: 1 }),
-  neighbors: Type.Integer({ minimum: 0, maximum: limits.neighbors }),
+  diversity: about(
+    "How much a passage is penalized for similarity to a better one, from 0 (not at all) to 1. Results are in the order in which they were chosen.",
+    Type.Number({ minimum: 0, maximum: 1 }),
+  ),
+  neighbors: about(
+    "How many passages of the same document are shown before and after each one.",
+    Type.Integer({ minimum: 0, maximum: limits.neighbors }),
+  ),
 };
 
 /** Part of its thread that a run sees. */
 export const HistoryInput = named(
   "HistoryPolicyInput",
   partial({
-    mode: oneOf(["none", "thread"] as const),
-    max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
+    mode: about("Whether its runs read their thread. It matters only where a run has one.", oneOf(historyModes)),
+    max_messages: about(
+      "How many of the thread's newest messages are read.",
+      Type.Integer({ minimum: 1, maximum: 200 }),
+    ),
   }),
 );
 
@@ -160,9 +212,9 @@ export const AgentOverrides = named(
   "AgentOverrides",
   partial({
     ...agentFields,
-    additional_instructions: agentFields.instructions,
-    history: HistoryInput,
-    model_settings: named("ModelSettingsOverrides", partial(settingFields)),
+    additional_instructions: about("Instructions that are appended to the agent's.", agentFields.instructions),
+    history: about("How much of a thread its runs read.", HistoryInput),
+    model_settings: about("Settings of the model.", named("ModelSettingsOverrides", partial(settingFields))),
   }),
 );
 export type AgentOverrides = Static<typeof AgentOverrides>;

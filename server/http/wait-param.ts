@@ -1,8 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { about } from "../lib/schema.ts";
 import { cachedQuery } from "./cached-query.ts";
 import { invalid } from "./errors.ts";
 
-export const Wait = Type.Integer({ minimum: 0, maximum: 60, default: 0 });
+export const Wait = about(
+  "How many seconds the response may wait for the run to end.",
+  Type.Integer({ minimum: 0, maximum: 60, default: 0 }),
+);
 
 /** Reads `?wait=`: seconds that a response may wait for the work to end. */
 export function readWaitParam(url: string): number {

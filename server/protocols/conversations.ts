@@ -1,6 +1,7 @@
 import { AppError, tolerate } from "../domain/errors.ts";
 import { notFound, orNull } from "../domain/not-found.ts";
 import type { RequiredCall } from "../domain/run-event.ts";
+import type { MessageRole } from "../domain/run-input.ts";
 import type { ToolAnswer } from "../domain/submit.ts";
 import { mayAnswer, mayRun, mayUse } from "../http/auth.ts";
 import { invalid } from "../http/errors.ts";
@@ -30,7 +31,7 @@ export interface Talk {
 /** A message of a thread or a run, as the API returns it. */
 export interface Recorded {
   id: string;
-  role: "system" | "user" | "assistant" | "tool";
+  role: MessageRole;
   content: string;
   tool_calls?: { id: string; name: string; arguments: Record<string, unknown> }[];
   tool_call_id?: string;

@@ -8,7 +8,7 @@ import type { Scope } from "../domain/scope.ts";
 import { type Page, readPage } from "../http/page.ts";
 import type { Condition } from "../http/row-filter.ts";
 import { idOf, SubjectFilter } from "../http/schemas.ts";
-import { oneOf } from "../lib/schema.ts";
+import { about, oneOf } from "../lib/schema.ts";
 import type { FacetQuery } from "../resources/full-text-search/facet-filter.ts";
 import { anyFacet, facetWord, rangeWords } from "../resources/full-text-search/facets.ts";
 
@@ -18,18 +18,21 @@ const amount = (description: string) => Type.Number({ minimum: 0, description })
 
 /** Filters of run lists, besides the time and metadata filters of every list. */
 export const runFilters = {
-  status: oneOf(runStatuses),
-  agent_id: idOf("agent"),
-  thread_id: idOf("thread"),
-  user_id: SubjectFilter,
-  parent_run_id: idOf("run"),
-  origin: oneOf(runTriggers),
-  source_run_id: idOf("run"),
+  status: about("Only items with this status.", oneOf(runStatuses)),
+  agent_id: about("Only items of this agent.", idOf("agent")),
+  thread_id: about("Only runs of this thread.", idOf("thread")),
+  user_id: about("Only items of this user.", SubjectFilter),
+  parent_run_id: about("Only runs that this run started.", idOf("run")),
+  origin: about("Only runs with this origin.", oneOf(runTriggers)),
+  source_run_id: about("Only forks and replays of this run.", idOf("run")),
   model: Type.String({ minLength: 1, maxLength: 256, description: "Only runs of this model." }),
-  q: Type.String({ minLength: 1, maxLength: 500 }),
+  q: about(
+    'Words that must all match; the last may be a prefix, and "words in quotes" match as a phrase. Or an id, or the beginning of one.',
+    Type.String({ minLength: 1, maxLength: 500 }),
+  ),
   tool: Type.String({ minLength: 1, maxLength: 256, description: "Only runs that called a tool of this name." }),
   error_code: oneOf(runErrorCodes, { description: "Only runs that failed with this code." }),
-  api_key_id: idOf("api_key"),
+  api_key_id: about("Only runs that this API key started, with their subagent runs.", idOf("api_key")),
   cost_min: amount("Minimum cost, in USD."),
   cost_max: amount("Maximum cost, in USD."),
   duration_min: amount("Minimum duration, waiting not included, in milliseconds."),

@@ -3,12 +3,13 @@ import { Elysia } from "elysia";
 import { Event } from "../domain/api-types/events.ts";
 import { Approval, Run, RunCount, RunExcerpt, RunListItem } from "../domain/api-types/run.ts";
 import { Deleted, listOf } from "../domain/api-types/schema.ts";
+import { callNeeds } from "../domain/run-event.ts";
 import type { Auth } from "../http/auth.ts";
 import { filterQuery, forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
 import { pathOf } from "../http/schemas.ts";
 import { Wait } from "../http/wait-param.ts";
-import { oneOf } from "../lib/schema.ts";
+import { about, oneOf } from "../lib/schema.ts";
 import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts";
 import { exportFormat, exportRuns, exportTypes } from "./export.ts";
 import { readRunQuery, runFilters, runSort } from "./filters.ts";
@@ -31,7 +32,7 @@ const included = {
     description: "`messages`: complete runs, with their messages and tool calls. `truncated` names what was cut.",
   }),
 };
-const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
+const approvalFilters = { needs: about("Only calls that wait for this.", oneOf(callNeeds)) };
 
 export const runRoutes = (deps: RunRoutes) => {
   const { auth, runs } = deps;

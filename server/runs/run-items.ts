@@ -4,6 +4,7 @@ import type { JournalEntry } from "../domain/run-event.ts";
 import {
   callsById,
   messageObject,
+  type RunList,
   type RunObject,
   runObject,
   runOfSummary,
@@ -16,7 +17,7 @@ import type { Journal } from "../storage/journal/journal.ts";
 import type { TerminalEventCache, TerminalEventRow } from "../storage/journal/terminal-event-cache.ts";
 
 /** A run in a list. */
-export type RunItem = RunSummary & Partial<Pick<RunObject, "messages" | "tool_calls">>;
+export type RunItem = RunSummary & Partial<Pick<RunObject, RunList>>;
 
 /** Columns that a list needs. */
 type Row = TerminalEventRow & Scope & { expires_at_ms: number | null; summary: string | null };

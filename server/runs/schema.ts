@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
-import { replayAgents, replayModes } from "../domain/run-event.ts";
+import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput, Subject } from "../http/schemas.ts";
-import { closedObject, named, oneOf } from "../lib/schema.ts";
+import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
 
 /** In place of a thread id: creates a thread together with the run. */
@@ -11,51 +11,83 @@ export const newThread = "new";
 
 /** Body of `POST /v1/runs` (contract, section 6). */
 export const CreateRun = closedObject({
-  agent_id: idOf("agent"),
-  input: RunInput,
-  stream: Type.Optional(Type.Boolean()),
-  thread_id: Type.Optional(Type.String({ pattern: `${idPattern("thread")}|^${newThread}$` })),
-  if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
-  session_id: Type.Optional(Subject),
-  user_id: Type.Optional(Subject),
-  file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
-  overrides: Type.Optional(AgentOverrides),
-  tools: Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent })),
-  budget: Type.Optional(Budget),
-  timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
-  action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
-  on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),
-  on_concurrency_limit: Type.Optional(oneOf(["reject", "queue"])),
+  agent_id: about("The agent.", idOf("agent")),
+  input: about("The task: a text, or up to 200 messages of which the last is the user's. 256 KB in all.", RunInput),
+  stream: about("Whether the response is the run's events.", Type.Optional(Type.Boolean())),
+  thread_id: about(
+    "The thread in which the run takes place, or `new`: one that begins with the run. Default: none.",
+    Type.Optional(Type.String({ pattern: `${idPattern("thread")}|^${newThread}$` })),
+  ),
+  if_thread_busy: about(
+    "What happens when the thread already has an active run.",
+    Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
+  ),
+  session_id: about(
+    "A name of your own for the session. Default: that of the thread, or none.",
+    Type.Optional(Subject),
+  ),
+  user_id: about("A name of your own for the user. Default: that of the thread, or none.", Type.Optional(Subject)),
+  file_ids: about(
+    "Files that the model is given, and that code tools can read.",
+    Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
+  ),
+  overrides: about("What is different from the agent.", Type.Optional(AgentOverrides)),
+  tools: about("The tools.", Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent }))),
+  budget: about("What it may spend; the agent's budget applies too.", Type.Optional(Budget)),
+  timeout_ms: about(
+    "How long the run may work, in milliseconds; waiting does not count.",
+    Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
+  ),
+  action_timeout_ms: about(
+    "How long the run waits for an answer to a tool call or an approval, before it fails.",
+    Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
+  ),
+  on_disconnect: about(
+    "What happens when the reader of its stream disconnects: continue, or cancel the run.",
+    Type.Optional(oneOf(disconnectPolicies)),
+  ),
+  on_concurrency_limit: about(
+    "What happens when the concurrency limit is reached: reject the run, or queue it.",
+    Type.Optional(oneOf(["reject", "queue"])),
+  ),
   metadata: Type.Optional(Metadata),
 });
 export type CreateRun = Static<typeof CreateRun>;
 
 /** Body of `POST /v1/runs/:id/submit_tool_outputs` (contract, section 7). */
 export const SubmitToolOutputs = closedObject({
-  tool_outputs: Type.Array(
-    named(
-      "ToolOutput",
-      closedObject({
-        tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
-        output: Type.Optional(Type.Unknown()),
-        is_error: Type.Optional(Type.Boolean()),
-        decision: Type.Optional(oneOf(["approve", "reject"])),
-        reason: Type.Optional(Type.String({ maxLength: 2000 })),
-        arguments: Type.Optional(JsonObject),
-      }),
+  tool_outputs: about(
+    "The answers, one for each call.",
+    Type.Array(
+      named(
+        "ToolOutput",
+        closedObject({
+          tool_call_id: about("The call that is answered.", Type.String({ minLength: 1, maxLength: 100 })),
+          output: about("The result of the call.", Type.Optional(Type.Unknown())),
+          is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
+          decision: about("Whether the call is made.", Type.Optional(oneOf(decisions))),
+          reason: about(
+            "The reason for the decision; the model reads it.",
+            Type.Optional(Type.String({ maxLength: 2000 })),
+          ),
+          arguments: about("Other arguments than the model's, with `approve`.", Type.Optional(JsonObject)),
+        }),
+      ),
+      { minItems: 1, maxItems: limits.tools_per_agent },
     ),
-    { minItems: 1, maxItems: limits.tools_per_agent },
   ),
-  stream: Type.Optional(Type.Boolean()),
+  stream: about("Whether the response is the run's events from here on.", Type.Optional(Type.Boolean())),
 });
 
 export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
 
 /** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
 export const ReplayRun = closedObject({
-  mode: Type.Optional(oneOf(replayModes)),
-  agent: Type.Optional(oneOf(replayAgents)),
+  mode: about("Whether the replay stops at the first difference.", Type.Optional(oneOf(replayModes))),
+  agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(replayAgents))),
 });
 export type ReplayRun = Static<typeof ReplayRun>;
 
-export const CancelRun = closedObject({ reason: Type.Optional(Type.String({ maxLength: 500 })) });
+export const CancelRun = closedObject({
+  reason: about("Why; the run keeps it.", Type.Optional(Type.String({ maxLength: 500 }))),
+});

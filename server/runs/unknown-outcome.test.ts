@@ -40,7 +40,7 @@ async function become(way: Way, policy: Parameters<typeof httpTool>[2], answer?:
   fate = way;
   const http = httpTool("pay", `http://127.0.0.1:${server.port}/`, policy);
   const timeout_ms = way === "timeout" ? 500 : 60_000; // Longer than the second request.
-  const pay = { ...http, http: { ...http.http!, timeout_ms, retries: 1 } };
+  const pay = { ...http, http: { ...http.http, timeout_ms, retries: 1 } };
   using first = runFixture();
   const { id } = await first.start(script, { tools: [pay] });
   if (way === "crash") await arrived.promise;

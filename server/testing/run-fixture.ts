@@ -1,4 +1,11 @@
-import type { AgentSnapshot, ToolSnapshot } from "../domain/agent-snapshot.ts";
+import type {
+  AgentSnapshot,
+  AgentTool,
+  ClientTool,
+  HttpTool,
+  ToolBase,
+  ToolSnapshot,
+} from "../domain/agent-snapshot.ts";
 import type { ScriptEntry } from "../domain/model-call.ts";
 import { notFound } from "../domain/not-found.ts";
 import type { JournalEntry } from "../domain/run-event.ts";
@@ -244,29 +251,39 @@ const agentOf = (script: ScriptEntry[]): AgentSnapshot => ({
   output_schema: null,
 });
 
-/** Returns a tool as an agent pins it. */
-export const tool = (name: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot => ({
+const toolBase = (name: string): ToolBase => ({
   id: `tool_${name}`,
   name,
   description: "",
   parameters: { type: "object" },
-  type: "client",
   approval: "never",
   idempotent: false,
   on_unknown: "ask",
   max_output_bytes: 262_144,
+});
+
+/** Returns a client tool as an agent pins it. */
+export const tool = (name: string, more: Partial<ToolBase> = {}): ClientTool => ({
+  ...toolBase(name),
+  type: "client",
   http: null,
   ...more,
 });
 
 /** Returns a tool that calls another agent. */
-export const agentTool = (name: string, agent_id: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
-  tool(name, { type: "agent", idempotent: true, agent: { agent_id }, ...more });
+export const agentTool = (name: string, agent_id: string, more: Partial<ToolBase> = {}): AgentTool => ({
+  ...toolBase(name),
+  type: "agent",
+  http: null,
+  idempotent: true,
+  agent: { agent_id },
+  ...more,
+});
 
 /** Returns a tool that calls an HTTP endpoint. */
-export const httpTool = (name: string, url: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
-  tool(name, {
-    type: "http",
-    http: { url, method: "POST", timeout_ms: 5000, retries: 0, response: "json", sealed: "" },
-    ...more,
-  });
+export const httpTool = (name: string, url: string, more: Partial<HttpTool> = {}): HttpTool => ({
+  ...toolBase(name),
+  type: "http",
+  http: { url, method: "POST", timeout_ms: 5000, retries: 0, response: "json", sealed: "" },
+  ...more,
+});

@@ -1,3 +1,4 @@
+import type { Decision, Needs } from "../../domain/run-event.ts";
 import { jsonOrText } from "../../lib/json.ts";
 import { ask, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";
@@ -8,15 +9,15 @@ export interface PendingCall {
   id: string;
   tool: string;
   arguments: unknown;
-  needs: "output" | "approval" | "reconcile";
+  needs: Needs;
 }
 
-export type ToolAnswer = { tool_call_id: string } & ({ output: unknown } | { decision: "approve" | "reject" });
+export type ToolAnswer = { tool_call_id: string } & ({ output: unknown } | { decision: Decision });
 
 /** Prepared answers, by tool name or call id. */
 export interface Answers {
   outputs: ReadonlyMap<string, unknown>;
-  decisions: ReadonlyMap<string, "approve" | "reject">;
+  decisions: ReadonlyMap<string, Decision>;
 }
 
 /** Reads `--output name=json` and `--decision name=approve`. Text that is not JSON is taken as a string. */

@@ -6,6 +6,7 @@ import type { MakeBackup } from "../../dashboard-api/backups.ts";
 import { createLoginThrottle } from "../../dashboard-api/login-throttle.ts";
 import { createPasswords } from "../../dashboard-api/password.ts";
 import { createSetup, setupLink } from "../../dashboard-api/setup.ts";
+import type { Environment } from "../../domain/scope.ts";
 import type { PublicUrl } from "../../http/errors.ts";
 import { normalizeHost } from "../../http/normalize-host.ts";
 import { dashboardDir } from "../../lib/assets.ts";
@@ -358,7 +359,7 @@ async function greet(started: Started): Promise<StartupBanner> {
     recovered_runs,
   };
   if (!project) return { ...common, setup_link: null, project: null, keys: null };
-  const key = async (environment: "test" | "live") => {
+  const key = async (environment: Environment) => {
     const author = { project_id: project.id, environment, actor: cliActor() };
     return (await app.keys.create(author, { name: "first start", scopes: ["admin"] })).secret;
   };

@@ -5,60 +5,115 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
+  historyModes,
+  memoryAccesses,
   rerankTypes,
 } from "../agent-snapshot.ts";
+import { Id, MemoryId, ModelName, Name, ToolTypeName } from "./fields.ts";
 
-export const ToolReference = t.named("ToolReference", t.object({ id: t.text, name: t.text, type: t.text }));
+export const ToolReference = t.named("ToolReference", t.object({ id: Id, name: Name, type: ToolTypeName }));
 export type ToolReference = Static<typeof ToolReference>;
 
 export const Guardrail = t.named(
   "Guardrail",
   t.object({
-    type: t.oneOf(guardrailTypes),
-    on: t.list(t.oneOf(guardrailPoints)),
-    action: t.oneOf(guardrailActions),
-    config: t.anyObject,
+    type: t.about("What the rule looks for.", t.oneOf(guardrailTypes)),
+    on: t.about("Where the rule is applied.", t.list(t.oneOf(guardrailPoints))),
+    action: t.about("What happens when the rule finds something.", t.oneOf(guardrailActions)),
+    config: t.about("The rule's settings, by its type.", t.anyObject),
   }),
 );
 
 export const Budget = t.named(
   "Budget",
   t.object({
-    max_cost_usd: t.optional(t.number),
-    max_total_tokens: t.optional(t.integer),
-    max_tool_calls: t.optional(t.integer),
-    max_wall_ms: t.optional(t.integer),
+    max_cost_usd: t.about("What it may cost at most, in US dollars.", t.optional(t.number)),
+    max_total_tokens: t.about("How many tokens may be used, of prompts and answers together.", t.optional(t.integer)),
+    max_tool_calls: t.about("How many tools may be called.", t.optional(t.integer)),
+    max_wall_ms: t.about("How long it may take since it began, waiting included.", t.optional(t.integer)),
   }),
 );
 
 export const MemoryPolicy = t.named(
   "MemoryPolicy",
   t.object({
-    stores: t.list(
-      t.object({
-        memory_id: t.text,
-        access: t.oneOf(["read", "read_write"]),
-        auto_retrieve: t.boolean,
-        top_k: t.integer,
-        score_threshold: t.number,
-        rerank: t.optional(
-          t.named("Rerank", t.object({ model: t.text, type: t.optional(t.oneOf(rerankTypes)), candidates: t.integer })),
-        ),
-        diversity: t.optional(t.number),
-        neighbors: t.optional(t.integer),
-        learn: t.optional(t.boolean),
-      }),
+    stores: t.about(
+      "The memory stores that its runs use.",
+      t.list(
+        t.object({
+          memory_id: MemoryId,
+          access: t.about("Whether runs may only read the store, or write to it too.", t.oneOf(memoryAccesses)),
+          auto_retrieve: t.about(
+            "Whether the store is searched with the input before the first model call.",
+            t.boolean,
+          ),
+          top_k: t.about("How many passages are found at most.", t.integer),
+          score_threshold: t.about("Results with a lower score are left out.", t.number),
+          rerank: t.about(
+            "A model that reranks the results; absent or null: none.",
+            t.optional(
+              t.named(
+                "Rerank",
+                t.object({
+                  model: ModelName,
+                  type: t.about("Its type.", t.optional(t.oneOf(rerankTypes))),
+                  candidates: t.about(
+                    "How many of the passages found are given to the reranking model, never fewer than `top_k`.",
+                    t.integer,
+                  ),
+                }),
+              ),
+            ),
+          ),
+          diversity: t.about(
+            "How much a passage is penalized for similarity to a better one, from 0 (not at all) to 1. Results are in the order in which they were chosen.",
+            t.optional(t.number),
+          ),
+          neighbors: t.about(
+            "How many passages of the same document are shown before and after each one.",
+            t.optional(t.integer),
+          ),
+          learn: t.about(
+            "Whether facts of the user are learned from each run and kept in this store; absent: they are not.",
+            t.optional(t.boolean),
+          ),
+        }),
+      ),
     ),
-    history: t.named("HistoryPolicy", t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer })),
-    context: t.named(
-      "ContextPolicy",
-      t.object({
-        strategy: t.oneOf(contextStrategies),
-        reserve_output_tokens: t.integer,
-        tool_output_max_bytes: t.integer,
-      }),
+    history: t.about(
+      "How much of a thread its runs read.",
+      t.named(
+        "HistoryPolicy",
+        t.object({
+          mode: t.about(
+            "Whether its runs read their thread. It matters only where a run has one.",
+            t.oneOf(historyModes),
+          ),
+          max_messages: t.about("How many of the thread's newest messages are read.", t.integer),
+        }),
+      ),
+    ),
+    context: t.about(
+      "What happens when a conversation becomes too long.",
+      t.named(
+        "ContextPolicy",
+        t.object({
+          strategy: t.about("What happens when the next prompt is too long.", t.oneOf(contextStrategies)),
+          reserve_output_tokens: t.about("How many tokens are kept free for the answer.", t.integer),
+          tool_output_max_bytes: t.about(
+            "How many bytes of each tool output the model reads; the run keeps all of it.",
+            t.integer,
+          ),
+        }),
+      ),
     ),
   }),
 );
 
-export const Doors = t.named("Doors", t.object({ mcp: t.boolean, a2a: t.boolean }));
+export const Doors = t.named(
+  "Doors",
+  t.object({
+    mcp: t.about("Whether it is a tool for MCP clients.", t.boolean),
+    a2a: t.about("Whether it is an agent for A2A clients.", t.boolean),
+  }),
+);

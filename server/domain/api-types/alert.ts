@@ -1,20 +1,24 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import { Id, objectOf } from "./fields.ts";
 
 /** A problem that an operator should look at, or should have looked at. */
 export const Alert = t.named(
   "Alert",
   t.object({
-    id: t.text,
-    object: t.word("alert"),
-    rule: t.text,
-    concerns: t.oneOf(["environment", "server"]),
-    subject: t.orNull(t.text),
-    detail: t.text,
-    when: t.text,
-    todo: t.text,
-    opened_at: t.time,
-    closed_at: t.orNull(t.time),
+    id: Id,
+    object: objectOf("alert"),
+    rule: t.about("Which alert it is.", t.text),
+    concerns: t.about(
+      "Its scope: this environment of the project, or the whole server.",
+      t.oneOf(["environment", "server"]),
+    ),
+    subject: t.about("The id of what it is about; null where there is only one.", t.orNull(t.text)),
+    detail: t.about("The state when it was opened.", t.text),
+    when: t.about("A JSON Schema of the arguments: calls that match it need approval.", t.text),
+    todo: t.about("What to do.", t.text),
+    opened_at: t.about("When it was opened.", t.time),
+    closed_at: t.about("When it was resolved; null while it is open.", t.orNull(t.time)),
   }),
 );
 export type Alert = Static<typeof Alert>;
@@ -23,13 +27,13 @@ export type Alert = Static<typeof Alert>;
 export const Cell = t.named(
   "Cell",
   t.object({
-    id: t.text,
-    object: t.word("cell"),
-    epoch: t.integer,
-    leader: t.text,
-    previous_leader: t.text,
-    lease_ended_at: t.time,
-    led_at: t.time,
+    id: Id,
+    object: objectOf("cell"),
+    epoch: t.about("How often a node has taken the cell.", t.integer),
+    leader: t.about("The node that leads.", t.text),
+    previous_leader: t.about("The node that led before.", t.text),
+    lease_ended_at: t.about("Until when the former leader was known to lead.", t.time),
+    led_at: t.about("When it took the cell.", t.time),
   }),
 );
 export type Cell = Static<typeof Cell>;

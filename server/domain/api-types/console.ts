@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { unknownPricePolicies } from "../budget-schema.ts";
+import { priceSources } from "../price.ts";
 import { roles, sandboxLevels } from "./enums.ts";
 import { CodedError } from "./schema.ts";
 
@@ -115,7 +116,7 @@ export const Price = t.object({
   cached_input: t.number,
   output: t.number,
   as_of: t.orNull(t.text),
-  source: t.oneOf(["built_in", "operator"]),
+  source: t.oneOf(priceSources),
 });
 export type Price = Static<typeof Price>;
 

@@ -70,6 +70,10 @@ export type SuiteRunStatus = (typeof suiteRunStatuses)[number];
 export const caseStatuses = ["pending", "equal", "diverged", "failed"] as const;
 export type CaseStatus = (typeof caseStatuses)[number];
 
+/** Lengths of a point of a time series. */
+export const buckets = ["hour", "day"] as const;
+export type Bucket = (typeof buckets)[number];
+
 export const changes = ["equal", "changed", "only_a", "only_b"] as const;
 
 export const keyStatuses = ["active", "rotating", "revoked", "expired"] as const;

@@ -2,13 +2,14 @@ import type { Static, TObject, TProperties } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { DocumentFacts, eventFields, type RunEventType } from "../run-event.ts";
 import { stepTypes } from "../step-kinds.ts";
-import { eventDescription } from "./descriptions.ts";
 import type { FrameName } from "./enums.ts";
+import { AgentId, Arguments, At, Id, RunId, StepIndex, ToolName } from "./fields.ts";
 import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
 import { choiceOf, eventName, told } from "./schema.ts";
 
 /** Event data: the fields of all events, and those of this one. */
-const data = <F extends TProperties>(fields: F) => t.object({ ...fields, seq: t.integer, run_id: t.text, at: t.time });
+const data = <F extends TProperties>(fields: F) =>
+  t.object({ ...fields, seq: t.about("Its number in the run's journal.", t.integer), run_id: RunId, at: At });
 
 /** Fields copied from the journal's event. */
 const from = <T extends RunEventType, F extends keyof (typeof eventFields)[T]>(type: T, ...fields: F[]) =>
@@ -16,72 +17,160 @@ const from = <T extends RunEventType, F extends keyof (typeof eventFields)[T]>(t
     Object.fromEntries(fields.map((field) => [field, eventFields[type][field]])) as Pick<(typeof eventFields)[T], F>,
   );
 
-const call = { tool_call_id: t.text };
+const call = { tool_call_id: t.about("The tool call.", t.text) };
 const decided = data(
   from("guardrail.decided", "guardrail", "verdict", "tool_call_id", "message", "matches", "step_index", "latency_ms"),
 );
-const ended = { id: t.text, output: t.orNull(t.text), usage: Usage };
-const stepType = { type: t.oneOf(stepTypes) };
+const ended = {
+  id: Id,
+  output: t.about("The result; null where there is none.", t.orNull(t.text)),
+  usage: t.about("What it used.", Usage),
+};
+const stepType = { type: t.about("Its type.", t.oneOf(stepTypes)) };
 const asked = told(eventFields["tool.requested"].call.properties);
 
 /** Data of each run event in streams, lists and webhooks. */
 export const frames = {
-  "run.created": data({
-    id: t.text,
-    status: t.oneOf(["queued", "in_progress"]),
-    agent_id: t.text,
-    request_id: t.orNull(t.text),
-  }),
-  "run.queued": data({ id: t.text, status: t.word("queued"), queue_position: t.integer }),
-  "run.started": data({ id: t.text, status: t.word("in_progress") }),
-  "run.requires_action": data({ required_action: RequiredAction }),
-  "run.resumed": data({}),
-  "run.recovered": data(from("run.recovered", "attempt", "step_index")),
-  "run.completed": data({ ...ended, status: t.word("completed"), output_json: t.anything }),
-  "run.failed": data({ ...ended, status: t.oneOf(["failed", "cancelled"]), error: RunError }),
-  "step.started": data({
-    ...from("step.started", "step_index"),
-    ...stepType,
-    ...from("step.started", "attempt", "name"),
-  }),
-  "step.restarted": data(from("step.restarted", "step_index", "attempt", "discards", "reason", "delay_ms")),
-  "step.completed": data({
-    ...from("step.completed", "step_index", "latency_ms"),
-    ...stepType,
-    ...from("step.completed", "status"),
-    usage: t.orNull(t.named("ModelUsage", t.object(counts))),
-    ...from("step.completed", "error"),
-  }),
-  /** A piece of the model's output; `offset` counts all characters of the step up to its end. */
-  token: data({ delta: t.text, kind: t.oneOf(["output", "reasoning"]), offset: t.integer, step_index: t.integer }),
-  "tool.requested": data({
-    ...call,
-    tool: t.text,
-    args: t.anyObject,
-    tool_id: asked.tool_id,
-    type: t.text,
-    needs: asked.needs,
-    step_index: t.integer,
-  }),
-  "tool.decided": data(from("tool.decided", "tool_call_id", "decision", "reason", "needs")),
-  "tool.completed": data({
-    ...from("tool.completed", "tool_call_id", "step_index", "latency_ms", "tool", "status"),
-    result: t.anything,
-    ...from("tool.completed", "error", "files"),
-  }),
-  "subagent.started": data({ ...call, subagent_run_id: t.text, agent_id: t.text }),
-  "subagent.waiting": data({ ...call, tool_calls: t.list(RequiredCall) }),
-  "subagent.resumed": data(call),
-  "guardrail.passed": decided,
-  "guardrail.triggered": decided,
-  "output.rejected": data({ message: t.text }),
-  "history.loaded": data({ messages: t.integer }),
-  "documents.attached": data({ documents: t.list(told(DocumentFacts)) }),
-  "memory.retrieved": data(
-    from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures", "reranks", "degradations"),
+  "run.created": t.about(
+    "The run exists. It is the first event of every run.",
+    data({
+      id: Id,
+      status: t.about("Its status.", t.oneOf(["queued", "in_progress"])),
+      agent_id: AgentId,
+      request_id: t.about("The request's id, as in the header `X-Request-Id`.", t.orNull(t.text)),
+    }),
   ),
-  "context.compacted": data(
-    from("context.compacted", "step_index", "latency_ms", "strategy", "left_out", "tokens_before", "tokens_after"),
+  "run.queued": t.about(
+    "The run is queued, because the concurrency limit is reached. The stream stays open.",
+    data({
+      id: Id,
+      status: t.about("Its status.", t.word("queued")),
+      queue_position: t.about("Its place in the queue, from 1.", t.integer),
+    }),
+  ),
+  "run.started": t.about(
+    "The run left the queue and begins.",
+    data({ id: Id, status: t.about("Its status.", t.word("in_progress")) }),
+  ),
+  "run.requires_action": t.about(
+    "The run waits for an answer to tool calls: an output, an approval, or both. The stream stays open.",
+    data({ required_action: t.about("What the run waits for.", RequiredAction) }),
+  ),
+  "run.resumed": t.about("Every call that the run waited for is answered, and the run continues.", data({})),
+  "run.recovered": t.about(
+    "The server was restarted, and the run continues where it was.",
+    data(from("run.recovered", "attempt", "step_index")),
+  ),
+  "run.completed": t.about(
+    "The run has completed and has its output. It is the last event of the stream.",
+    data({
+      ...ended,
+      status: t.about("Its status.", t.word("completed")),
+      output_json: t.about("The output as JSON, where the agent has an `output_schema`.", t.anything),
+    }),
+  ),
+  "run.failed": t.about(
+    "The run has ended without success; `status` says whether it failed or was cancelled. It is the last event.",
+    data({
+      ...ended,
+      status: t.about("Its status.", t.oneOf(["failed", "cancelled"])),
+      error: t.about("What went wrong.", RunError),
+    }),
+  ),
+  "step.started": t.about(
+    "A step begins: a model call, a tool call, or another one of the trace.",
+    data({
+      ...from("step.started", "step_index"),
+      ...stepType,
+      ...from("step.started", "attempt", "name"),
+    }),
+  ),
+  "step.restarted": t.about(
+    "A step starts over after a failed attempt. Discard the tokens since the event `discards`.",
+    data(from("step.restarted", "step_index", "attempt", "discards", "reason", "delay_ms")),
+  ),
+  "step.completed": t.about(
+    "A step has ended. Its `status` says how it ended, and `usage` what a model call used.",
+    data({
+      ...from("step.completed", "step_index", "latency_ms"),
+      ...stepType,
+      ...from("step.completed", "status"),
+      usage: t.about("What it used.", t.orNull(t.named("ModelUsage", t.object(counts)))),
+      ...from("step.completed", "error"),
+    }),
+  ),
+  /** A piece of the model's output; `offset` counts all characters of the step up to its end. */
+  token: t.about(
+    "A piece of what the model writes. Tokens have no `seq` of their own and are in no list of events.",
+    data({
+      delta: t.about("The piece of text.", t.text),
+      kind: t.about("Whether it is part of the output, or of what the model thinks.", t.oneOf(["output", "reasoning"])),
+      offset: t.about("Where the piece ends in the step's text, in UTF-16 code units.", t.integer),
+      step_index: StepIndex,
+    }),
+  ),
+  "tool.requested": t.about(
+    "The model asks for a tool. `needs` says what the call waits for, if it waits.",
+    data({
+      ...call,
+      tool: ToolName,
+      args: Arguments,
+      tool_id: asked.tool_id,
+      type: t.about("Its type.", t.text),
+      needs: asked.needs,
+      step_index: StepIndex,
+    }),
+  ),
+  "tool.decided": t.about(
+    "A person decided on a tool call.",
+    data(from("tool.decided", "tool_call_id", "decision", "reason", "needs")),
+  ),
+  "tool.completed": t.about(
+    "A tool call has ended. The model reads its `result`.",
+    data({
+      ...from("tool.completed", "tool_call_id", "step_index", "latency_ms", "tool", "status"),
+      result: t.about("What the tool returned.", t.anything),
+      ...from("tool.completed", "error", "files"),
+    }),
+  ),
+  "subagent.started": t.about(
+    "A call of an agent tool started another run.",
+    data({
+      ...call,
+      subagent_run_id: t.about("The run that this call of an agent started.", t.text),
+      agent_id: AgentId,
+    }),
+  ),
+  "subagent.waiting": t.about(
+    "A run that a call of an agent tool started waits for an answer. Submit it to this run.",
+    data({ ...call, tool_calls: t.about("The tool calls.", t.list(RequiredCall)) }),
+  ),
+  "subagent.resumed": t.about("The run that a call of an agent tool started has resumed.", data(call)),
+  "guardrail.passed": t.about("A guardrail that asks a model found nothing.", decided),
+  "guardrail.triggered": t.about("A guardrail found something. `verdict` says what it decided.", decided),
+  "output.rejected": t.about(
+    "The response does not match the agent's `output_schema`. The model reads why and tries again.",
+    data({ message: t.about("Why the answer does not fit, as the model reads it.", t.text) }),
+  ),
+  "history.loaded": t.about(
+    "Messages of the thread were put before the input.",
+    data({ messages: t.about("How many messages of the thread were put before the input.", t.integer) }),
+  ),
+  "documents.attached": t.about(
+    "The files of `file_ids` were read and given to the model.",
+    data({ documents: t.about("Files that the model was given with the input.", t.list(told(DocumentFacts))) }),
+  ),
+  "memory.retrieved": t.about(
+    "The memory stores were searched with the input.",
+    data(
+      from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures", "reranks", "degradations"),
+    ),
+  ),
+  "context.compacted": t.about(
+    "The conversation became too long for the model, and earlier messages were left out or summarized.",
+    data(
+      from("context.compacted", "step_index", "latency_ms", "strategy", "left_out", "tokens_before", "tokens_after"),
+    ),
   ),
 } satisfies Record<FrameName, TObject>;
 
@@ -94,7 +183,15 @@ export const Event = choiceOf(
       event,
       t.named(
         eventName(event),
-        t.object({ seq: t.integer, event: t.word(event), at: t.time, data }, { description: eventDescription(event) }),
+        t.object(
+          {
+            seq: t.about("Its number in the run's journal.", t.integer),
+            event: t.about("The event's name.", t.word(event)),
+            at: t.about("When it was committed.", t.time),
+            data: t.about("What the event says.", data),
+          },
+          { description: data.about },
+        ),
       ),
     ]),
   ),

@@ -1,37 +1,53 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { chunkSources, filePurposes, fileStatuses } from "./enums.ts";
+import { ExpiresAt, MimeType, Text } from "./fields.ts";
 import { CodedError, resource } from "./schema.ts";
 
 export const File = resource("File", "file", {
-  filename: t.text,
-  mime_type: t.text,
-  bytes: t.integer,
-  sha256: t.text,
-  purpose: t.oneOf(filePurposes),
-  status: t.oneOf(fileStatuses),
-  error: t.orNull(CodedError),
-  chunks: t.integer,
-  pages: t.orNull(t.integer),
-  memory_ids: t.list(t.text),
-  processed: t.integer,
-  total: t.orNull(t.integer),
-  run_id: t.orNull(t.text),
-  tool_call_id: t.orNull(t.text),
-  expires_at: t.orNull(t.time),
+  filename: t.about("The file's name.", t.text),
+  mime_type: MimeType,
+  bytes: t.about("Its length in bytes.", t.integer),
+  sha256: t.about("SHA-256 of the content.", t.text),
+  purpose: t.about("What the file is for.", t.oneOf(filePurposes)),
+  status: t.about("Its status.", t.oneOf(fileStatuses)),
+  error: t.about("Why it could not be read; null where it could.", t.orNull(CodedError)),
+  chunks: t.about("How many chunks the text has.", t.integer),
+  pages: t.about("How many pages the document has; null where it has none.", t.orNull(t.integer)),
+  memory_ids: t.about("Memory stores that have the file.", t.list(t.text)),
+  processed: t.about("How many chunks are done.", t.integer),
+  total: t.about("How many chunks there are; null while that is not known.", t.orNull(t.integer)),
+  run_id: t.about("The run that made the file; null for uploads.", t.orNull(t.text)),
+  tool_call_id: t.about("The call that made the file; null for uploads.", t.orNull(t.text)),
+  expires_at: ExpiresAt,
 });
 export type File = Static<typeof File>;
 
 export const FileChunk = t.named(
   "FileChunk",
   t.object({
-    chunk_index: t.integer,
-    text: t.text,
-    tokens: t.integer,
-    page: t.orNull(t.integer),
-    heading: t.orNull(t.text),
-    boxes: t.orNull(t.list(t.object({ left: t.number, top: t.number, right: t.number, bottom: t.number }))),
-    source: t.oneOf(chunkSources),
+    chunk_index: t.about("The number of the chunk, from 0.", t.integer),
+    text: Text,
+    tokens: t.about("How many tokens it has.", t.integer),
+    page: t.about("The page of the document; null where it has none.", t.orNull(t.integer)),
+    heading: t.about("The heading above the text; null where there is none.", t.orNull(t.text)),
+    boxes: t.about(
+      "Where on the page the text is: a box for each of its blocks; null if unknown.",
+      t.orNull(
+        t.list(
+          t.object({
+            left: t.about("The left edge, as a fraction of the page's width.", t.number),
+            top: t.about("The upper edge, as a fraction of the page's height from its top.", t.number),
+            right: t.about("The right edge, as a fraction of the page's width.", t.number),
+            bottom: t.about("The lower edge, as a fraction of the page's height from its top.", t.number),
+          }),
+        ),
+      ),
+    ),
+    source: t.about(
+      "Whether the text comes from the document, or was read from an image (OCR) and may be wrong.",
+      t.oneOf(chunkSources),
+    ),
   }),
 );
 export type FileChunk = Static<typeof FileChunk>;

@@ -1,39 +1,59 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { clientScopes, environments, permissions } from "../scope.ts";
+import { clientScopes, permissions } from "../scope.ts";
 import { Budget } from "./agent.ts";
 import { exposures, keyStatuses } from "./enums.ts";
+import { Environment, ExpiresAt, Id, Name, ProjectId } from "./fields.ts";
 import { envelope, resource } from "./schema.ts";
 
 const status = t.oneOf(keyStatuses);
 
 const apiKey = {
-  name: t.text,
-  prefix: t.text,
-  last4: t.text,
-  scopes: t.list(t.oneOf(permissions)),
-  status,
-  agent_ids: t.orNull(t.list(t.text)),
-  allowed_cidrs: t.orNull(t.list(t.text)),
-  created_by: t.text,
-  last_used_at: t.orNull(t.time),
-  last_used_ip: t.orNull(t.text),
-  expires_at: t.orNull(t.time),
-  revoked_at: t.orNull(t.time),
-  exposed_at: t.orNull(t.time),
-  exposure: t.orNull(t.oneOf(exposures)),
-  rotated_to: t.orNull(t.text),
-  rotated_from: t.orNull(t.text),
+  name: t.about("The key's name.", t.text),
+  prefix: t.about("The beginning of the secret, by which the key is known.", t.text),
+  last4: t.about("The last four characters of the secret.", t.text),
+  scopes: t.about("What the key may do.", t.list(t.oneOf(permissions))),
+  status: t.about(
+    "Whether the key works. One that is `rotating` has a successor, and works until `expires_at`.",
+    status,
+  ),
+  agent_ids: t.about("The only agents that the key may use; null: all.", t.orNull(t.list(t.text))),
+  allowed_cidrs: t.about("Networks from which the key may be used; null: all.", t.orNull(t.list(t.text))),
+  created_by: t.about("Who made the key.", t.text),
+  last_used_at: t.about("When the key was last used; null: never.", t.orNull(t.time)),
+  last_used_ip: t.about("From which address the key was last used; null: never.", t.orNull(t.text)),
+  expires_at: t.about("When the key expires; null: never.", t.orNull(t.time)),
+  revoked_at: t.about("When the key was revoked; null: never.", t.orNull(t.time)),
+  exposed_at: t.about("When the key was sent over an unencrypted connection; null: never.", t.orNull(t.time)),
+  exposure: t.about(
+    "What followed: `revoked`; `kept` (a test key, or by `--keep-exposed-keys`); kept as the `last_admin_key`; or `local`, since it came from the server's own machine. Null: it was never exposed.",
+    t.orNull(t.oneOf(exposures)),
+  ),
+  rotated_to: t.about("The key that followed this one; null for others.", t.orNull(t.text)),
+  rotated_from: t.about("The key that this one followed; null for others.", t.orNull(t.text)),
 };
 
 /** Includes its secret only in the response that creates it. */
-export const ApiKey = resource("ApiKey", "api_key", { ...apiKey, secret: t.optional(t.text) });
+export const ApiKey = resource("ApiKey", "api_key", {
+  ...apiKey,
+  secret: t.about("The secret, shown only once.", t.optional(t.text)),
+});
 export type ApiKey = Static<typeof ApiKey>;
 
 export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
   ...apiKey,
-  secret: t.text,
-  previous: t.named("PreviousApiKey", t.object({ id: t.text, status, expires_at: t.time })),
+  secret: t.about("The secret, shown only once.", t.text),
+  previous: t.about(
+    "The key before it, which is valid until it expires.",
+    t.named(
+      "PreviousApiKey",
+      t.object({
+        id: Id,
+        status: t.about("Its status.", status),
+        expires_at: t.about("Until when the key is good.", t.time),
+      }),
+    ),
+  ),
 });
 export type RotatedApiKey = Static<typeof RotatedApiKey>;
 
@@ -41,52 +61,88 @@ export type RotatedApiKey = Static<typeof RotatedApiKey>;
 export const ClientToken = t.named(
   "ClientToken",
   t.object({
-    object: t.word("client_token"),
-    id: t.text,
-    token: t.text,
-    agent_id: t.text,
-    thread_id: t.orNull(t.text),
-    run_id: t.orNull(t.text),
-    user_id: t.orNull(t.text),
-    scopes: t.list(t.oneOf(clientScopes)),
-    limits: t.named(
-      "ClientTokenLimits",
-      t.object({ requests_per_minute: t.integer, run_creations_per_minute: t.integer }),
+    object: t.about("Always `client_token`.", t.word("client_token")),
+    id: Id,
+    token: t.about("What a browser sends in place of an API key.", t.text),
+    agent_id: t.about("The agent whose runs it starts and reads.", t.text),
+    thread_id: t.about("The only thread that it sees; null: it is not bound to one.", t.orNull(t.text)),
+    run_id: t.about("The only run that it sees; null: it is not bound to one.", t.orNull(t.text)),
+    user_id: t.about(
+      "Whom its runs are for, and whose runs and threads it sees; null where it is bound to a run or a thread.",
+      t.orNull(t.text),
     ),
-    budget: t.orNull(Budget),
-    expires_at: t.time,
+    scopes: t.about(
+      "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them, `upload` gives them files.",
+      t.list(t.oneOf(clientScopes)),
+    ),
+    limits: t.about(
+      "Its rate limits; the project's limits apply too.",
+      t.named(
+        "ClientTokenLimits",
+        t.object({
+          requests_per_minute: t.about("Requests of all kinds, per minute.", t.integer),
+          run_creations_per_minute: t.about("Requests per minute that start runs.", t.integer),
+        }),
+      ),
+    ),
+    budget: t.about("What each run that it starts may spend at most; null: what its agent may.", t.orNull(Budget)),
+    expires_at: t.about("When it expires; never later than the key that made it.", t.time),
     ...envelope,
   }),
 );
 export type ClientToken = Static<typeof ClientToken>;
 
 /** Named, because SDK generators would otherwise give the map and its values the same name. */
-const RateLimit = t.named("RateLimit", t.object({ limit: t.integer, remaining: t.integer, reset: t.integer }));
+const RateLimit = t.named(
+  "RateLimit",
+  t.object({
+    limit: t.about("How many there may be.", t.integer),
+    remaining: t.about("How many are left.", t.integer),
+    reset: t.about("When the limit resets fully, in Unix seconds.", t.integer),
+  }),
+);
 
 /** The API key of the request, and the rest of its rate limits. */
 export const Me = t.named(
   "Me",
   t.object({
-    object: t.word("me"),
-    id: t.text,
-    scopes: t.list(t.oneOf(permissions)),
-    project_id: t.text,
-    project: t.text,
-    environment: t.oneOf(environments),
-    agent_ids: t.orNull(t.list(t.text)),
-    key: t.orNull(
-      t.object({
-        name: t.text,
-        status,
-        expires_at: t.orNull(t.time),
-        rotated_to: t.orNull(t.text),
-        exposed_at: t.orNull(t.time),
-      }),
+    object: t.about("Always `me`.", t.word("me")),
+    id: t.about("The id of the key or the person.", t.text),
+    scopes: t.about("What may be done.", t.list(t.oneOf(permissions))),
+    project_id: ProjectId,
+    project: t.about("The project's name.", t.text),
+    environment: Environment,
+    agent_ids: t.about("The only agents that the key may use; null: all.", t.orNull(t.list(t.text))),
+    key: t.about(
+      "The key itself; null for a person.",
+      t.orNull(
+        t.object({
+          name: Name,
+          status: t.about("Its status.", status),
+          expires_at: ExpiresAt,
+          rotated_to: t.about("The key that followed this one; null for others.", t.orNull(t.text)),
+          exposed_at: t.about("When the key was sent over an unencrypted connection; null: never.", t.orNull(t.time)),
+        }),
+      ),
     ),
-    limits: t.map(t.integer),
-    rate_limits: t.map(t.orNull(RateLimit)),
-    runs_in_progress: t.orNull(t.named("RunsInProgress", t.object({ limit: t.integer, remaining: t.integer }))),
-    children_per_run: t.orNull(t.integer),
+    limits: t.about("Limits of requests and runs.", t.map(t.integer)),
+    rate_limits: t.about("What remains of each limit per minute.", t.map(t.orNull(RateLimit))),
+    runs_in_progress: t.about(
+      "How many runs may be in progress at once, and how many remain; null: no limit.",
+      t.orNull(
+        t.named(
+          "RunsInProgress",
+          t.object({
+            limit: t.about("How many there may be.", t.integer),
+            remaining: t.about("How many are left.", t.integer),
+          }),
+        ),
+      ),
+    ),
+    children_per_run: t.about(
+      "How many runs one run may start by calling agents; null: no limit.",
+      t.orNull(t.integer),
+    ),
     ...envelope,
   }),
 );

@@ -1,29 +1,42 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import { priceSources } from "../price.ts";
+import { HasMore, Id, objectOf } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 const Model = t.named(
   "Model",
   t.object({
-    id: t.text,
-    object: t.word("model"),
-    provider: t.text,
-    available: t.boolean,
-    context_window: t.orNull(t.integer),
-    prices: t.object({
-      input: t.number,
-      cached_input: t.number,
-      output: t.number,
-      as_of: t.orNull(t.text),
-      source: t.oneOf(["built_in", "operator"]),
-      priced_up_to: t.optional(t.integer),
-      max_output_tokens: t.optional(t.integer),
-    }),
+    id: Id,
+    object: objectOf("model"),
+    provider: t.about("The model's provider.", t.text),
+    available: t.about("Whether there is a connection to its provider.", t.boolean),
+    context_window: t.about(
+      "How many tokens a prompt and its answer may have together; null if unknown.",
+      t.orNull(t.integer),
+    ),
+    prices: t.about(
+      "Prices of a million tokens, in US dollars.",
+      t.object({
+        input: t.about("Of prompt tokens.", t.number),
+        cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
+        output: t.about("Of answer tokens.", t.number),
+        as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
+        source: t.about("Whether the price is built in, or the operator's.", t.oneOf(priceSources)),
+        priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
+        max_output_tokens: t.about("How many tokens an answer may have, its thinking included.", t.optional(t.integer)),
+      }),
+    ),
   }),
 );
 
 export const ModelList = t.named(
   "ModelList",
-  t.object({ object: t.word("list"), data: t.list(Model), has_more: t.boolean, ...envelope }),
+  t.object({
+    object: objectOf("list"),
+    data: t.about("The items of this page.", t.list(Model)),
+    has_more: HasMore,
+    ...envelope,
+  }),
 );
 export type ModelList = Static<typeof ModelList>;

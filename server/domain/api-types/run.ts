@@ -2,87 +2,122 @@ import { type Static, Type } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { ModelUsage } from "../model-call.ts";
 import * as record from "../run-event.ts";
-import { inputRoles } from "../run-input.ts";
-import type { RunObject } from "../run-object.ts";
+import { inputRoles, messageRoles } from "../run-input.ts";
 import { runStatuses, type ToolCallStatus } from "../run-state.ts";
-import { type RunSummary, stripTypes } from "../run-summary.ts";
+import { stripTypes } from "../run-summary.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { Budget } from "./agent.ts";
-import { CodedError, choiceOf, envelope, resource, type Told, told } from "./schema.ts";
+import {
+  AgentId,
+  Arguments,
+  AttemptsCount,
+  CreatedAt,
+  EndedAt,
+  Id,
+  MimeType,
+  ModelName,
+  objectOf,
+  RunId,
+  Text,
+  ToolName,
+  ToolTypeName,
+} from "./fields.ts";
+import { choiceOf, ErrorOrNull, envelope, resource, told } from "./schema.ts";
 
 const InputPart = choiceOf("InputPart", "type", {
-  text: t.named("InputText", t.object({ type: t.word("text"), text: t.text })),
+  text: t.named("InputText", t.object({ type: t.about("Its type.", t.word("text")), text: Text })),
   image: t.named(
     "InputImage",
-    t.object({ type: t.word("image"), file_id: t.optional(t.text), data: t.optional(t.text) }),
+    t.object({
+      type: t.about("Its type.", t.word("image")),
+      file_id: t.about("A file that is an image.", t.optional(t.text)),
+      data: t.about("The items of this page.", t.optional(t.text)),
+    }),
   ),
 });
-const AskedCall = t.named("MessageToolCall", t.object({ id: t.text, name: t.text, arguments: t.anyObject }));
+const AskedCall = t.named("MessageToolCall", t.object({ id: Id, name: ToolName, arguments: Arguments }));
 const InputMessage = t.named(
   "InputMessage",
   t.object({
-    role: t.oneOf(inputRoles),
-    content: Type.Union([t.text, t.list(InputPart)]),
-    tool_calls: t.optional(t.list(AskedCall)),
-    tool_call_id: t.optional(t.text),
-    is_error: t.optional(t.boolean),
+    role: t.about("Who said it.", t.oneOf(inputRoles)),
+    content: t.about("What was said.", Type.Union([t.text, t.list(InputPart)])),
+    tool_calls: t.about("The tool calls.", t.optional(t.list(AskedCall))),
+    tool_call_id: t.about("The tool call.", t.optional(t.text)),
+    is_error: t.about("Whether the output says what went wrong.", t.optional(t.boolean)),
   }),
 );
 /** Input of a run. */
 export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)]));
 
 export const message = {
-  id: t.text,
-  role: t.oneOf(["system", "user", "assistant", "tool"]),
-  content: t.text,
-  created_at: t.time,
-  images: t.optional(t.list(t.named("MessageImage", t.object({ file_id: t.text, mime_type: t.text })))),
-  tool_calls: t.optional(t.list(AskedCall)),
-  tool_call_id: t.optional(t.text),
+  id: Id,
+  role: t.about("Who said it.", t.oneOf(messageRoles)),
+  content: t.about("What was said.", t.text),
+  created_at: CreatedAt,
+  images: t.about(
+    "What the user shows.",
+    t.optional(
+      t.list(t.named("MessageImage", t.object({ file_id: t.about("The file.", t.text), mime_type: MimeType }))),
+    ),
+  ),
+  tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
+  tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };
 const Message = t.named("Message", t.object(message));
 
 const ToolCall = t.named(
   "ToolCall",
   t.object({
-    id: t.text,
-    tool_id: t.orNull(t.text),
-    tool: t.text,
-    type: t.text,
-    arguments: t.anyObject,
-    status: t.withType<ToolCallStatus>(t.text),
-    output: t.anything,
-    error: t.orNull(CodedError),
-    attempts: t.integer,
-    latency_ms: t.orNull(t.integer),
-    files: t.list(told(record.FileFacts)),
-    subagent_run_id: t.orNull(t.text),
-    created_at: t.time,
-    completed_at: t.orNull(t.time),
+    id: Id,
+    tool_id: t.about("The tool; null where it is none of the project's.", t.orNull(t.text)),
+    tool: ToolName,
+    type: ToolTypeName,
+    arguments: Arguments,
+    status: t.about("Its status.", t.withType<ToolCallStatus>(t.text)),
+    output: t.about("The result; null where there is none.", t.anything),
+    error: ErrorOrNull,
+    attempts: AttemptsCount,
+    latency_ms: t.about("How long it took, in milliseconds; null while that is not known.", t.orNull(t.integer)),
+    files: t.about("Files that the call made.", t.list(told(record.FileFacts))),
+    subagent_run_id: t.about("The run that this call of an agent started; null for others.", t.orNull(t.text)),
+    created_at: CreatedAt,
+    completed_at: t.about("When the call ended; null while it goes on.", t.orNull(t.time)),
   }),
 );
 
 const { run_id, ...calledFor } = told(record.RequiredCall.properties);
-const pendingCall = { ...calledFor, expires_at: t.time };
+const pendingCall = { ...calledFor, expires_at: t.about("When the run fails if it has not been answered.", t.time) };
 
 export const RequiredCall = t.named("RequiredToolCall", t.object({ ...pendingCall, run_id }));
 
 export const RequiredAction = t.named(
   "RequiredAction",
   t.object({
-    type: t.word("submit_tool_outputs"),
-    submit_tool_outputs: t.named("RequiredToolOutputs", t.object({ tool_calls: t.list(RequiredCall) })),
+    type: t.about("Always `submit_tool_outputs`.", t.word("submit_tool_outputs")),
+    submit_tool_outputs: t.about(
+      "The calls that wait for an answer.",
+      t.named("RequiredToolOutputs", t.object({ tool_calls: t.about("The tool calls.", t.list(RequiredCall)) })),
+    ),
   }),
 );
 
 /** Number of runs in a list. */
 export const RunCount = t.named(
   "RunCount",
-  t.object({ object: t.word("run_count"), count: t.integer, is_more: t.boolean, ...envelope }),
+  t.object({
+    object: objectOf("run_count"),
+    count: t.about("How many runs the list has, 10,000 at most.", t.integer),
+    is_more: t.about("Whether there are more.", t.boolean),
+    ...envelope,
+  }),
 );
 export type RunCount = Static<typeof RunCount>;
 
-export const Approval = resource("Approval", "approval", { run_id: t.text, ...pendingCall });
+export const Approval = resource("Approval", "approval", {
+  run_id: RunId,
+  ...pendingCall,
+  id: t.about("The id of the tool call.", pendingCall.id),
+});
 export type Approval = Static<typeof Approval>;
 
 export const counts = told(ModelUsage.properties);
@@ -93,62 +128,86 @@ export const ForkedFrom = told(record.ForkedFrom);
 
 const Replay = t.named(
   "Replay",
-  t.object({ ...told(record.Replay.properties), model_calls: t.integer, tool_calls: t.integer }),
+  t.object({
+    ...told(record.Replay.properties),
+    model_calls: t.about("How many model calls were made.", t.integer),
+    tool_calls: t.about("The tool calls.", t.integer),
+  }),
 );
 
 const Timing = t.named(
   "RunTiming",
-  t.object({ worked_ms: t.integer, waited_ms: t.integer, recorded_ms: t.orNull(t.integer), as_of: t.time }),
+  t.object({
+    worked_ms: t.about("How long the run was in progress, in milliseconds.", t.integer),
+    waited_ms: t.about("How long it waited for a person or for the client, in milliseconds.", t.integer),
+    recorded_ms: t.about(
+      "How long the steps took that a fork kept from another run, in milliseconds; null: unknown.",
+      t.orNull(t.integer),
+    ),
+    as_of: t.about("Until when the time is counted: the end of the run, or its newest event.", t.time),
+  }),
 );
 
 const run = {
-  agent_id: t.text,
-  agent_version: t.integer,
-  model: t.text,
-  status: t.oneOf(runStatuses),
-  input: Input,
-  output: t.orNull(t.text),
-  output_json: t.anything,
-  required_action: t.orNull(RequiredAction),
-  usage: Usage,
-  error: t.orNull(RunError),
-  thread_id: t.orNull(t.text),
-  session_id: t.orNull(t.text),
-  user_id: t.orNull(t.text),
-  file_ids: t.list(t.text),
-  budget: t.orNull(Budget),
-  trace_id: t.orNull(t.text),
-  parent_run_id: t.orNull(t.text),
-  forked_from: t.orNull(ForkedFrom),
-  replay_of: t.orNull(t.text),
-  origin: t.oneOf(runTriggers),
-  replay: t.orNull(Replay),
-  queue_position: t.orNull(t.integer),
-  attempt: t.integer,
-  started_at: t.orNull(t.time),
-  ended_at: t.orNull(t.time),
-  timing: t.orNull(Timing),
-  expires_at: t.orNull(t.time),
+  agent_id: AgentId,
+  agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  model: ModelName,
+  status: t.about(
+    "The status: `requires_action` waits for an answer; `completed`, `failed` and `cancelled` are final.",
+    t.oneOf(runStatuses),
+  ),
+  input: t.about("What the run was asked.", Input),
+  output: t.about("The answer; for a failed run, the text up to the failure.", t.orNull(t.text)),
+  output_json: t.about("The output as JSON, where the agent has an `output_schema`.", t.anything),
+  required_action: t.about("What the run waits for; null while it waits for nothing.", t.orNull(RequiredAction)),
+  usage: t.about("What it used.", Usage),
+  error: t.about("Why the run failed; null where it did not.", t.orNull(RunError)),
+  thread_id: t.about("The thread in which the run takes place; null: none.", t.orNull(t.text)),
+  session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
+  user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
+  file_ids: t.about("Files that the run was given.", t.list(t.text)),
+  budget: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
+  trace_id: t.about("The run's trace; null where there is none.", t.orNull(t.text)),
+  parent_run_id: t.about("The run whose call of an agent started this one; null for others.", t.orNull(t.text)),
+  forked_from: t.about("The run and the step that this run was forked from; null for others.", t.orNull(ForkedFrom)),
+  replay_of: t.about("The run that was replayed; null for others.", t.orNull(t.text)),
+  origin: t.about("What started the run.", t.oneOf(runTriggers)),
+  replay: t.about("How the replay went; null for other runs.", t.orNull(Replay)),
+  queue_position: t.about("Its place in the queue, from 1; null when it is in none.", t.orNull(t.integer)),
+  attempt: t.about("How often the server has started to process the run, from 1.", t.integer),
+  started_at: t.about("When it began; null while it has not.", t.orNull(t.time)),
+  ended_at: EndedAt,
+  timing: t.about("How its time was spent; null if its trace was deleted before this was recorded.", t.orNull(Timing)),
+  expires_at: t.about("When the run times out; null while no timeout applies.", t.orNull(t.time)),
 };
 
-export const Run = resource("Run", "run", { ...run, messages: t.list(Message), tool_calls: t.list(ToolCall) });
-export type Run = Told<Static<typeof Run>, RunObject>;
+export const Run = resource("Run", "run", {
+  ...run,
+  messages: t.about("The messages, in order.", t.list(Message)),
+  tool_calls: t.about("The tool calls, in their order.", t.list(ToolCall)),
+});
+export type Run = Static<typeof Run>;
 
 /** A run with fields left out on request. */
 export const RunExcerpt = resource("RunExcerpt", "run", {
   ...run,
-  messages: t.optional(t.list(Message)),
-  tool_calls: t.optional(t.list(ToolCall)),
+  status: t.about("Its status.", run.status),
+  output: t.about("The result; null where there is none.", run.output),
+  error: t.about("What went wrong; null where nothing did.", run.error),
+  attempt: t.about("The number of the attempt, from 1.", run.attempt),
+  expires_at: t.about("When it expires; null: never.", run.expires_at),
+  messages: t.about("The messages, in order.", t.optional(t.list(Message))),
+  tool_calls: t.about("The tool calls.", t.optional(t.list(ToolCall))),
 });
 
 /** Messages and tool calls are included on request only. */
 export const RunListItem = resource("RunListItem", "run", {
   ...run,
-  last_calls: t.list(t.oneOf(stripTypes)),
-  messages: t.optional(t.list(Message)),
-  tool_calls: t.optional(t.list(ToolCall)),
+  last_calls: t.about("The kinds of its newest 15 calls, in order.", t.list(t.oneOf(stripTypes))),
+  messages: t.about("The messages, in order.", t.optional(t.list(Message))),
+  tool_calls: t.about("The tool calls, in their order.", t.optional(t.list(ToolCall))),
 });
-export type RunListItem = Told<Static<typeof RunListItem>, RunSummary>;
+export type RunListItem = Static<typeof RunListItem>;
 
 /** A run, alone or as a list item. */
 export type AnyRun = Omit<RunListItem, "last_calls"> & Partial<Pick<RunListItem, "last_calls">>;

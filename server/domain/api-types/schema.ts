@@ -1,7 +1,18 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { environments, type Scope } from "../scope.ts";
+import type { Scope } from "../scope.ts";
 import { timestamp } from "../time.ts";
+import {
+  CreatedAt,
+  Environment,
+  ErrorCode,
+  ErrorMessage,
+  HasMore,
+  Id,
+  Metadata,
+  objectOf,
+  ProjectId,
+} from "./fields.ts";
 
 /** Keywords that apply to imported data only, and those that repeat a constant. */
 const bounds = /^(pattern|patternProperties|additionalProperties|maxLength|maxItems|minimum|maximum)$/;
@@ -17,31 +28,30 @@ export function told<T>(fields: T): T {
   return open as T;
 }
 
-/** Checks API types: the value that the domain makes must fit, without extra fields. */
-export type Told<Wire, _Made extends Wire & { [Field in Exclude<keyof _Made, keyof Wire>]: never }> = Wire;
-
 /** Fields of every response; list items have none of them. */
-export const envelope = { request_id: t.optional(t.text) };
+export const envelope = {
+  request_id: t.about("The request's id, as in the header `X-Request-Id`.", t.optional(t.text)),
+};
 
 /** Adds the common fields of resources. Resources stay open, because fields may be added at any time. */
-export const resource = <const K extends string, F extends TProperties, M extends TSchema = typeof t.text>(
+export const resource = <const K extends string, F extends TProperties, M extends TSchema = typeof Metadata>(
   component: string,
   kind: K,
   fields: F,
-  ofMetadata: M = t.text as TSchema as M,
+  metadata: M = Metadata as TSchema as M,
 ) =>
   t.named(
     component,
     t.object({
-      id: t.text,
-      object: t.word(kind),
+      id: Id,
+      object: objectOf(kind),
       ...fields,
-      metadata: t.map(ofMetadata),
-      created_at: t.time,
-      project_id: t.text,
-      environment: t.oneOf(environments),
+      metadata,
+      created_at: CreatedAt,
+      project_id: ProjectId,
+      environment: Environment,
       /** For list items: names of the shortened fields. */
-      truncated: t.optional(t.list(t.text)),
+      truncated: t.about("The names of fields that are cut short.", t.optional(t.list(t.text))),
       ...envelope,
     }),
   );
@@ -76,19 +86,28 @@ export const listOf = <T extends TSchema>(item: T) =>
   t.named(
     `${String(item.component).replace(/ListItem$/, "")}List`,
     t.object({
-      object: t.word("list"),
-      data: t.list(item),
-      has_more: t.boolean,
-      first_id: t.orNull(t.text),
-      last_id: t.orNull(t.text),
+      object: objectOf("list"),
+      data: t.about("The items of this page.", t.list(item)),
+      has_more: HasMore,
+      first_id: t.about("The first item's id, for `ending_before`; null on an empty page.", t.orNull(t.text)),
+      last_id: t.about("The last item's id, for `starting_after`; null on an empty page.", t.orNull(t.text)),
       ...envelope,
     }),
   );
 
 export type List<T> = Omit<Static<ReturnType<typeof listOf>>, "data"> & { data: T[] };
 
-export const Deleted = t.named("Deleted", t.object({ id: t.text, object: t.text, deleted: t.word(true), ...envelope }));
+export const Deleted = t.named(
+  "Deleted",
+  t.object({
+    id: t.about("The id of the deleted object.", t.text),
+    object: t.about("What was deleted.", t.text),
+    deleted: t.about("Always true.", t.word(true)),
+    ...envelope,
+  }),
+);
 export type Deleted = Static<typeof Deleted>;
 
 /** An error with a code for programs and a message for people. */
-export const CodedError = t.named("Failure", t.object({ code: t.text, message: t.text }));
+export const CodedError = t.named("Failure", t.object({ code: ErrorCode, message: ErrorMessage }));
+export const ErrorOrNull = t.about("What went wrong; null where nothing did.", t.orNull(CodedError));

@@ -1,27 +1,36 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { environments } from "../scope.ts";
 import { scoreSources } from "./enums.ts";
+import { CreatedAt, Environment, Id, objectOf, ProjectId, RunId, UpdatedAt } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 /** A rating of a run. */
 export const Score = t.named(
   "Score",
   t.object({
-    id: t.text,
-    object: t.word("score"),
-    run_id: t.text,
-    agent_id: t.text,
-    thread_id: t.orNull(t.text),
-    name: t.text,
-    value: t.number,
-    comment: t.orNull(t.text),
-    source: t.oneOf(scoreSources),
-    author_id: t.orNull(t.text),
-    created_at: t.time,
-    updated_at: t.time,
-    project_id: t.text,
-    environment: t.oneOf(environments),
+    id: Id,
+    object: objectOf("score"),
+    run_id: RunId,
+    agent_id: t.about("The agent of the run.", t.text),
+    thread_id: t.about("The thread of the run; null: none.", t.orNull(t.text)),
+    name: t.about(
+      "What is scored. People who chat give `feedback`, from 0, which is bad, to 1, which is good.",
+      t.text,
+    ),
+    value: t.about("How good it is, on a scale of your own.", t.number),
+    comment: t.about("The comment; null: none.", t.orNull(t.text)),
+    source: t.about(
+      "Whether it was given with a client token, with an API key or at the dashboard.",
+      t.oneOf(scoreSources),
+    ),
+    author_id: t.about(
+      "Who gave it: the `user_id` of a client token, or a person at the dashboard. Null: an API key, or no particular person.",
+      t.orNull(t.text),
+    ),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    project_id: ProjectId,
+    environment: Environment,
     ...envelope,
   }),
 );

@@ -2,19 +2,20 @@ import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { runStatuses } from "../run-state.ts";
 import { searchTypes } from "./enums.ts";
+import { CreatedAt, Id, objectOf } from "./fields.ts";
 
 /** A resource that contains the words of a search. */
 export const SearchResult = t.named(
   "SearchResult",
   t.object({
-    object: t.word("search_result"),
-    type: t.oneOf(searchTypes),
-    id: t.text,
-    title: t.text,
-    snippet: t.optional(t.text),
-    agent_id: t.optional(t.text),
-    status: t.optional(t.oneOf(runStatuses)),
-    created_at: t.time,
+    object: objectOf("search_result"),
+    type: t.about("Its type.", t.oneOf(searchTypes)),
+    id: Id,
+    title: t.about("Its name; of a run, the beginning of its input.", t.text),
+    snippet: t.about("The text around the words; absent if an id was searched for.", t.optional(t.text)),
+    agent_id: t.about("The agent of a run.", t.optional(t.text)),
+    status: t.about("The status of a run.", t.optional(t.oneOf(runStatuses))),
+    created_at: CreatedAt,
   }),
 );
 export type SearchResult = Static<typeof SearchResult>;

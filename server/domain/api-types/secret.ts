@@ -1,6 +1,6 @@
 import type { Static } from "@sinclair/typebox";
-import * as t from "../../lib/schema.ts";
+import { Name, UpdatedAt } from "./fields.ts";
 import { resource } from "./schema.ts";
 
-export const Secret = resource("Secret", "secret", { name: t.text, updated_at: t.time });
+export const Secret = resource("Secret", "secret", { name: Name, updated_at: UpdatedAt });
 export type Secret = Static<typeof Secret>;

@@ -1,24 +1,37 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { threadStatuses } from "./enums.ts";
+import { MimeType, UpdatedAt } from "./fields.ts";
 import { message } from "./run.ts";
 import { envelope, resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
-  title: t.orNull(t.text),
-  user_id: t.orNull(t.text),
-  session_id: t.orNull(t.text),
-  status: t.oneOf(threadStatuses),
-  message_count: t.integer,
-  last_run_id: t.orNull(t.text),
-  updated_at: t.time,
+  title: t.about("The thread's title; null: none.", t.orNull(t.text)),
+  user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
+  session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
+  status: t.about("Its status.", t.oneOf(threadStatuses)),
+  message_count: t.about("How many messages it has.", t.integer),
+  last_run_id: t.about("Its newest run; null where it has none.", t.orNull(t.text)),
+  updated_at: UpdatedAt,
 });
 export type Thread = Static<typeof Thread>;
 
-const MessageFile = t.named("MessageFile", t.object({ file_id: t.text, filename: t.text, mime_type: t.text }));
+const MessageFile = t.named(
+  "MessageFile",
+  t.object({
+    file_id: t.about("The file.", t.text),
+    filename: t.about("The file's name.", t.text),
+    mime_type: MimeType,
+  }),
+);
 
 export const ThreadMessage = t.named(
   "ThreadMessage",
-  t.object({ ...message, files: t.optional(t.list(MessageFile)), run_id: t.orNull(t.text), ...envelope }),
+  t.object({
+    ...message,
+    files: t.about("The documents that came with it; absent where none did.", t.optional(t.list(MessageFile))),
+    run_id: t.about("The run in which it was said; null where it was said elsewhere.", t.orNull(t.text)),
+    ...envelope,
+  }),
 );
 export type ThreadMessage = Static<typeof ThreadMessage>;

@@ -1,14 +1,15 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import type { FinishReason, ModelRequest } from "../model-call.ts";
-import { Decider, DocumentFacts, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
+import { Decider, DocumentFacts, decisions, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
 import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
 import { stepTypes } from "../step-kinds.ts";
 import type { TraceStep as Step } from "../trace.ts";
 import { changes } from "./enums.ts";
+import { AgentId, At, Attempt, Duration, EndedAt, Id, Name, objectOf, RunId, StepIndex } from "./fields.ts";
 import { ForkedFrom, Usage } from "./run.ts";
-import { CodedError, envelope, resource, type Told, told } from "./schema.ts";
+import { CodedError, envelope, resource, told } from "./schema.ts";
 
 const { usage: counted, ...cost } = told(ModelSpend.properties);
 const StepUsage = t.named("StepUsage", t.object({ ...counted.properties, ...cost }));
@@ -16,110 +17,167 @@ const StepUsage = t.named("StepUsage", t.object({ ...counted.properties, ...cost
 export const TraceStep = t.named(
   "TraceStep",
   t.object({
-    id: t.text,
-    object: t.word("trace_step"),
-    step_index: t.integer,
-    turn_index: t.integer,
-    parent_id: t.orNull(t.text),
-    type: t.oneOf(stepTypes),
-    name: t.text,
-    status: t.withType<Step["status"]>(t.text),
-    attempt: t.integer,
-    started_at: t.time,
-    ended_at: t.orNull(t.time),
-    latency_ms: t.orNull(t.integer),
-    time_to_first_token_ms: t.orNull(t.integer),
-    input: t.anything,
-    output: t.anything,
-    reasoning: t.orNull(t.text),
-    error: t.orNull(CodedError),
-    usage: t.orNull(StepUsage),
-    finish_reason: t.orNull(t.withType<FinishReason>(t.text)),
-    model: t.orNull(t.text),
-    tool_call_id: t.orNull(t.text),
-    tool_type: t.orNull(t.text),
-    input_hash: t.orNull(t.text),
-    replayed: t.boolean,
-    subagent: t.orNull(t.object({ run_id: t.text, agent_id: t.text })),
-    approval: t.orNull(
-      t.object({
-        decision: t.oneOf(["approve", "reject"]),
-        reason: t.orNull(t.text),
-        edited: t.boolean,
-        at: t.time,
-        by: t.orNull(told(Decider)),
-      }),
+    id: Id,
+    object: objectOf("trace_step"),
+    step_index: StepIndex,
+    turn_index: t.about("The model call that the step belongs to, from 0.", t.integer),
+    parent_id: t.about("The parent step; null for steps of the run itself.", t.orNull(t.text)),
+    type: t.about("Its type.", t.oneOf(stepTypes)),
+    name: t.about("What was called.", t.text),
+    status: t.about("Its status.", t.withType<Step["status"]>(t.text)),
+    attempt: Attempt,
+    started_at: t.about("When the step began.", t.time),
+    ended_at: EndedAt,
+    latency_ms: t.about("How long it took, in milliseconds; null while that is not known.", t.orNull(t.integer)),
+    time_to_first_token_ms: t.about(
+      "Time to the first token, in milliseconds; null if there is none.",
+      t.orNull(t.integer),
     ),
-    retries: t.list(
-      t.object({
-        attempt: t.integer,
-        at: t.time,
-        reason: t.orNull(CodedError),
-        delay_ms: t.integer,
-        usage: t.orNull(StepUsage),
-      }),
+    input: t.about("The input of the step.", t.anything),
+    output: t.about("The result of the step.", t.anything),
+    reasoning: t.about("The model's reasoning; null if it reports none.", t.orNull(t.text)),
+    error: t.about("What went wrong in the step; null where nothing did.", t.orNull(CodedError)),
+    usage: t.about("What the step used; null where that is not known.", t.orNull(StepUsage)),
+    finish_reason: t.about(
+      "Why the model stopped; null if it did not say.",
+      t.orNull(t.withType<FinishReason>(t.text)),
     ),
-    raw: t.optional(t.list(t.withType<JournalEntry>(t.anyObject))),
-    files: t.optional(t.list(told(FileFacts))),
-    run_id: t.optional(t.text),
-    prompt: t.optional(t.orNull(t.withType<ModelRequest>(t.anyObject))),
+    model: t.about("The model that was asked; null for other steps.", t.orNull(t.text)),
+    tool_call_id: t.about("The tool call; null where there is none.", t.orNull(t.text)),
+    tool_type: t.about(
+      "Of the tool that was called, such as `http`, `client` and `agent`; null where there is none.",
+      t.orNull(t.text),
+    ),
+    input_hash: t.about("SHA-256 of the prompt; null for steps that are no model call.", t.orNull(t.text)),
+    replayed: t.about("Whether the step was taken from a record.", t.boolean),
+    subagent: t.about(
+      "The run that this step started; null for other steps.",
+      t.orNull(t.object({ run_id: RunId, agent_id: AgentId })),
+    ),
+    approval: t.about(
+      "The decision of a person; null if no approval was needed.",
+      t.orNull(
+        t.object({
+          decision: t.about("What was decided.", t.oneOf(decisions)),
+          reason: t.about("Why.", t.orNull(t.text)),
+          edited: t.about("Whether the arguments were changed.", t.boolean),
+          at: At,
+          by: t.about("Who decided; null where it is not known.", t.orNull(told(Decider))),
+        }),
+      ),
+    ),
+    retries: t.about(
+      "Earlier attempts, and why they failed.",
+      t.list(
+        t.object({
+          attempt: Attempt,
+          at: At,
+          reason: t.about("Why.", t.orNull(CodedError)),
+          delay_ms: t.about("How long the server waited before this attempt.", t.integer),
+          usage: t.about("What it used.", t.orNull(StepUsage)),
+        }),
+      ),
+    ),
+    raw: t.about(
+      "The run's journal as it is kept, with `include=raw`.",
+      t.optional(t.list(t.withType<JournalEntry>(t.anyObject))),
+    ),
+    files: t.about("Files that the step made.", t.optional(t.list(told(FileFacts)))),
+    run_id: t.about("The run of the step, with `include=subagents`.", t.optional(t.text)),
+    prompt: t.about(
+      "The whole prompt, with `include=prompt`; null if it cannot be rebuilt.",
+      t.optional(t.orNull(t.withType<ModelRequest>(t.anyObject))),
+    ),
   }),
 );
-export type TraceStep = Told<Static<typeof TraceStep>, Step>;
+export type TraceStep = Static<typeof TraceStep>;
 
 const trace = {
-  run_id: t.text,
-  agent_id: t.text,
-  agent_version: t.integer,
-  status: t.oneOf(runStatuses),
-  started_at: t.time,
-  ended_at: t.orNull(t.time),
-  duration_ms: t.integer,
-  usage: Usage,
-  origin: t.oneOf(runTriggers),
-  forked_from: t.orNull(ForkedFrom),
-  replay_of: t.orNull(t.text),
-  imported: t.boolean,
+  run_id: RunId,
+  agent_id: AgentId,
+  agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
+  status: t.about("Its status.", t.oneOf(runStatuses)),
+  started_at: t.about("When the run began.", t.time),
+  ended_at: EndedAt,
+  duration_ms: Duration,
+  usage: t.about("What it used.", Usage),
+  origin: t.about("What started the run.", t.oneOf(runTriggers)),
+  forked_from: t.about("The run and the step that this run was forked from; null for others.", t.orNull(ForkedFrom)),
+  replay_of: t.about("The run that was replayed; null for others.", t.orNull(t.text)),
+  imported: t.about("Whether the run was imported.", t.boolean),
 };
 
-export const TraceSummary = resource("TraceSummary", "trace", { ...trace, steps_count: t.integer });
+export const TraceSummary = resource("TraceSummary", "trace", {
+  ...trace,
+  steps_count: t.about("How many steps there are.", t.integer),
+});
 export type TraceSummary = Static<typeof TraceSummary>;
 
 export const Trace = resource("Trace", "trace", {
   ...trace,
-  recoveries: t.list(t.object({ attempt: t.integer, at: t.time, step_index: t.orNull(t.integer) })),
-  history_messages: t.integer,
-  documents: t.list(told(DocumentFacts)),
-  steps: t.list(TraceStep),
-  steps_has_more: t.boolean,
-  agent: t.optional(t.orNull(t.anyObject)),
-  raw: t.optional(t.list(t.anyObject)),
+  recoveries: t.about(
+    "Restarts of the server in which the run went on.",
+    t.list(
+      t.object({
+        attempt: Attempt,
+        at: At,
+        step_index: t.about("The step's number in the run, from 0.", t.orNull(t.integer)),
+      }),
+    ),
+  ),
+  history_messages: t.about("How many messages of the thread the run was given.", t.integer),
+  documents: t.about("Files that the model was given with the input.", t.list(told(DocumentFacts))),
+  steps: t.about("The steps, in their order.", t.list(TraceStep)),
+  steps_has_more: t.about("Whether there are steps beyond these.", t.boolean),
+  agent: t.about("The agent as the run pinned it, with `include=raw`.", t.optional(t.orNull(t.anyObject))),
+  raw: t.about("The run's journal as it is kept, with `include=raw`.", t.optional(t.list(t.anyObject))),
 });
 export type Trace = Static<typeof Trace>;
 
 /** OTLP/JSON of OpenTelemetry, with `format=otlp`. */
-export const OtlpTrace = t.named("OtlpTrace", t.object({ resourceSpans: t.list(t.anything) }));
+export const OtlpTrace = t.named(
+  "OtlpTrace",
+  t.object({ resourceSpans: t.about("The trace as OpenTelemetry has it.", t.list(t.anything)) }),
+);
 
 /** Numbers of equal and different steps of two runs. */
 export const DiffCounts = t.named(
   "DiffCounts",
-  t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer }),
+  t.object({
+    equal: t.about("How many are equal.", t.integer),
+    changed: t.about("How many steps differ.", t.integer),
+    only_a: t.about("How many steps only run `a` has.", t.integer),
+    only_b: t.about("How many steps only run `b` has.", t.integer),
+  }),
 );
 
-const ofBoth = <T extends TSchema>(schema: T) => t.object({ a: schema, b: schema });
+const ofBoth = <T extends TSchema>(schema: T) =>
+  t.object({ a: t.about("On the side of run `a`.", schema), b: t.about("On the side of run `b`.", schema) });
 
 export const DiffStep = t.named(
   "DiffStep",
   t.object({
-    index: t.integer,
-    a_step_index: t.orNull(t.integer),
-    b_step_index: t.orNull(t.integer),
-    type: t.oneOf(stepTypes),
-    name: t.text,
-    change: t.oneOf(changes),
-    differences: t.list(t.named("DiffValue", t.object({ path: t.text, a: t.anything, b: t.anything }))),
-    latency_ms: t.named("DiffLatency", ofBoth(t.orNull(t.integer))),
-    cost_usd: t.named("DiffCost", ofBoth(t.orNull(t.number))),
+    index: t.about("Its place, from 0.", t.integer),
+    a_step_index: t.about("The step's place in run `a`; null where that run has none.", t.orNull(t.integer)),
+    b_step_index: t.about("The step's place in run `b`; null where that run has none.", t.orNull(t.integer)),
+    type: t.about("Its type.", t.oneOf(stepTypes)),
+    name: Name,
+    change: t.about("How the step differs between the two runs.", t.oneOf(changes)),
+    differences: t.about(
+      "Each value that differs.",
+      t.list(
+        t.named(
+          "DiffValue",
+          t.object({
+            path: t.about("Where the value is.", t.text),
+            a: t.about("The value in run `a`; absent where it has none.", t.anything),
+            b: t.about("The value in run `b`; absent where it has none.", t.anything),
+          }),
+        ),
+      ),
+    ),
+    latency_ms: t.about("How long it took, in milliseconds.", t.named("DiffLatency", ofBoth(t.orNull(t.integer)))),
+    cost_usd: t.about("What it cost in US dollars.", t.named("DiffCost", ofBoth(t.orNull(t.number)))),
   }),
 );
 export type DiffStep = Static<typeof DiffStep>;
@@ -127,15 +185,25 @@ export type DiffStep = Static<typeof DiffStep>;
 export const Diff = t.named(
   "Diff",
   t.object({
-    object: t.word("diff"),
-    a: t.text,
-    b: t.text,
-    changes: DiffCounts,
-    steps: t.list(DiffStep),
-    steps_has_more: t.boolean,
-    usage: ofBoth(Usage),
-    duration_ms: t.named("DiffDuration", ofBoth(t.integer)),
-    delta: t.object({ cost_usd: t.orNull(t.number), total_tokens: t.orNull(t.integer), duration_ms: t.integer }),
+    object: objectOf("diff"),
+    a: t.about("The first run.", t.text),
+    b: t.about("The second run.", t.text),
+    changes: t.about("How many steps there are of each kind of change.", DiffCounts),
+    steps: t.about("The steps of both runs, side by side.", t.list(DiffStep)),
+    steps_has_more: t.about("Whether there are steps beyond these.", t.boolean),
+    usage: t.about("What it used.", ofBoth(Usage)),
+    duration_ms: t.about("How long it took, in milliseconds.", t.named("DiffDuration", ofBoth(t.integer))),
+    delta: t.about(
+      "How run `b` differs from run `a`: b − a.",
+      t.object({
+        cost_usd: t.about("The difference in cost; null where one is not known.", t.orNull(t.number)),
+        total_tokens: t.about(
+          "Tokens of prompts and answers together; null where they are not known.",
+          t.orNull(t.integer),
+        ),
+        duration_ms: Duration,
+      }),
+    ),
     ...envelope,
   }),
 );

@@ -1,98 +1,139 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import { environments } from "../scope.ts";
-import { analyticsGroupings, usageGroupings } from "./enums.ts";
+import { analyticsGroupings, buckets, usageGroupings } from "./enums.ts";
+import { Environment, HasMore, objectOf, ProjectId } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
 const used = {
-  runs: t.named(
-    "UsageRuns",
-    t.object({ started: t.integer, completed: t.integer, failed: t.integer, cancelled: t.integer }),
+  runs: t.about(
+    "How many runs there were.",
+    t.named(
+      "UsageRuns",
+      t.object({
+        started: t.about("How many began.", t.integer),
+        completed: t.about("How many completed.", t.integer),
+        failed: t.about("How many failed.", t.integer),
+        cancelled: t.about("How many were cancelled.", t.integer),
+      }),
+    ),
   ),
-  worked_ms: t.named("UsageDurations", t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer) })),
-  model_calls: t.integer,
-  tool_calls: t.integer,
-  input_tokens: t.integer,
-  output_tokens: t.integer,
-  total_tokens: t.integer,
-  cached_input_tokens: t.integer,
-  reasoning_tokens: t.integer,
-  cost_usd: t.number,
-  unknown_cost_calls: t.integer,
-  unknown_token_calls: t.integer,
-  estimated_calls: t.integer,
+  worked_ms: t.about(
+    "How long runs were in progress, in milliseconds.",
+    t.named(
+      "UsageDurations",
+      t.object({
+        p50: t.about("The median duration; null if there are no runs.", t.orNull(t.integer)),
+        p95: t.about("The 95th percentile of durations; null if there are no runs.", t.orNull(t.integer)),
+      }),
+    ),
+  ),
+  model_calls: t.about("How many model calls were made.", t.integer),
+  tool_calls: t.about("The tool calls.", t.integer),
+  input_tokens: t.about("Tokens of the prompts.", t.integer),
+  output_tokens: t.about("Tokens of the answers.", t.integer),
+  total_tokens: t.about("Tokens of prompts and answers together.", t.integer),
+  cached_input_tokens: t.about("Prompt tokens that the provider read from its cache.", t.integer),
+  reasoning_tokens: t.about("Reasoning tokens.", t.integer),
+  cost_usd: t.about("What it cost in US dollars.", t.number),
+  unknown_cost_calls: t.about("How many model calls have a cost that is not fully known.", t.integer),
+  unknown_token_calls: t.about("How many model calls have token counts that are not fully known.", t.integer),
+  estimated_calls: t.about("How many model calls have numbers that were estimated.", t.integer),
 };
 
 /** Usage of runs by day, agent or model. */
 export const UsageReport = t.named(
   "UsageReport",
   t.object({
-    object: t.word("list"),
-    data: t.list(
-      t.named(
-        "UsageGroup",
-        t.object({
-          object: t.word("usage"),
-          ...used,
-          day: t.optional(t.text),
-          agent_id: t.optional(t.text),
-          model: t.optional(t.text),
-        }),
+    object: objectOf("list"),
+    data: t.about(
+      "The items of this page.",
+      t.list(
+        t.named(
+          "UsageGroup",
+          t.object({
+            object: objectOf("usage"),
+            ...used,
+            day: t.about("The day in UTC, when grouped by day.", t.optional(t.text)),
+            agent_id: t.about("The agent, when grouped by agent.", t.optional(t.text)),
+            model: t.about("The model, when grouped by model.", t.optional(t.text)),
+          }),
+        ),
       ),
     ),
-    has_more: t.boolean,
-    totals: t.named("UsageTotals", t.object(used)),
-    from: t.text,
-    to: t.text,
-    group_by: t.oneOf(usageGroupings),
-    project_id: t.text,
-    environment: t.oneOf(environments),
+    has_more: HasMore,
+    totals: t.about("The sum of all groups.", t.named("UsageTotals", t.object(used))),
+    from: t.about("The first day.", t.text),
+    to: t.about("The last day.", t.text),
+    group_by: t.about("What the usage is grouped by.", t.oneOf(usageGroupings)),
+    project_id: ProjectId,
+    environment: Environment,
     ...envelope,
   }),
 );
 export type UsageReport = Static<typeof UsageReport>;
 
 const counted = {
-  count: t.integer,
-  completed: t.integer,
-  failed: t.integer,
-  cancelled: t.integer,
-  input_tokens: t.integer,
-  output_tokens: t.integer,
-  cost_usd: t.number,
-  average_ms: t.orNull(t.integer),
+  count: t.about(
+    "How many: runs; of `tool` calls, of `first_token` model calls, of `webhook` deliveries, of `schedule` times.",
+    t.integer,
+  ),
+  completed: t.about("How many succeeded.", t.integer),
+  failed: t.about("How many failed.", t.integer),
+  cancelled: t.about("How many were cancelled, or skipped by a schedule.", t.integer),
+  input_tokens: t.about("Tokens of the prompts.", t.integer),
+  output_tokens: t.about("Tokens of the answers.", t.integer),
+  cost_usd: t.about("What models cost, in USD, as far as it is known.", t.number),
+  average_ms: t.about("How long each took, in milliseconds; null where that is not known.", t.orNull(t.integer)),
 };
 
 /** Time series about runs. */
 export const AnalyticsReport = t.named(
   "AnalyticsReport",
   t.object({
-    object: t.word("list"),
-    data: t.list(
-      t.named(
-        "AnalyticsSeries",
-        t.object({
-          object: t.word("analytics_series"),
-          name: t.text,
-          ...counted,
-          points: t.list(t.named("AnalyticsPoint", t.object({ at: t.time, ...counted }))),
-        }),
+    object: objectOf("list"),
+    data: t.about(
+      "The series, those with the highest cost or count first; for durations, the shortest first.",
+      t.list(
+        t.named(
+          "AnalyticsSeries",
+          t.object({
+            object: objectOf("analytics_series"),
+            name: t.about(
+              "The model, the tool, the code, or the id; of durations the shortest of their range, in milliseconds. Empty: others.",
+              t.text,
+            ),
+            ...counted,
+            points: t.about(
+              "The buckets that are not empty.",
+              t.list(
+                t.named("AnalyticsPoint", t.object({ at: t.about("When the bucket begins.", t.time), ...counted })),
+              ),
+            ),
+          }),
+        ),
       ),
     ),
-    has_more: t.boolean,
-    totals: t.named("AnalyticsTotals", t.object(counted)),
-    percentiles: t.optional(
-      t.named(
-        "AnalyticsPercentiles",
-        t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer), p99: t.orNull(t.integer) }),
+    has_more: HasMore,
+    totals: t.about("The sum of all series.", t.named("AnalyticsTotals", t.object(counted))),
+    percentiles: t.about(
+      "For `duration` and `first_token`: the 50th, 95th and 99th percentiles.",
+      t.optional(
+        t.named(
+          "AnalyticsPercentiles",
+          t.object({
+            p50: t.about("In milliseconds; null if there are none.", t.orNull(t.integer)),
+            p95: t.about("In milliseconds; null if there are none.", t.orNull(t.integer)),
+            p99: t.about("In milliseconds; null if there are none.", t.orNull(t.integer)),
+          }),
+        ),
       ),
     ),
-    from: t.time,
-    to: t.time,
-    bucket: t.oneOf(["hour", "day"]),
-    group_by: t.oneOf(analyticsGroupings),
-    project_id: t.text,
-    environment: t.oneOf(environments),
+    from: t.about("When the first bucket begins.", t.time),
+    to: t.about("When the last bucket ends.", t.time),
+    bucket: t.about("The length of a bucket.", t.oneOf(buckets)),
+    group_by: t.about("What the series are grouped by.", t.oneOf(analyticsGroupings)),
+    project_id: ProjectId,
+    environment: Environment,
     ...envelope,
   }),
 );

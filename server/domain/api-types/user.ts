@@ -7,21 +7,24 @@ import { resource } from "./schema.ts";
 const Erased = t.named(
   "ErasedCounts",
   t.object({
-    runs: t.integer,
-    threads: t.integer,
-    memory_entries: t.integer,
-    memory_keys: t.integer,
-    files: t.integer,
-    schedules: t.integer,
+    runs: t.about("Runs, with their traces, messages and deliveries to webhooks.", t.integer),
+    threads: t.about("Conversations, with the names that clients gave them.", t.integer),
+    memory_entries: t.about("Texts and files in stores of scope `user`, and of the user's sessions.", t.integer),
+    memory_keys: t.about("Keys in such stores.", t.integer),
+    files: t.about("What tools made in the runs, and documents that no other user's runs were given.", t.integer),
+    schedules: t.about("Schedules whose runs were for the user.", t.integer),
   }),
 );
 
 /** A request to delete everything of one user. */
 export const Erasure = resource("Erasure", "erasure", {
-  status: t.oneOf(erasureStatuses),
-  user_id: t.orNull(t.text),
-  deleted: Erased,
-  completed_at: t.orNull(t.time),
+  status: t.about("Whether it is still in progress.", t.oneOf(erasureStatuses)),
+  user_id: t.about(
+    "The user whose data is erased; null once it is done, so that nothing identifies the user.",
+    t.orNull(t.text),
+  ),
+  deleted: t.about("How many of each kind were deleted.", Erased),
+  completed_at: t.about("When it was completed; null while it is in progress.", t.orNull(t.time)),
 });
 export type Erasure = Static<typeof Erasure>;
 export type Erased = Erasure["deleted"];

@@ -1,4 +1,4 @@
-import type { RequiredCall } from "../../domain/run-event.ts";
+import { decisions, type RequiredCall } from "../../domain/run-event.ts";
 import { toSafeString } from "../../lib/safe-string.ts";
 import type { SubmitToolOutputs } from "../../runs/schema.ts";
 import type { Params } from "./protocol.ts";
@@ -13,7 +13,7 @@ const texts = {
 const decision = {
   type: "object",
   properties: {
-    decision: { type: "string", title: "Decision", enum: ["approve", "reject"] },
+    decision: { type: "string", title: "Decision", enum: decisions },
     reason: { type: "string", title: "Reason", description: "The agent reads it." },
   },
   required: ["decision"],

@@ -1,3 +1,4 @@
+import { permissions } from "../../domain/scope.ts";
 import { closesConnection, toAppError } from "../../http/errors.ts";
 import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readJsonBody } from "../../http/json-body.ts";
@@ -210,7 +211,7 @@ export const resourceMetadata = (publicUrl: string, address: string) => ({
   resource: `${publicUrl}${address}`,
   resource_name: "runnel",
   bearer_methods_supported: ["header"],
-  scopes_supported: ["read", "run", "admin"],
+  scopes_supported: permissions,
   resource_documentation: `${publicUrl}/docs/connect/mcp`,
 });
 

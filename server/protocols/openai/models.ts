@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import { nameOf } from "../../domain/scope.ts";
+import { nameOf, permissions } from "../../domain/scope.ts";
 import { agentConditions } from "../../http/auth.ts";
 import type { Page } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -115,7 +115,7 @@ const firstPage: Page = {
 
 /** Throws if a key may neither read nor run. A client token always sees its own agent. */
 function requireUse({ scopes, token }: Principal): void {
-  if (!token && !(["read", "run", "admin"] as const).some((scope) => scopes.has(scope)))
+  if (!token && !permissions.some((scope) => scopes.has(scope)))
     throw new AppError("insufficient_scope", 'This needs the scope "read".');
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { contextStrategies, type MemoryPolicy, type PinnedStore } from "../../domain/agent-snapshot.ts";
+import { contextStrategies, type MemoryPolicy, memoryAccesses, type PinnedStore } from "../../domain/agent-snapshot.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
@@ -7,20 +7,26 @@ import { completeRerank } from "../../domain/retrieval.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { HistoryInput, idOf, passageChoices, RerankInput } from "../../http/schemas.ts";
 import { requireValue } from "../../lib/require-value.ts";
-import { named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
+import { about, named, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const MemoryStore = named(
   "MemoryPolicyStoreInput",
   partly(
-    { memory_id: idOf("memory") },
+    { memory_id: about("The memory store.", idOf("memory")) },
     {
-      access: oneOf(["read", "read_write"] as const),
-      auto_retrieve: Type.Boolean(),
-      top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
-      score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
-      rerank: orNull(RerankInput),
+      access: about("Whether runs may only read the store, or write to it too.", oneOf(memoryAccesses)),
+      auto_retrieve: about(
+        "Whether the store is searched with the input before the first model call. Default: true, for keys false.",
+        Type.Boolean(),
+      ),
+      top_k: about("How many passages are found at most.", Type.Integer({ minimum: 1, maximum: limits.search_top_k })),
+      score_threshold: about("Results with a lower score are left out.", Type.Number({ minimum: 0, maximum: 1 })),
+      rerank: about("A model that reranks the results; absent or null: none.", orNull(RerankInput)),
       ...passageChoices,
-      learn: Type.Boolean(),
+      learn: about(
+        "Whether facts of the user are learned from each run and kept in this store; absent: they are not.",
+        Type.Boolean(),
+      ),
     },
   ),
 );
@@ -28,15 +34,24 @@ const MemoryStore = named(
 export const MemoryInput = named(
   "MemoryPolicyInput",
   partial({
-    stores: Type.Array(MemoryStore, { maxItems: 20 }),
-    history: HistoryInput,
-    context: named(
-      "ContextPolicyInput",
-      partial({
-        strategy: oneOf(contextStrategies),
-        reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
-        tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
-      }),
+    stores: about("The memory stores that its runs use.", Type.Array(MemoryStore, { maxItems: 20 })),
+    history: about("How much of a thread its runs read.", HistoryInput),
+    context: about(
+      "What happens when a conversation becomes too long.",
+      named(
+        "ContextPolicyInput",
+        partial({
+          strategy: about("What happens when the next prompt is too long.", oneOf(contextStrategies)),
+          reserve_output_tokens: about(
+            "How many tokens are kept free for the answer.",
+            Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+          ),
+          tool_output_max_bytes: about(
+            "How many bytes of each tool output the model reads; the run keeps all of it.",
+            Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
+          ),
+        }),
+      ),
     ),
   }),
 );

@@ -7,12 +7,16 @@ import { invalid } from "../../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../../http/schemas.ts";
+import { about } from "../../lib/schema.ts";
 import { Agent, AgentListItem, AgentVersion, CreateAgent, UpdateAgent } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
 
 const params = pathOf("agent");
 const versionNumber = Type.String({ pattern: "^[1-9]\\d{0,14}$" });
-const versionParams = pathWith({ id: idOf("agent"), version: versionNumber });
+const versionParams = pathWith({
+  id: about("The id.", idOf("agent")),
+  version: about("The number of the version.", versionNumber),
+});
 
 export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }) =>
   new Elysia({ prefix: "/agents", tags: ["Agents"] })
@@ -74,7 +78,10 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
         id: "agents.versions.list",
         summary: "List the versions of an agent, newest first",
         needs: "read",
-        query: { limit: forwardQuery.limit, starting_after: versionNumber },
+        query: {
+          limit: forwardQuery.limit,
+          starting_after: about("A cursor: returns the items after it.", versionNumber),
+        },
         returns: listOf(AgentVersion),
       },
       params,

@@ -8,6 +8,7 @@ import {
   type MemoryPolicy,
 } from "../../domain/agent-snapshot.ts";
 import * as wire from "../../domain/api-types/agent.ts";
+import { ModelName, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { resource } from "../../domain/api-types/schema.ts";
 import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
 import { limits } from "../../domain/limits.ts";
@@ -21,18 +22,24 @@ import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy 
 const ScriptEntry = t.named(
   "ScriptEntry",
   t.partial({
-    text: Type.String({ maxLength: 262_144 }),
-    reasoning: Type.String({ maxLength: 262_144 }),
-    tool_calls: Type.Array(
-      t.named(
-        "ScriptToolCall",
-        t.closedObject({ name: Type.String({ minLength: 1, maxLength: 64 }), arguments: JsonObject }),
+    text: t.about("The text.", Type.String({ maxLength: 262_144 })),
+    reasoning: t.about("What the model thinks.", Type.String({ maxLength: 262_144 })),
+    tool_calls: t.about(
+      "The tool calls.",
+      Type.Array(
+        t.named(
+          "ScriptToolCall",
+          t.closedObject({
+            name: t.about("The tool's name.", Type.String({ minLength: 1, maxLength: 64 })),
+            arguments: t.about("The arguments of the call.", JsonObject),
+          }),
+        ),
+        { maxItems: limits.tools_per_agent },
       ),
-      { maxItems: limits.tools_per_agent },
     ),
-    error: Type.String({ maxLength: 4096 }),
-    delay_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
-    delta_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
+    error: t.about("How the call fails.", Type.String({ maxLength: 4096 })),
+    delay_ms: t.about("How long the model waits before it answers.", Type.Integer({ minimum: 0, maximum: 600_000 })),
+    delta_ms: t.about("The time between two pieces of the text.", Type.Integer({ minimum: 0, maximum: 60_000 })),
   }),
 );
 
@@ -40,103 +47,123 @@ const ModelSettings = t.named(
   "ModelSettings",
   t.partial({
     ...settingFields,
-    script: Type.Array(ScriptEntry, { maxItems: 1000 }),
+    script: t.about(
+      "The answers of `test/script`, one for each model call.",
+      Type.Array(ScriptEntry, { maxItems: 1000 }),
+    ),
   }),
 );
 
 const GuardrailInput = t.named(
   "GuardrailInput",
   t.closedObject({
-    type: t.oneOf(guardrailTypes),
-    on: Type.Array(t.oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
-    action: t.oneOf(guardrailActions),
-    config: Type.Optional(JsonObject),
+    type: t.about("What the rule looks for.", t.oneOf(guardrailTypes)),
+    on: t.about(
+      "Where the rule is applied.",
+      Type.Array(t.oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
+    ),
+    action: t.about("What happens when the rule finds something.", t.oneOf(guardrailActions)),
+    config: t.about("The rule's settings, by its type.", Type.Optional(JsonObject)),
   }),
 );
 
-const DoorsInput = t.named("DoorsInput", t.partial({ mcp: Type.Boolean(), a2a: Type.Boolean() }));
+const DoorsInput = t.named(
+  "DoorsInput",
+  t.partial({
+    mcp: t.about("Whether it is a tool for MCP clients.", Type.Boolean()),
+    a2a: t.about("Whether it is an agent for A2A clients.", Type.Boolean()),
+  }),
+);
 
 /** Pinned fields that a fork may override. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
 
-interface DefinitionField<Given extends TSchema, Told extends TSchema, Kept> {
-  given: Given;
-  told: Told;
-  /** Description of the field; default: the one in `api-types/descriptions.ts`. */
-  about?: string;
+interface DefinitionField<Request extends TSchema, Response extends TSchema, Stored> {
+  request: Request;
+  /** Without a description, it has that of `request`. */
+  response: Response;
   /** Value for an agent that is created without the field. */
-  initial: Kept;
+  initial: Stored;
   /** Value for an agent that was stored before the field existed; default: `initial`. */
-  stored?: Kept;
+  stored?: Stored;
   /** Converts the given value to the stored one; default: unchanged. */
-  keep?(given: Static<Given>, factsOf: FactsOf): Kept;
+  keep?(given: Static<Request>, factsOf: FactsOf): Stored;
   /** Fields that a run pins. */
-  pin?(kept: Kept, factsOf: FactsOf): Partial<AgentSnapshot>;
+  pin?(stored: Stored, factsOf: FactsOf): Partial<AgentSnapshot>;
 }
-const field = <Given extends TSchema, Told extends TSchema, Kept>(each: DefinitionField<Given, Told, Kept>) => each;
+const field = <Request extends TSchema, Response extends TSchema, Stored>(
+  each: DefinitionField<Request, Response, Stored>,
+) => each;
 
 /** Fields of an agent beside name, model, tools and metadata, in the order of responses. */
 export const definitionFields = {
   description: field({
-    given: t.orNull(Type.String({ maxLength: 4096 })),
-    told: t.orNull(t.text),
-    about: "What the agent is for; null: no description.",
+    request: t.about("What the agent is for; null: no description.", t.orNull(Type.String({ maxLength: 4096 }))),
+    response: t.orNull(t.text),
     initial: null as string | null,
   }),
   instructions: field({
-    given: agentFields.instructions,
-    told: t.text,
+    request: agentFields.instructions,
+    response: t.text,
     initial: "",
     pin: (instructions) => ({ instructions }),
   }),
   model_settings: field({
-    given: ModelSettings,
-    told: t.withType<CoreModelSettings>(t.anyObject),
-    about: "Settings of the model; the provider's defaults apply to what is left out.",
+    request: t.about("Settings of the model; the provider's defaults apply to what is left out.", ModelSettings),
+    response: t.withType<CoreModelSettings>(t.anyObject),
     initial: {} as CoreModelSettings,
     pin: (settings) => ({ settings }),
   }),
   output_schema: field({
-    given: agentFields.output_schema,
-    told: t.orNull(t.anyObject),
+    request: agentFields.output_schema,
+    response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
     pin: (output_schema) => ({ output_schema }),
   }),
   max_turns: field({
-    given: agentFields.max_turns,
-    told: t.integer,
+    request: agentFields.max_turns,
+    response: t.integer,
     initial: 25,
     pin: (max_turns) => ({ max_turns }),
   }),
   guardrails: field({
-    given: t.orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
-    told: t.list(wire.Guardrail),
+    request: t.about(
+      "Rules that check the input and output of its runs; null: none.",
+      t.orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
+    ),
+    response: t.about("Rules that check the input and output of its runs.", t.list(wire.Guardrail)),
     initial: [] as Guardrail[],
     keep: (list) => (list ?? []).map(({ type, on, action, config = {} }) => ({ type, on, action, config })),
     pin: (guardrails) => (guardrails.length > 0 ? { guardrails } : {}),
   }),
   budget: field({
-    given: t.orNull(Budget),
-    told: t.orNull(wire.Budget),
+    request: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
+    response: t.orNull(wire.Budget),
     initial: null as CoreBudget | null,
     pin: (budget) => (budget ? { budget } : {}),
   }),
   memory: field({
-    given: t.orNull(MemoryInput),
-    told: t.orNull(wire.MemoryPolicy),
+    request: t.about(
+      "What its runs remember. Left out of a new agent, it is `{}`: no stores, its thread and the defaults. With null it remembers nothing, and no prompt is cut.",
+      t.orNull(MemoryInput),
+    ),
+    response: t.orNull(wire.MemoryPolicy),
     initial: defaultPolicy as MemoryPolicy | null,
     stored: null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
   }),
   input_schema: field({
-    given: agentFields.output_schema,
-    told: t.orNull(t.anyObject),
+    request: t.about(
+      "The JSON Schema of the run's input, and of the arguments that MCP clients send; null: the input is text.",
+      agentFields.output_schema,
+    ),
+    response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
   }),
   doors: field({
-    given: DoorsInput,
-    told: wire.Doors,
+    request: t.about("The protocols by which clients reach it, beside the API. All are off by default.", DoorsInput),
+    response: wire.Doors,
     initial: noProtocols,
     keep: (doors): Protocols => ({ ...noProtocols, ...doors }),
   }),
@@ -148,16 +175,24 @@ export type DefinitionFieldName = keyof Fields;
 /** Stored fields of an agent beside name and model. */
 export type Definition = { [Name in DefinitionFieldName]: Fields[Name]["initial"] };
 
-const schemas = <Side extends "given" | "told">(side: Side) => {
-  const entries: [string, Record<Side, TSchema> & { about?: string }][] = Object.entries(definitionFields);
-  return Object.fromEntries(entries.map(([name, it]) => [name, t.about(it.about, it[side])])) as unknown as {
+const schemas = <Side extends "request" | "response">(side: Side) => {
+  const entries: [string, Record<"request" | Side, TSchema>][] = Object.entries(definitionFields);
+  return Object.fromEntries(
+    entries.map(([name, { request, [side]: schema }]) => [name, t.about(schema.about ?? request.about, schema)]),
+  ) as unknown as {
     [Name in DefinitionFieldName]: Fields[Name][Side];
   };
 };
-const { instructions, max_turns, output_schema, ...optional } = schemas("given");
+const { instructions, max_turns, output_schema, ...optional } = schemas("request");
 const { model, tools } = agentFields;
-const name = Type.String({ minLength: 1, maxLength: limits.name_length });
-const others = { tools, max_turns, output_schema, ...optional, metadata: Metadata };
+const name = t.about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
+const others = {
+  tools: t.about("The tools that it may call.", tools),
+  max_turns,
+  output_schema,
+  ...optional,
+  metadata: Metadata,
+};
 
 export const CreateAgent = t.partly({ name, instructions, model }, others);
 export type CreateAgent = Static<typeof CreateAgent>;
@@ -167,28 +202,42 @@ export const UpdateAgent = t.partial({
   instructions,
   model,
   ...others,
-  expected_version: Type.Integer({ minimum: 1 }),
+  expected_version: t.about(
+    "The version that is to be changed; 409 `version_conflict` where there is a newer one.",
+    Type.Integer({ minimum: 1 }),
+  ),
 });
 export type UpdateAgent = Static<typeof UpdateAgent>;
 
 // In the order of the response.
-const { description, instructions: system, model_settings, ...rest } = schemas("told");
+const { description, instructions: system, model_settings, ...rest } = schemas("response");
 const agent = {
-  name: t.text,
+  name: Name,
   description,
   instructions: system,
-  model: t.text,
+  model: ModelName,
   model_settings,
-  tools_count: t.integer,
+  tools_count: t.about("How many tools the agent has.", t.integer),
   ...rest,
-  version: t.integer,
+  version: t.about("Its version, from 1. Each change makes a new one.", t.integer),
 };
 
-export const Agent = resource("Agent", "agent", { ...agent, tools: t.list(wire.ToolReference), updated_at: t.time });
+export const Agent = resource("Agent", "agent", {
+  ...agent,
+  tools: t.about("The tools that it may call.", t.list(wire.ToolReference)),
+  updated_at: UpdatedAt,
+});
 export type Agent = Static<typeof Agent>;
 
-export const AgentListItem = resource("AgentListItem", "agent", { ...agent, tools: t.integer, updated_at: t.time });
+export const AgentListItem = resource("AgentListItem", "agent", {
+  ...agent,
+  tools: t.about("The tools that it may call.", t.integer),
+  updated_at: UpdatedAt,
+});
 export type AgentListItem = Static<typeof AgentListItem>;
 
-export const AgentVersion = resource("AgentVersion", "agent_version", { ...agent, tools: t.list(wire.ToolReference) });
+export const AgentVersion = resource("AgentVersion", "agent_version", {
+  ...agent,
+  tools: t.about("The tools that it may call.", t.list(wire.ToolReference)),
+});
 export type AgentVersion = Static<typeof AgentVersion>;

@@ -5,6 +5,7 @@ import { listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { plainListQuery, readPage } from "../../http/page.ts";
 import { SubjectFilter } from "../../http/schemas.ts";
+import { about } from "../../lib/schema.ts";
 import type { AuditStore } from "./store.ts";
 
 /** `GET /v1/audit_log`: read-only list of changes. */
@@ -24,8 +25,8 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
 
 /** Filters by action, actor and target. */
 const auditFilters = {
-  action: Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" }),
-  actor_id: SubjectFilter,
-  target_id: SubjectFilter,
-  request_id: SubjectFilter,
+  action: about("Only entries of this action.", Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" })),
+  actor_id: about("Only entries of this actor.", SubjectFilter),
+  target_id: about("Only entries about this thing.", SubjectFilter),
+  request_id: about("Only entries of this request.", SubjectFilter),
 };

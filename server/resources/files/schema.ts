@@ -1,38 +1,55 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { filePurposes, fileStatuses, uploadPurposes } from "../../domain/api-types/enums.ts";
 import { Chunking, idOf, Metadata, ScopeId } from "../../http/schemas.ts";
-import { closedObject, named, oneOf } from "../../lib/schema.ts";
+import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 
 const tenYears_seconds = 315_360_000;
 
 /** JSON body of an upload. In multipart uploads `filename` is part of the part `file`. */
 export const CreateFile = closedObject({
-  filename: Type.String({ minLength: 1, maxLength: 4096 }),
-  purpose: oneOf(uploadPurposes),
-  content_base64: Type.Optional(Type.String()),
-  text: Type.Optional(Type.String()),
-  memory_id: Type.Optional(idOf("memory")),
-  scope_id: Type.Optional(ScopeId),
-  chunking: Type.Optional(Chunking),
+  filename: about("The file's name.", Type.String({ minLength: 1, maxLength: 4096 })),
+  purpose: about("What the file is for.", oneOf(uploadPurposes)),
+  content_base64: about("The content, in base64; or give a `text`.", Type.Optional(Type.String())),
+  text: about("The content, as text; or give `content_base64`.", Type.Optional(Type.String())),
+  memory_id: about("A vector store that is to have it.", Type.Optional(idOf("memory"))),
+  scope_id: about("The user or the session that it belongs to, if the store is scoped to one.", Type.Optional(ScopeId)),
+  chunking: about("How the text is split into chunks.", Type.Optional(Chunking)),
   metadata: Type.Optional(Metadata),
-  expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
+  expires_in_seconds: about(
+    "After how many seconds the file is deleted. Default: never.",
+    Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
+  ),
 });
 export type CreateFile = Static<typeof CreateFile>;
 
 /** The same as a multipart form. Limits of its fields are checked by `CreateFile`. */
 export const CreateFileInParts = Type.Object({
-  file: Type.String({ contentMediaType: "application/octet-stream" }),
-  purpose: oneOf(uploadPurposes),
-  memory_id: Type.Optional(idOf("memory")),
-  scope_id: Type.Optional(ScopeId),
-  chunking: Type.Optional(
-    named(
-      "ChunkingInParts",
-      Type.Partial(Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() })),
+  file: about("The content, with its name.", Type.String({ contentMediaType: "application/octet-stream" })),
+  purpose: about("What the file is for.", oneOf(uploadPurposes)),
+  memory_id: about("A vector store that is to have it.", Type.Optional(idOf("memory"))),
+  scope_id: about("The user or the session that it belongs to, if the store is scoped to one.", Type.Optional(ScopeId)),
+  chunking: about(
+    "How the text is split into chunks.",
+    Type.Optional(
+      named(
+        "ChunkingInParts",
+        Type.Partial(
+          Type.Object({
+            max_chunk_size_tokens: about("How many tokens a chunk has at most.", Type.Integer()),
+            chunk_overlap_tokens: about("How many tokens of a chunk the next one repeats.", Type.Integer()),
+          }),
+        ),
+      ),
     ),
   ),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-  expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  metadata: about("Up to 16 key-value pairs of your own.", Type.Optional(Type.Record(Type.String(), Type.String()))),
+  expires_in_seconds: about(
+    "After how many seconds the file is deleted. Default: never.",
+    Type.Optional(Type.Integer({ minimum: 1 })),
+  ),
 });
 
-export const fileFilters = { purpose: oneOf(filePurposes), status: oneOf(fileStatuses) };
+export const fileFilters = {
+  purpose: about("Only files for this.", oneOf(filePurposes)),
+  status: about("Only items with this status.", oneOf(fileStatuses)),
+};

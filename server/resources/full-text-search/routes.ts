@@ -6,11 +6,15 @@ import { SearchResult } from "../../domain/api-types/search.ts";
 import type { Auth } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { forwardQuery, readPage } from "../../http/page.ts";
+import { about } from "../../lib/schema.ts";
 import type { createSearch } from "./store.ts";
 
 const word = `(${searchTypes.join("|")})`;
 const parameters = {
-  q: Type.String({ minLength: 1, maxLength: 500 }),
+  q: about(
+    'Words that must all match; the last may be a prefix, and "words in quotes" match as a phrase. Or an id, or the beginning of one.',
+    Type.String({ minLength: 1, maxLength: 500 }),
+  ),
   types: Type.String({
     pattern: `^${word}(,${word})*$`,
     description: `Of which types, with commas between them: ${searchTypes.join(", ")}. All by default.`,

@@ -2,34 +2,46 @@ import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { clientScopes, permissions } from "../../domain/scope.ts";
 import { Budget, idOf, Metadata, Subject } from "../../http/schemas.ts";
-import { closedObject, named, oneOf, orNull } from "../../lib/schema.ts";
+import { about, closedObject, named, oneOf, orNull } from "../../lib/schema.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const Lifetime = Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 });
 
 export const CreateKey = closedObject({
-  name: Name,
-  scopes: Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
-  expires_in_seconds: Type.Optional(Lifetime),
+  name: about("The key's name.", Name),
+  scopes: about(
+    "What the key may do.",
+    Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
+  ),
+  expires_in_seconds: about("After how many seconds it expires.", Type.Optional(Lifetime)),
   // The form of agent ids is checked in validate.ts, because a union's error would not name the invalid one.
-  agent_ids: Type.Optional(orNull(Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }))),
-  allowed_cidrs: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 100 }))),
+  agent_ids: about(
+    "The only agents that the key may use; null: all.",
+    Type.Optional(orNull(Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }))),
+  ),
+  allowed_cidrs: about(
+    "Networks from which the key may be used; null: all.",
+    Type.Optional(orNull(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 100 }))),
+  ),
   metadata: Type.Optional(Metadata),
 });
 export type CreateKey = Static<typeof CreateKey>;
 
 /** Rights cannot be changed, because the holder of the secret relies on them. */
 export const UpdateKey = closedObject({
-  name: Type.Optional(Name),
+  name: about("The key's name.", Type.Optional(Name)),
   /** Null: never. */
-  expires_at: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
+  expires_at: about("When the key expires; null: never.", Type.Optional(orNull(Type.String({ maxLength: 64 })))),
   metadata: Type.Optional(Metadata),
 });
 export type UpdateKey = Static<typeof UpdateKey>;
 
 export const RotateKey = closedObject({
-  overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 86_400 })),
-  expires_in_seconds: Type.Optional(Lifetime),
+  overlap_seconds: about(
+    "How many seconds the old one stays valid beside the new one.",
+    Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 86_400 })),
+  ),
+  expires_in_seconds: about("After how many seconds the new key expires.", Type.Optional(Lifetime)),
 });
 export type RotateKey = Static<typeof RotateKey>;
 
@@ -37,18 +49,33 @@ const PerMinute = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 }));
 
 /** Body of `POST /v1/client_tokens`. */
 export const CreateClientToken = closedObject({
-  agent_id: idOf("agent"),
-  thread_id: Type.Optional(idOf("thread")),
-  run_id: Type.Optional(idOf("run")),
-  user_id: Type.Optional(Subject),
-  scopes: Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
-  expires_in: Type.Integer({ minimum: 1, maximum: 86_400 }),
-  limits: Type.Optional(
-    named(
-      "ClientTokenLimitsInput",
-      closedObject({ requests_per_minute: PerMinute, run_creations_per_minute: PerMinute }),
+  agent_id: about("The agent whose runs it starts and reads.", idOf("agent")),
+  thread_id: about("The only thread that it sees and speaks in.", Type.Optional(idOf("thread"))),
+  run_id: about("The only run that it sees.", Type.Optional(idOf("run"))),
+  user_id: about(
+    "Whom its runs are for, and whose runs and threads it sees. Default: the token's own id.",
+    Type.Optional(Subject),
+  ),
+  scopes: about(
+    "What it may do: `run` starts and cancels runs, `read` reads them, `submit` answers what they ask for, `score` scores them, `upload` gives them files.",
+    Type.Array(oneOf(clientScopes), { minItems: 1, maxItems: clientScopes.length, uniqueItems: true }),
+  ),
+  expires_in: about(
+    "How many seconds it lasts; it ends with its key at the latest.",
+    Type.Integer({ minimum: 1, maximum: 86_400 }),
+  ),
+  limits: about(
+    "Its rate limits; the project's limits apply too.",
+    Type.Optional(
+      named(
+        "ClientTokenLimitsInput",
+        closedObject({
+          requests_per_minute: about("Requests of all kinds, per minute.", PerMinute),
+          run_creations_per_minute: about("Requests per minute that start runs.", PerMinute),
+        }),
+      ),
     ),
   ),
-  budget: Type.Optional(Budget),
+  budget: about("What each run that it starts may spend at most. Default: what its agent may.", Type.Optional(Budget)),
 });
 export type CreateClientToken = Static<typeof CreateClientToken>;

@@ -6,7 +6,7 @@ import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
 import { idOf, pathOf, pathWith, ScopeId } from "../../http/schemas.ts";
-import { oneOf } from "../../lib/schema.ts";
+import { about, oneOf } from "../../lib/schema.ts";
 import type { EntryStore } from "./entries.ts";
 import { type KeyPlace, type KeyStore, readIfMatch } from "./keys.ts";
 import {
@@ -23,13 +23,18 @@ import type { MemorySearch } from "./search.ts";
 import type { MemoryStores } from "./store.ts";
 
 const params = pathOf("memory");
-const entryParams = pathWith({ id: idOf("memory"), entry_id: idOf("memory_entry") });
-const keyParams = pathWith({ id: idOf("memory"), key: Type.String() });
+const entryParams = pathWith({
+  id: about("The id.", idOf("memory")),
+  entry_id: about("The id of the entry.", idOf("memory_entry")),
+});
+const keyParams = pathWith({ id: about("The id.", idOf("memory")), key: about("The key's name.", Type.String()) });
 
-const storeFilters = { kind: oneOf(memoryKindNames) };
+const storeFilters = { kind: about("Only stores of this kind.", oneOf(memoryKindNames)) };
 // The scope is a query parameter, because the body is the value itself.
 const ofOneKey = { scope_id: keyFilters.scope_id };
-const ofNewKey = { scope_id: ScopeId };
+const ofNewKey = {
+  scope_id: about("The user or the session that it belongs to, if the store is scoped to one.", ScopeId),
+};
 
 interface MemoryRoutes {
   auth: Auth;

@@ -2,24 +2,27 @@ import { type Static, Type } from "@sinclair/typebox";
 import { busyPolicies, catchUps, outcomes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
 import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../../http/schemas.ts";
-import { oneOf, orNull, partial, partly } from "../../lib/schema.ts";
+import { about, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const required = {
-  name: Type.String({ minLength: 1, maxLength: limits.name_length }),
-  agent_id: idOf("agent"),
-  input: RunInput,
-  cron: Type.String({ maxLength: 256 }),
-  timezone: Type.String({ maxLength: 64 }),
+  name: about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length })),
+  agent_id: about("The agent.", idOf("agent")),
+  input: about("The input of each run.", RunInput),
+  cron: about("Five fields: minute, hour, day of month, month, day of week.", Type.String({ maxLength: 256 })),
+  timezone: about("A name of the IANA database, such as `Europe/Berlin`.", Type.String({ maxLength: 64 })),
 };
 
 const optional = {
-  enabled: Type.Boolean(),
-  catch_up: oneOf(catchUps),
-  if_busy: oneOf(busyPolicies),
-  overrides: orNull(AgentOverrides),
-  budget: orNull(Budget),
-  user_id: orNull(Subject),
-  session_id: orNull(Subject),
+  enabled: about("Whether it is in use.", Type.Boolean()),
+  catch_up: about(
+    "What happens to missed times: they are skipped, or one run makes up for all of them.",
+    oneOf(catchUps),
+  ),
+  if_busy: about("What happens when a run of the schedule is still in progress.", oneOf(busyPolicies)),
+  overrides: about("Overrides of the agent for its runs; null: none.", orNull(AgentOverrides)),
+  budget: about("What each run may spend; null: no budget of its own.", orNull(Budget)),
+  user_id: about("The user that its runs belong to; null: none.", orNull(Subject)),
+  session_id: about("The session that its runs belong to; null: none.", orNull(Subject)),
   metadata: Metadata,
 };
 
@@ -29,5 +32,5 @@ export type CreateSchedule = Static<typeof CreateSchedule>;
 export const UpdateSchedule = partial({ ...required, ...optional });
 export type UpdateSchedule = Static<typeof UpdateSchedule>;
 
-export const scheduleFilters = { agent_id: idOf("agent") };
-export const firingFilters = { outcome: oneOf(outcomes) };
+export const scheduleFilters = { agent_id: about("Only items of this agent.", idOf("agent")) };
+export const firingFilters = { outcome: about("Only times with this outcome.", oneOf(outcomes)) };

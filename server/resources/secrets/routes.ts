@@ -6,11 +6,12 @@ import type { Auth } from "../../http/auth.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { listQuery, readPage } from "../../http/page.ts";
 import { pathWith } from "../../http/schemas.ts";
+import { about } from "../../lib/schema.ts";
 import { secretsFault, tooManySecrets } from "../../runtime/agent-loop/tools/secret-texts.ts";
 import { PutSecret, secretName } from "./schema.ts";
 import type { SecretStore } from "./store.ts";
 
-const params = pathWith({ name: Type.String({ pattern: secretName }) });
+const params = pathWith({ name: about("The name.", Type.String({ pattern: secretName })) });
 
 export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretStore }) =>
   new Elysia({ prefix: "/secrets", tags: ["Secrets"] })
@@ -46,7 +47,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
           id: "secrets.set",
           summary: "Set a secret, or give it another value",
           needs: "admin",
-          path: { name: Type.String({ pattern: secretName }) },
+          path: { name: about("The name.", Type.String({ pattern: secretName })) },
           returns: Secret,
         },
         params: pathWith({ name: Type.String() }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Metadata } from "../../http/schemas.ts";
-import { closedObject } from "../../lib/schema.ts";
+import { about, closedObject } from "../../lib/schema.ts";
 
 /** Pattern of a secret's name. */
 export const secretName = "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
@@ -10,7 +10,7 @@ export const secretName = "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
  * message.
  */
 export const PutSecret = closedObject({
-  value: Type.String({ minLength: 1, maxLength: 8192 }),
+  value: about("The value.", Type.String({ minLength: 1, maxLength: 8192 })),
   metadata: Type.Optional(Metadata),
 });
 export type PutSecret = Static<typeof PutSecret>;

@@ -4,8 +4,7 @@ import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { headerFaults } from "./headers.ts";
 import type { UpdateTool } from "./schema.ts";
-import type { Known } from "./types/tool-kind.ts";
-import type { Definition } from "./types/tool-kinds.ts";
+import type { Definition, Known } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 /** Throws with every fault of a new or changed tool; `before` is null for a new one. */
@@ -26,4 +25,4 @@ const strangeFieldFaults = (input: UpdateTool, type: ToolType): Fault[] =>
   });
 
 const inWords = (types: readonly string[]): string =>
-  types.length === 1 ? types[0]! : `${types.slice(0, -1).join(", ")} and ${types.at(-1)}`;
+  [types.slice(0, -1).join(", "), ...types.slice(-1)].filter((words) => words !== "").join(" and ");

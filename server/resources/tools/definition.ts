@@ -1,7 +1,8 @@
 import type { ApprovalRule, ToolType } from "../../domain/agent-snapshot.ts";
 import type { JsonSchema } from "../../domain/model-call.ts";
 import type { UpdateTool } from "./schema.ts";
-import { type Definition, toolKinds } from "./types/tool-kinds.ts";
+import type { Definition } from "./types/tool-kind.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
 
 const defaults: Definition = {
   description: "",

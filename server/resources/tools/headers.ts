@@ -4,8 +4,7 @@ import { checkHeaders, EgressError } from "../../lib/egress.ts";
 import type { UpdateTool } from "./schema.ts";
 import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
 import { mask } from "./types/fields.ts";
-import type { Known } from "./types/tool-kind.ts";
-import type { AnyToolKind, Definition } from "./types/tool-kinds.ts";
+import type { Definition, Known, ToolKind } from "./types/tool-kind.ts";
 
 /** Replaces masked values by the stored ones. */
 export const unmasked = (headers: Record<string, string>, before: Record<string, string>): Record<string, string> =>
@@ -14,7 +13,7 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
   );
 
 /** Throws if headers would be sent to another origin: their author meant the former one and may be another person. */
-export function checkOrigin(input: UpdateTool, { sends }: AnyToolKind, before: Definition): void {
+export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
   const { address: from, header_names } = sends.to(before);
@@ -33,7 +32,7 @@ const originOf = (address: string): string => (/^https?:/i.test(address) ? new U
 /** Faults of a tool's headers; `before` is null for a new tool. */
 export function headerFaults(
   headers: Record<string, string>,
-  { sends }: AnyToolKind,
+  { sends }: ToolKind,
   before: Definition | null,
   { hasSecret }: Pick<Known, "hasSecret">,
 ): Fault[] {

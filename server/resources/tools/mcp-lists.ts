@@ -3,9 +3,9 @@ import { hideInAnyCase, hideInJson } from "../../lib/redact.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { secretTexts } from "../../runtime/agent-loop/tools/secret-texts.ts";
 import type { McpListing } from "../../runtime/mcp/read-tools.ts";
-import { definitionOf, type Row } from "./row.ts";
+import { type Row, serverOf } from "./row.ts";
 import { openToolSecrets, resolveToolSecrets } from "./secrets.ts";
-import type { Listing } from "./types/mcp.ts";
+import type { Listing } from "./types/tool-kind.ts";
 
 /** Requests a server's tools, or the named ones. Throws if it does not list them in time. */
 export type ListTools = (
@@ -38,7 +38,7 @@ class ListingFault extends Error {
 /** Requests the tools of MCP servers. A failure is part of the returned listing. */
 export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOptions) {
   async function list({ environment, definition }: Row, { headers, named, fault }: ReturnType<typeof secretsOf>) {
-    const { server_url, allowed_tools } = definitionOf({ definition }).mcp!;
+    const { server_url, allowed_tools } = serverOf({ definition });
     if (fault) throw new ListingFault("too_many_secrets", fault);
     const [missing] = named?.missing ?? [];
     if (missing !== undefined)
@@ -62,7 +62,7 @@ export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOp
     } catch (error) {
       const { code, message } = errorMessage(error);
       const last_error = { code, message: hideInAnyCase(message, hidden), at_ms: now() };
-      return { ...definitionOf(row).mcp!.listing, last_error };
+      return { ...serverOf(row).listing, last_error };
     }
   };
 }

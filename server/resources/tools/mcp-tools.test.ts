@@ -360,6 +360,6 @@ test("pinned tools of other types have everything that their calls need", async 
     { agent: { agent_id }, parameters: { required: ["input"] }, http: null },
     { type: "webhook", http: { ...call, sealed: expect.any(String) }, idempotent: false },
   ]);
-  for (const { code } of tools) expect(code ?? {}).not.toHaveProperty("files");
+  for (const tool of tools) if (tool.type === "code") expect(tool.code).not.toHaveProperty("files");
   expect(tools.map(sealedOf).map((sealed) => sealed !== null)).toEqual([false, false, false, true]);
 });

@@ -13,7 +13,8 @@ interface SealedSecrets {
 }
 
 /** Encrypted secrets of a pinned tool; null if it has none. */
-export const sealedOf = ({ http, mcp }: ToolSnapshot): string | null => http?.sealed ?? mcp?.sealed ?? null;
+export const sealedOf = (tool: ToolSnapshot): string | null =>
+  (tool.type === "mcp" ? tool.mcp : tool.http)?.sealed ?? null;
 
 // Sealing context: secrets that are copied to another tool or project do not open.
 const context = ({ project_id, environment }: Scope, toolId: string) => `tool/${project_id}/${environment}/${toolId}`;

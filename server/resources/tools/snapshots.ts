@@ -3,8 +3,14 @@ import { limits } from "../../domain/limits.ts";
 import type { McpTool } from "../../runtime/mcp/read-tools.ts";
 import { parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
-import { type Listing, offered } from "./types/mcp.ts";
-import type { Definition } from "./types/tool-kinds.ts";
+import { offered } from "./types/mcp.ts";
+import {
+  type Definition,
+  type Listing,
+  type McpDefinition,
+  type PinnedBase,
+  requireSettings,
+} from "./types/tool-kind.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
 
 /** Tools that a run pins, and those that are unavailable. */
@@ -20,16 +26,15 @@ export function pinTool(rows: readonly Row[]): Pinned {
   const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));
   const all: Pinned = { tools: [], unavailable: [] };
   for (const { row, definition } of on) {
-    if (!definition.mcp) all.tools.push(snapshotOf(row, definition));
-    else pinServer(row, definition, names, all);
+    if (definition.mcp) pinServer(row, definition, definition.mcp, names, all);
+    else all.tools.push(snapshotOf(row, definition));
   }
   return all;
 }
 
-function pinServer(row: Row, definition: Definition, names: Set<string>, all: Pinned): void {
-  const { listing } = definition.mcp!;
-  const tools = offered(definition.mcp!);
-  const message = unavailableReason(listing, all.tools.length + tools.length);
+function pinServer(row: Row, definition: Definition, server: McpDefinition, names: Set<string>, all: Pinned): void {
+  const tools = offered(server);
+  const message = unavailableReason(server.listing, all.tools.length + tools.length);
   if (message !== null) all.unavailable.push({ tool: row.name, message });
   else
     for (const tool of tools) {
@@ -49,40 +54,31 @@ function unavailableReason({ listed_at_ms, last_error }: Listing, count: number)
 
 /** Snapshot of a tool that is no MCP server. */
 export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
-  const { call, modelReads } = toolKinds[row.type];
-  const { idempotent, ...rest } = call!(definition, row.sealed);
-  return {
-    ...base(row, definition),
-    name: row.name,
-    description: modelReads?.(definition) ?? definition.description,
-    parameters: parametersOf(row.type, definition)!,
-    idempotent,
-    http: null,
-    ...rest,
-  };
+  const { snapshot, modelReads } = toolKinds[row.type];
+  const parameters = parametersOf(row.type, definition);
+  if (!snapshot || !parameters) throw new Error("The tools of an MCP server are pinned one by one.");
+  const description = modelReads?.(definition) ?? definition.description;
+  return snapshot(baseOf(row, definition, { name: row.name, description, parameters }), definition, row.sealed);
 }
 
 /** Snapshot of one tool of a server, with the server's settings. */
 export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, name: string): ToolSnapshot {
-  const { server_url, timeout_ms } = definition.mcp!;
+  const { server_url, timeout_ms } = requireSettings(definition.mcp);
+  const { description, parameters, idempotent } = tool;
   return {
-    ...base(row, definition),
-    name,
-    description: tool.description,
-    parameters: tool.parameters,
-    idempotent: tool.idempotent,
+    ...baseOf(row, definition, { name, description, parameters }),
+    type: "mcp",
+    idempotent,
     http: null,
     mcp: { server_url, tool: tool.name, timeout_ms, sealed: row.sealed },
   };
 }
 
-const base = ({ id, type }: Row, { approval, on_unknown, max_output_bytes }: Definition) => ({
-  id,
-  type,
-  approval,
-  on_unknown,
-  max_output_bytes,
-});
+const baseOf = (
+  { id, type }: Row,
+  { approval, on_unknown, max_output_bytes }: Definition,
+  named: Pick<ToolSnapshot, "name" | "description" | "parameters">,
+): PinnedBase => ({ id, type, approval, on_unknown, max_output_bytes, ...named });
 
 const nameLength_max = 64;
 

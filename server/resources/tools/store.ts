@@ -18,13 +18,13 @@ import { checkTool } from "./check.ts";
 import { changed } from "./definition.ts";
 import { checkOrigin, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
-import { definitionOf, type Row } from "./row.ts";
+import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { serializeTool } from "./shown.ts";
 import { freeName, mcpSnapshot, type Pinned, pinTool, snapshotOf } from "./snapshots.ts";
-import { type Listing, offered } from "./types/mcp.ts";
-import type { Known } from "./types/tool-kind.ts";
+import { offered } from "./types/mcp.ts";
+import type { Known, Listing } from "./types/tool-kind.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
@@ -158,8 +158,7 @@ export function createToolStore(options: ToolStoreOptions) {
   const relistIfPossible = (scope: Scope, id: string): Promise<void> => relist(scope, id).catch(() => {});
 
   function keep(row: Row, listing: Listing): void {
-    const definition = definitionOf(row);
-    rows.update(row, row.id, { definition: { ...definition, mcp: { ...definition.mcp!, listing } } });
+    rows.update(row, row.id, { definition: { ...definitionOf(row), mcp: { ...serverOf(row), listing } } });
   }
 
   async function refresh(author: Author, id: string) {
@@ -171,9 +170,9 @@ export function createToolStore(options: ToolStoreOptions) {
 
   function isStale(scope: Scope, id: string): boolean {
     if (!server.of(scope.project_id, scope.environment, id)) return false;
-    const definition = definitionOf(find(scope, id));
-    if (!definition.enabled) return false;
-    const { listed_at_ms, last_error } = definition.mcp!.listing;
+    const row = find(scope, id);
+    if (!definitionOf(row).enabled) return false;
+    const { listed_at_ms, last_error } = serverOf(row).listing;
     if (last_error && now() - last_error.at_ms < failed_ms) return false;
     return listed_at_ms === null || now() - listed_at_ms > stale_ms;
   }
@@ -233,4 +232,4 @@ export function createToolStore(options: ToolStoreOptions) {
 const changesList = ["server_url", "headers", "allowed_tools"] as const;
 
 const isSameServer = (a: Row, b: Row): boolean =>
-  a.sealed === b.sealed && definitionOf(a).mcp!.server_url === definitionOf(b).mcp!.server_url;
+  a.sealed === b.sealed && serverOf(a).server_url === serverOf(b).server_url;

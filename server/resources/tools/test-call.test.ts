@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
-import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import type { HttpTool, ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import { newId } from "../../domain/ids.ts";
 import { createAudit } from "../../storage/db/audit.ts";
+import { agentTool, tool } from "../../testing/run-fixture.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { testApp } from "../../testing/test-app.ts";
 import { createToolTest, type TestOutcome } from "./test-call.ts";
 
 const parameters = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
-const http: ToolSnapshot = {
+const http: HttpTool = {
   id: newId("tool"),
   name: "add",
   description: "",
@@ -17,18 +18,18 @@ const http: ToolSnapshot = {
   approval: "always",
   on_unknown: "ask",
   max_output_bytes: 1000,
-  http: null,
+  http: { url: "", method: "POST", timeout_ms: 1000, retries: 0, response: "json", sealed: "" },
 };
 
 /** Creates a test call of this tool that ends with this outcome. */
-async function setUp(tool: Partial<ToolSnapshot>, outcome: TestOutcome) {
+async function setUp(tool: ToolSnapshot, outcome: TestOutcome) {
   const server = testApp();
   const { scope } = await server.client();
   const ran: unknown[] = [];
   const call = createToolTest({
     db: server.db,
     audit: createAudit({ db: server.db }),
-    callable: () => ({ ...http, ...tool }),
+    callable: () => tool,
     runTool: async (_, { name }, args) => {
       ran.push([name, args]);
       return outcome;
@@ -45,7 +46,7 @@ async function setUp(tool: Partial<ToolSnapshot>, outcome: TestOutcome) {
 
 test("a tool is called directly, without an approval, and the audit log has no arguments", async () => {
   const files = [{ id: newId("file"), filename: "a.txt", mime_type: "text/plain", bytes: 1, sha256: "0" }];
-  await using tool = await setUp({}, { output: 3, error: null, attempts: 2, files });
+  await using tool = await setUp(http, { output: 3, error: null, attempts: 2, files });
   const latency_ms = expect.any(Number);
   expect(await tool.test({ n: 4711 })).toEqual({ output: 3, error: null, attempts: 2, files, latency_ms });
   expect(tool.ran).toEqual([["add", { n: 4711 }]]);
@@ -54,14 +55,14 @@ test("a tool is called directly, without an approval, and the audit log has no a
 
 test("an error of the tool is a result, and so is a pending webhook", async () => {
   const error = { code: "http_error", message: "No." };
-  await using failing = await setUp({}, { output: null, error, attempts: 1 });
+  await using failing = await setUp(http, { output: null, error, attempts: 1 });
   expect(await failing.test({ n: 1 })).toMatchObject({ output: null, error, attempts: 1 });
-  await using later = await setUp({ type: "webhook" }, { later: true, attempts: 1 });
+  await using later = await setUp({ ...http, type: "webhook" }, { later: true, attempts: 1 });
   expect(await later.test({ n: 1 })).toMatchObject({ output: null, error: { code: "accepted_later" }, attempts: 1 });
 });
 
 test("invalid arguments are refused one by one, before anything is called or logged", async () => {
-  await using tool = await setUp({}, { output: 3, error: null, attempts: 1 });
+  await using tool = await setUp(http, { output: 3, error: null, attempts: 1 });
   expect(tool.test({ n: "1" })).rejects.toMatchObject({ code: "validation_failed", param: "arguments.n" });
   expect(tool.test({})).rejects.toMatchObject({ code: "validation_failed", param: "arguments" });
   const large = { n: 1, text: "x".repeat(65_536) };
@@ -69,8 +70,11 @@ test("invalid arguments are refused one by one, before anything is called or log
   expect([tool.ran, tool.noted()]).toEqual([[], []]);
 });
 
-test.each(["client", "agent"] as const)("a tool of type %s cannot be tested", async (type) => {
-  await using tool = await setUp({ type }, { output: 3, error: null, attempts: 1 });
+test.each([
+  ["client", tool("add")],
+  ["agent", agentTool("add", "agt_other")],
+])("a tool of type %s cannot be tested", async (_, untestable) => {
+  await using tool = await setUp(untestable, { output: 3, error: null, attempts: 1 });
   expect(tool.test({ n: 1 })).rejects.toMatchObject({ code: "validation_failed" });
   expect(tool.ran).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { byteLength } from "../../domain/byte-length.ts";
-import { type Both, deltaOf, type StepPair, stepPairs } from "../../domain/diff.ts";
+import { deltaOf, type Sides, type StepPair, stepPairs } from "../../domain/diff.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { RunUsage } from "../../domain/run-event.ts";
 import type { Trace } from "../../domain/trace.ts";
@@ -19,8 +19,8 @@ export interface Comparison {
   changes: Record<StepPair["change"], number>;
   steps: StepPair[];
   steps_has_more: boolean;
-  usage: Both<RunUsage>;
-  duration_ms: Both<number>;
+  usage: Sides<RunUsage>;
+  duration_ms: Sides<number>;
   /** Difference b − a; null if unknown. */
   delta: { cost_usd: number | null; total_tokens: number | null; duration_ms: number | null };
 }

@@ -6,6 +6,7 @@ import {
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
+  historyModes,
   memoryOperations,
   mostTurns,
   toolTypes,
@@ -86,7 +87,7 @@ const Agent = closedObject({
   memory: optional(
     closedObject({
       stores: NoStores,
-      history: closedObject({ mode: oneOf(["none", "thread"] as const), max_messages: Count }),
+      history: closedObject({ mode: oneOf(historyModes), max_messages: Count }),
       context: closedObject({
         strategy: oneOf(contextStrategies),
         reserve_output_tokens: Milliseconds,

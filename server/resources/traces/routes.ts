@@ -10,7 +10,7 @@ import type { Auth } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
 import { JsonObject, pathOf, pathWith } from "../../http/schemas.ts";
-import { oneOf } from "../../lib/schema.ts";
+import { about, oneOf } from "../../lib/schema.ts";
 import type { Capsules } from "./capsule.ts";
 import { capsuleBody } from "./capsule-body.ts";
 import type { ComparisonPage } from "./compare.ts";
@@ -25,8 +25,11 @@ export interface TraceRoutes {
   forget(scope: Parameters<TraceStore["get"]>[0], runId: string): Promise<void>;
 }
 
-const params = pathWith({ run_id: Type.String() });
-const twoRuns = pathWith({ id: Type.String(), other_id: Type.String() });
+const params = pathWith({ run_id: about("The id of the run.", Type.String()) });
+const twoRuns = pathWith({
+  id: about("The id.", Type.String()),
+  other_id: about("The id of the other run.", Type.String()),
+});
 const stepsPerPage = 100;
 const inclusions = ["raw", "subagents", "prompt"] as const;
 const stepQuery = { ...forwardQuery, limit: { ...forwardQuery.limit, default: stepsPerPage } };
@@ -37,7 +40,7 @@ const traceQuery = {
     description:
       "Comma-separated: `raw`, the journal's entries; `subagents`, the steps of subagent runs; `prompt`, the prompt of each model call.",
   }),
-  format: oneOf(["otlp"]),
+  format: about("`otlp`: as OpenTelemetry has it.", oneOf(["otlp"])),
   content: oneOf(["true", "false"], {
     description: "With `format=otlp`: whether inputs and outputs are included. Default: true.",
   }),
@@ -189,7 +192,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Capsul
         id: "runs.capsule",
         summary: "Download a run with its whole record as one SQLite file",
         needs: "read_or_run",
-        query: { files: Type.Boolean({ default: true }) },
+        query: { files: about("Whether the contents of files are in it.", Type.Boolean({ default: true })) },
         responseHeaders: ["Content-Disposition"],
         media: [capsuleType],
         returns: Type.Unknown(),

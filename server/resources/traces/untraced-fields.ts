@@ -1,16 +1,15 @@
-import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Trace } from "../../domain/trace.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
-import { exportedAgent } from "./exported-agent.ts";
+import { type ExportedAgent, exportedAgent } from "./exported-agent.ts";
 
 /** Fields beside the steps that an import needs to rebuild the run. */
 interface Rest {
   /** The agent as the run pinned it. */
-  agent: AgentSnapshot | null;
+  agent: ExportedAgent | null;
   /** Entries that belong to no step: the run's own, and requested tool calls. */
   raw: JournalEntry[];
 }

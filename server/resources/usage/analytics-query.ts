@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { type AnalyticsGrouping, analyticsGroupings } from "../../domain/api-types/enums.ts";
+import { type AnalyticsGrouping, analyticsGroupings, buckets } from "../../domain/api-types/enums.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { readTimestamp } from "../../domain/time.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
-import { oneOf } from "../../lib/schema.ts";
+import { about, oneOf } from "../../lib/schema.ts";
 import { type Unit, units } from "./count-runs.ts";
 
 /** Period from the start of an hour or day to the end of the last one. */
@@ -29,11 +29,11 @@ const time = "^\\d{4}-\\d\\d-\\d\\d([Tt].+)?$";
 export const analyticsParameters = {
   from: Type.String({ pattern: time, description: "From when on: a day (UTC), or a time. Default: 30 days ago." }),
   to: Type.String({ pattern: time, description: "Until when: the last day (UTC), or a time. Default: now." }),
-  bucket: oneOf(["hour", "day"], {
+  bucket: oneOf(buckets, {
     description: "How long a point of a series is. Default: `hour` for up to three days, else `day`.",
   }),
   group_by: oneOf(analyticsGroupings, { default: "model", description: "What a series is about." }),
-  agent_id: idOf("agent"),
+  agent_id: about("Only items of this agent.", idOf("agent")),
   name: Type.String({ minLength: 1, maxLength: longestName, description: "Only the series of this name." }),
 };
 
@@ -63,7 +63,7 @@ export function readAnalyticsQuery(url: string, now: number): AnalyticsQuery {
   if (name !== null && (name === "" || name.length > longestName))
     faults.push(fault("name", `Expected 1 to ${longestName} characters.`));
   const group_by = word("group_by", analyticsGroupings) ?? "model";
-  const bucket = word("bucket", ["hour", "day"] as const);
+  const bucket = word("bucket", buckets);
   const to = last ?? Math.max(now, first ?? 0);
   const from = first ?? to - daysUnlessSaid * units.day;
   const unit = bucket ?? (to - from <= hourlyUpTo_ms ? "hour" : "day");

@@ -1,4 +1,4 @@
-import type { AnalyticsGrouping } from "../../domain/api-types/enums.ts";
+import { type AnalyticsGrouping, buckets } from "../../domain/api-types/enums.ts";
 import { nanoUsd } from "../../domain/cost.ts";
 import { bucketOf } from "../../domain/histogram-buckets.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
@@ -60,7 +60,7 @@ export function createRunCounts({ sqlite, write }: Db): Projection {
 
   function finish(): void {
     for (const { of, dimension, name, counts } of sums.values())
-      for (const unit of ["hour", "day"] as const) {
+      for (const unit of buckets) {
         const at_ms = Math.floor(of.ended_at_ms / units[unit]) * units[unit];
         const group = [of.project_id, of.environment, dimension, unit, at_ms, of.agent_id, name] as const;
         addRow.run(...bounded(group), ...analyticsCounters.map((counter) => counts[counter]));

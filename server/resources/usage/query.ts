@@ -4,7 +4,7 @@ import type { Fault } from "../../domain/errors.ts";
 import { readTimestamp, timestamp } from "../../domain/time.ts";
 import { fault, validationError } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
-import { oneOf } from "../../lib/schema.ts";
+import { about, oneOf } from "../../lib/schema.ts";
 import { dayOf } from "./usage-projection.ts";
 
 /** First and last day (UTC), both included. */
@@ -22,7 +22,7 @@ const day = "^\\d{4}-\\d\\d-\\d\\d([Tt].+)?$";
 export const usageParameters = {
   from: Type.String({ pattern: day, description: "The first day (UTC), or a time in it." }),
   to: Type.String({ pattern: day, description: "The last day." }),
-  group_by: oneOf(usageGroupings, { default: "day" }),
+  group_by: about("What the usage is grouped by.", oneOf(usageGroupings, { default: "day" })),
 };
 
 /** Parses `?from=&to=&group_by=`; default: the last 30 days, by day. Throws with every fault. */

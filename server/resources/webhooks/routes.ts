@@ -9,12 +9,16 @@ import {
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
 import { EmptyBody, idOf, pathOf, pathWith } from "../../http/schemas.ts";
+import { about } from "../../lib/schema.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import { CreateWebhook, deliveryFilters, RedeliverAll, RotateSecret, UpdateWebhook } from "./schema.ts";
 import type { WebhookStore } from "./store.ts";
 
 const params = pathOf("webhook");
-const deliveryParams = pathWith({ id: idOf("webhook"), delivery_id: idOf("delivery") });
+const deliveryParams = pathWith({
+  id: about("The id.", idOf("webhook")),
+  delivery_id: about("The id of the delivery.", idOf("delivery")),
+});
 
 interface WebhookRoutes {
   auth: Auth;

@@ -1,13 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { deliveryStatuses, testEvent, webhookEvents } from "../../domain/api-types/enums.ts";
 import { idOf, Metadata } from "../../http/schemas.ts";
-import { closedObject, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
+import { about, closedObject, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
-const url = Type.String({ minLength: 1, maxLength: 2048 });
-const events = Type.Array(oneOf([...webhookEvents, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true });
+const url = about(
+  "Where events are sent: `https`, or `http` to this machine in `test`.",
+  Type.String({ minLength: 1, maxLength: 2048 }),
+);
+const events = about(
+  "The events that the webhook receives; `*`: all.",
+  Type.Array(oneOf([...webhookEvents, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true }),
+);
 const others = {
-  description: orNull(Type.String({ maxLength: 1024 })),
-  enabled: Type.Boolean(),
+  description: about("What the webhook is for; null: no description.", orNull(Type.String({ maxLength: 1024 }))),
+  enabled: about("Whether it is in use.", Type.Boolean()),
   metadata: Metadata,
 };
 
@@ -18,15 +24,22 @@ export const UpdateWebhook = partial({ url, events, ...others });
 export type UpdateWebhook = Static<typeof UpdateWebhook>;
 
 /** Body of `POST /v1/webhooks/:id/rotate_secret`: seconds that the former secret still signs, too; default: a day. */
-export const RotateSecret = partial({ overlap_seconds: Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600 }) });
+export const RotateSecret = partial({
+  overlap_seconds: about(
+    "How many seconds the old secret stays valid.",
+    Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600 }),
+  ),
+});
 export type RotateSecret = Static<typeof RotateSecret>;
 
 /** Body of `POST /v1/webhooks/:id/redeliver`. */
-export const RedeliverAll = closedObject({ since: Type.String({ maxLength: 64 }) });
+export const RedeliverAll = closedObject({
+  since: about("From when on failed deliveries are sent again.", Type.String({ maxLength: 64 })),
+});
 export type RedeliverAll = Static<typeof RedeliverAll>;
 
 export const deliveryFilters = {
-  status: oneOf(deliveryStatuses),
-  type: oneOf([...webhookEvents, testEvent]),
-  run_id: idOf("run"),
+  status: about("Only items with this status.", oneOf(deliveryStatuses)),
+  type: about("Only items of this type.", oneOf([...webhookEvents, testEvent])),
+  run_id: about("The id of the run.", idOf("run")),
 };

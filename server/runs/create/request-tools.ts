@@ -4,7 +4,7 @@ import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { JsonObject } from "../../http/schemas.ts";
-import { closedObject, named } from "../../lib/schema.ts";
+import { about, closedObject, named } from "../../lib/schema.ts";
 import { objectSchema } from "../../resources/tools/definition.ts";
 import { schemaFaults } from "../../resources/tools/types/fields.ts";
 import { commonFields } from "../../resources/tools/types/tool-kind.ts";
@@ -13,10 +13,10 @@ import { commonFields } from "../../resources/tools/types/tool-kind.ts";
 export const RequestTool = named(
   "RequestTool",
   closedObject({
-    type: Type.Literal("client"),
+    type: about("Its type.", Type.Literal("client")),
     name: commonFields.name,
-    description: Type.Optional(commonFields.description),
-    parameters: Type.Optional(JsonObject),
+    description: about("What it is for.", Type.Optional(commonFields.description)),
+    parameters: about("The JSON Schema of the arguments.", Type.Optional(JsonObject)),
   }),
 );
 export type RequestTool = Static<typeof RequestTool>;

@@ -1,22 +1,29 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
+import { replayAgents } from "../../domain/run-event.ts";
 import { agentFields, JsonObject, RunInput } from "../../http/schemas.ts";
-import { closedObject, named, oneOf } from "../../lib/schema.ts";
+import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 import { CreateRun } from "../schema.ts";
 
 const ModelOutput = named(
   "ModelOutputEdit",
   closedObject({
-    content: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
-    tool_calls: Type.Optional(
-      Type.Array(
-        named(
-          "ToolCallEdit",
-          closedObject({ name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }),
+    content: about("What the model said instead.", Type.Optional(Type.String({ maxLength: limits.input_bytes }))),
+    tool_calls: about(
+      "The tools that it asked for instead.",
+      Type.Optional(
+        Type.Array(
+          named(
+            "ToolCallEdit",
+            closedObject({
+              name: about("The tool's name.", Type.String({ minLength: 1, maxLength: 128 })),
+              arguments: about("The arguments of the call.", JsonObject),
+            }),
+          ),
+          {
+            maxItems: limits.tools_per_agent,
+          },
         ),
-        {
-          maxItems: limits.tools_per_agent,
-        },
       ),
     ),
   }),
@@ -29,26 +36,38 @@ const forkTools = ["live", "recorded_then_live", "recorded_only"] as const;
 
 /** Body of `POST /v1/runs/:id/fork` (contract, section 16). */
 export const ForkRun = closedObject({
-  step_index: Type.Integer({ minimum: -1, maximum: 1_000_000 }),
-  edits: Type.Optional(
-    named(
-      "ForkEdits",
-      closedObject({
-        tool_output: Type.Optional(Type.Unknown()),
-        /** True if `tool_output` is an error. */
-        is_error: Type.Optional(Type.Boolean()),
-        model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
-        instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
-        model: Type.Optional(agentFields.model),
-        input: Type.Optional(RunInput),
-      }),
+  step_index: about("The last step that the fork keeps; -1: none.", Type.Integer({ minimum: -1, maximum: 1_000_000 })),
+  edits: about(
+    "What changes from the step on.",
+    Type.Optional(
+      named(
+        "ForkEdits",
+        closedObject({
+          tool_output: about("What the tool returned instead.", Type.Optional(Type.Unknown())),
+          /** True if `tool_output` is an error. */
+          is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
+          model_output: about(
+            "What the model said instead, as text or with tool calls.",
+            Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
+          ),
+          instructions: about(
+            "The system prompt from there on.",
+            Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
+          ),
+          model: about("The model from there on.", Type.Optional(agentFields.model)),
+          input: about("The new input.", Type.Optional(RunInput)),
+        }),
+      ),
     ),
   ),
-  tools: Type.Optional(oneOf(forkTools)),
-  agent: Type.Optional(oneOf(["pinned", "current"])),
-  budget,
-  timeout_ms,
-  action_timeout_ms,
+  tools: about("Whether tools are called, or answered from the record.", Type.Optional(oneOf(forkTools))),
+  agent: about("Whether the agent is used as it was, or as it is now.", Type.Optional(oneOf(replayAgents))),
+  budget: about("What it may spend.", budget),
+  timeout_ms: about("How long the run may work; waiting does not count. Default: as the other run.", timeout_ms),
+  action_timeout_ms: about(
+    "How long the run waits for an answer to a tool call or an approval. Default: as the other run.",
+    action_timeout_ms,
+  ),
   on_disconnect,
   on_concurrency_limit,
   metadata,

@@ -14,7 +14,7 @@ import type { LeaseGuard } from "./lease-guard.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { RunPorts } from "./run-context.ts";
 import type { ToolContext } from "./tools/context.ts";
-import { runners } from "./tools/runners.ts";
+import { runTool } from "./tools/runners.ts";
 import { createHidden } from "./tools/secret-texts.ts";
 
 /** Gives the run executor access to models and tools. */
@@ -61,9 +61,9 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       fileIds: start.file_ids,
       egress,
       ask,
-      async secrets({ id, http, mcp }) {
+      async secrets({ id, ...tool }) {
         const given = start.secrets[id]!;
-        const sealed = (http ?? mcp)!.sealed;
+        const { sealed } = tool.type === "mcp" ? tool.mcp : tool.http;
         const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
         for (const each of Object.values(start.secrets)) hidden.add(each);
         const fault = own.fault ?? hidden.add(own);
@@ -84,7 +84,7 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
     return {
       keepFile: context.keepFile,
       runTool: (call, tool, signal, recorded, standing) =>
-        runners[tool.type as keyof typeof runners](call, tool, { ...context, recorded, standing }, signal),
+        runTool(call, tool, { ...context, recorded, standing }, signal),
       close: () => void mcp.close(),
     };
   };

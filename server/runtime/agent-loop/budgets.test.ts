@@ -8,7 +8,7 @@ import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
 import { fold } from "../../domain/run-state.ts";
-import { tool } from "../../testing/run-fixture.ts";
+import { httpTool, tool } from "../../testing/run-fixture.ts";
 import { type ModelEvent, unknownUsage } from "../models/model.ts";
 import { testConnection } from "../models/registry.ts";
 import type { Reserved, RunStart } from "./messages.ts";
@@ -91,7 +91,7 @@ async function run(
     model: "openai/priced",
     instructions: "",
     settings: {},
-    tools: [tool("look", { type: "http" })],
+    tools: [httpTool("look", "")],
     max_turns: 100,
     output_schema: null,
     ...more.agent,

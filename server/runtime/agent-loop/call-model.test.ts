@@ -7,7 +7,7 @@ import { fold } from "../../domain/run-state.ts";
 import { sleep } from "../../lib/retry.ts";
 import { startProviders } from "../../testing/provider-server.ts";
 import { wires } from "../../testing/provider-wire.ts";
-import { tool } from "../../testing/run-fixture.ts";
+import { httpTool } from "../../testing/run-fixture.ts";
 import { turnsDuring } from "../../testing/turns.ts";
 import {
   type AnswerObserver,
@@ -90,7 +90,7 @@ function loopOf(
     model: "test/script",
     instructions: "",
     settings: {},
-    tools: [tool("look", { type: "http", parameters: { type: "object", properties: { city: { type: "string" } } } })],
+    tools: [httpTool("look", "", { parameters: { type: "object", properties: { city: { type: "string" } } } })],
     max_turns: 3,
     output_schema: null,
     ...agent,
@@ -535,7 +535,7 @@ test.each([
 
 test("arguments too large to be judged need approval, so that size does not bypass the question", async () => {
   const when = { type: "object", properties: { city: { type: "string", pattern: "^R" } } };
-  const asks = tool("look", { type: "http", approval: { when } });
+  const asks = httpTool("look", "", { approval: { when } });
   const needs = async (city: string) => {
     const state = await loopOf([calls("look", JSON.stringify({ city })), says("So.")], { tools: [asks] }).run();
     return state.calls[0]!.needs;

@@ -48,7 +48,7 @@ async function run(
       },
     },
   };
-  const snapshot = { ...tool("sum", { type: "code" }), code: { ...code, file_ids: own } };
+  const snapshot = { ...tool("sum"), type: "code" as const, code: { ...code, file_ids: own } };
   const outcome = await runCodeTool(call!, snapshot, context as ToolContext, new AbortController().signal);
   return { outcome, names: programs.flatMap(({ files }) => files.map(({ name }) => name)), read };
 }

@@ -4,7 +4,7 @@ import type { AgentSnapshot, ContextPolicy, Guardrail } from "../../domain/agent
 import type { Budget } from "../../domain/budget-schema.ts";
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { fold } from "../../domain/run-state.ts";
-import { tool } from "../../testing/run-fixture.ts";
+import { httpTool } from "../../testing/run-fixture.ts";
 import { type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/model.ts";
 import { testConnection } from "../models/registry.ts";
 import { runLoop } from "./run-loop.ts";
@@ -53,7 +53,7 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
     model: "test/script",
     instructions: "Be brief.",
     settings: {},
-    tools: [tool("look", { type: "http" })],
+    tools: [httpTool("look", "")],
     max_turns: 20,
     output_schema: null,
     guardrails,

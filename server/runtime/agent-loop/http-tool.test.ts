@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { requested, stateOf, turnWithCalls } from "../../domain/__fixtures__/events.ts";
-import type { HttpCall, ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import type { HttpCall, HttpTool } from "../../domain/agent-snapshot.ts";
 import { limits } from "../../domain/limits.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
@@ -36,7 +36,7 @@ const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;
 
 interface Setting {
   http?: Partial<HttpCall>;
-  tool?: Partial<ToolSnapshot>;
+  tool?: Partial<HttpTool>;
   headers?: Record<string, string>;
   args?: Record<string, unknown>;
   loopback?: boolean;
@@ -50,7 +50,7 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
   const egress = createEgress({ allow: [], loopback });
   return runHttpTool(
     { ...call!, arguments: args ?? requested("call_1", 1).call.arguments },
-    { ...snapshot, http: { ...snapshot.http!, ...http } },
+    { ...snapshot, http: { ...snapshot.http, ...http } },
     {
       run_id: "run_1",
       owner: "project",

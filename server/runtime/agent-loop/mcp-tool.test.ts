@@ -29,12 +29,7 @@ function run(callTool: () => Promise<McpResult>, given = secrets, more: Partial<
     secrets: async () => given,
     ...more,
   } as unknown as ToolContext;
-  const outcome = runMcpTool(
-    call!,
-    { ...tool("files_read", { type: "mcp" }), mcp },
-    context,
-    new AbortController().signal,
-  );
+  const outcome = runMcpTool(call!, { ...tool("files_read"), type: "mcp", mcp }, context, new AbortController().signal);
   return { outcome, seen };
 }
 

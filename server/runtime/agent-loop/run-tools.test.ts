@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { stateOf, turnWithCalls } from "../../domain/__fixtures__/events.ts";
-import { tool } from "../../testing/run-fixture.ts";
+import { httpTool } from "../../testing/run-fixture.ts";
 import { type RunContext, type RunPorts, Superseded } from "./run-context.ts";
 import { runTools } from "./run-tools.ts";
 import { testTool } from "./test-tool.ts";
 
 const state = stateOf(...turnWithCalls(["call_1", null]));
 const [call] = state.calls;
-const tools = [tool(call!.tool, { type: "http" })];
+const tools = [httpTool(call!.tool, "")];
 const never = () => Promise.reject(new Error("Nobody asks for this."));
 
 /** Runs the call with a tool that throws this; `stop` ends the run before. */

@@ -107,10 +107,10 @@ async function outcomeOf(
 /**
  * Starts the child run of an agent tool and records it before waiting for it. Returns null if there is one to wait for.
  */
-async function startChild(call: ToolCall, { agent }: ToolSnapshot, turn: RunContext): Promise<ToolOutcome | null> {
-  if (!agent || call.child) return null;
+async function startChild(call: ToolCall, tool: ToolSnapshot, turn: RunContext): Promise<ToolOutcome | null> {
+  if (tool.type !== "agent" || call.child) return null;
   const { id: tool_call_id } = call;
-  const { agent_id } = agent;
+  const { agent_id } = tool.agent;
   const started = await turn.ports.startChild({ tool_call_id, agent_id, input: String(call.arguments.input) });
   if ("refused" in started) return toolError(started.refused.code, started.refused.message, 0);
   await turn.record({ type: "subagent.started", tool_call_id, run_id: started.run_id, agent_id });

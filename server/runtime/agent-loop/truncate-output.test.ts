@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { tool } from "../../testing/run-fixture.ts";
+import { httpTool } from "../../testing/run-fixture.ts";
 import type { ToolResult } from "./tools/tool-result.ts";
 import { truncateOutput } from "./truncate-output.ts";
 
@@ -10,7 +10,7 @@ const keepFile = async ({ name, bytes }: { name: string; bytes: Uint8Array }) =>
 };
 beforeEach(() => void kept.splice(0));
 const done = (output: unknown): ToolResult => ({ output, error: null, attempts: 1 });
-const limited = tool("report", { type: "http", max_output_bytes: 100 });
+const limited = httpTool("report", "", { max_output_bytes: 100 });
 
 test("an output within the tool's limit is unchanged and not stored as a file", async () => {
   const json = { text: "é".repeat(44) };

@@ -7,6 +7,7 @@ import type { Base } from "../../http/module.ts";
 import { plainListQuery, readPage } from "../../http/page.ts";
 import { pathOf, pathWith, Subject } from "../../http/schemas.ts";
 import { readWaitParam, Wait } from "../../http/wait-param.ts";
+import { about } from "../../lib/schema.ts";
 import type { Erasures } from "./erasures.ts";
 import type { UserExport } from "./export.ts";
 
@@ -18,7 +19,7 @@ interface UserRoutes {
   ending: Base["abortSignalOf"];
 }
 
-const ofUser = { id: Subject };
+const ofUser = { id: about("The id.", Subject) };
 /** One JSON object per line. */
 const lines = "application/x-ndjson";
 

@@ -7,13 +7,17 @@ import type { Base } from "../../http/module.ts";
 import { listQuery, readPage } from "../../http/page.ts";
 import { EmptyBody, idOf, pathOf, pathWith } from "../../http/schemas.ts";
 import { readWaitParam, Wait } from "../../http/wait-param.ts";
+import { about } from "../../lib/schema.ts";
 import { CreateSuite, StartSuiteRun, suiteFilters, suiteRunFilters, UpdateSuite } from "./schema.ts";
 import type { SuiteService } from "./service.ts";
 import type { SuiteStore } from "./store.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
 const params = pathOf("suite");
-const ofRun = pathWith({ id: idOf("suite"), suite_run_id: idOf("suite_run") });
+const ofRun = pathWith({
+  id: about("The id.", idOf("suite")),
+  suite_run_id: about("The id of the suite run.", idOf("suite_run")),
+});
 
 interface SuiteRoutes {
   auth: Auth;

@@ -1,4 +1,4 @@
-import { type CaseStatus, caseStatuses } from "../../domain/api-types/enums.ts";
+import { type CaseStatus, caseStatuses, type changes } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { Divergence } from "../../domain/run-event.ts";
@@ -39,7 +39,7 @@ export interface LiveResult {
   output_equal: boolean | null;
   /** Beginning of its output. */
   output: string | null;
-  diff: Record<"equal" | "changed" | "only_a" | "only_b", number> | null;
+  diff: Record<(typeof changes)[number], number> | null;
   cost_usd: number | null;
   total_tokens: number | null;
   error: CodedError | null;

@@ -4,11 +4,17 @@ import { Score } from "../../domain/api-types/score.ts";
 import type { Auth } from "../../http/auth.ts";
 import { plainListQuery, readPage } from "../../http/page.ts";
 import { idOf, pathOf, pathWith } from "../../http/schemas.ts";
+import { about } from "../../lib/schema.ts";
 import { requireFeedback } from "./client-token-rules.ts";
 import { PutScore, ScoreName } from "./schema.ts";
 import type { ScoreStore } from "./store.ts";
 
-const filters = { run_id: idOf("run"), thread_id: idOf("thread"), agent_id: idOf("agent"), name: ScoreName };
+const filters = {
+  run_id: about("The id of the run.", idOf("run")),
+  thread_id: about("Only runs of this thread.", idOf("thread")),
+  agent_id: about("Only items of this agent.", idOf("agent")),
+  name: about("Only items with this name.", ScoreName),
+};
 
 /** `/v1/scores` and the scores of a run. Chat users give feedback here and see only their own. */
 export const scoreRoutes = ({ auth, scores }: { auth: Auth; scores: ScoreStore }) =>
@@ -29,7 +35,7 @@ export const scoreRoutes = ({ auth, scores }: { auth: Auth; scores: ScoreStore }
           visitors: true,
           returns: Score,
         },
-        params: pathWith({ id: idOf("run"), name: ScoreName }),
+        params: pathWith({ id: about("The id.", idOf("run")), name: about("The name.", ScoreName) }),
         body: PutScore,
       },
     )

@@ -1,10 +1,11 @@
+import type { actorTypes } from "../../domain/api-types/enums.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Db } from "./open.ts";
 
 /** The author of a change. For the command line: the OS user. */
 export interface Actor {
-  type: "api_key" | "user" | "cli";
+  type: (typeof actorTypes)[number];
   id: string;
   ip: string | null;
   request_id: string | null;

@@ -2,6 +2,7 @@ import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzl
 import { memoryKindNames, memoryScopes, toolTypes } from "../../domain/agent-snapshot.ts";
 import {
   actorTypes,
+  buckets,
   busyPolicies,
   caseStatuses,
   catchUps,
@@ -11,6 +12,7 @@ import {
   filePurposes,
   fileStatuses,
   outcomes,
+  roles,
   scoreSources,
   suiteRunStatuses,
   type testEvent,
@@ -21,6 +23,7 @@ import type { ChatSettings } from "../../domain/chat-page.ts";
 import type { Chunking } from "../../domain/chunking.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
+import { providers } from "../../domain/providers.ts";
 import type { Needs, ToolRequest } from "../../domain/run-event.ts";
 import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
@@ -52,8 +55,6 @@ const scope = {
 const own = { ...scope, id: text().notNull() };
 
 const times = { created_at_ms: integer().notNull(), updated_at_ms: integer().notNull() };
-
-const roles = ["owner", "member", "viewer"] as const;
 
 /** Reason why a run of a schedule failed or could not be created. */
 interface FailedRun extends CodedError {
@@ -226,9 +227,7 @@ export const idempotencyKeys = sqliteTable("idempotency_keys", {
 
 export const modelConnections = sqliteTable("model_connections", {
   name: text().primaryKey(),
-  provider: text({
-    enum: ["openai", "anthropic", "google", "ollama", "openai_compatible", "test"],
-  }).notNull(),
+  provider: text({ enum: providers }).notNull(),
   base_url: text(),
   sealed_key: text(),
   created_at_ms: integer().notNull(),
@@ -725,7 +724,7 @@ export const searchChanges = sqliteTable("search_changes", {
 export const analytics = sqliteTable("analytics", {
   ...scope,
   dimension: text().notNull(),
-  unit: text({ enum: ["hour", "day"] }).notNull(),
+  unit: text({ enum: buckets }).notNull(),
   at_ms: integer().notNull(),
   agent_id: text().notNull(),
   name: text().notNull(),

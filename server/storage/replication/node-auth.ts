@@ -1,4 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import type { Role } from "../../domain/api-types/enums.ts";
 import { arriving } from "../../lib/arriving.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
 import { direct } from "../../lib/proxy.ts";
@@ -20,7 +21,7 @@ export interface Origin {
 export interface Person {
   id: string;
   email: string;
-  role: "owner" | "member" | "viewer";
+  role: Role;
 }
 
 export const passedHeader = "x-runnel-passed";

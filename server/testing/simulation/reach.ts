@@ -28,7 +28,7 @@ export const reachOf =
     tools: ({ run_id, attempt }, ask) => ({
       runTool: async (call, tool, signal) => {
         if (thread.dead) await never();
-        if (tool.agent) return runAgentTool(call, tool, { ask } as ToolContext, signal);
+        if (tool.type === "agent") return runAgentTool(call, tool, { ask } as ToolContext, signal);
         witness.toolAsked(run_id, attempt, call, tool);
         await world.wait(`${thread.name}: tool ${tool.name}`, thread);
         return outcome(world);

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { AnalyticsGrouping } from "../../../../server/domain/api-types/enums.ts";
+import type { AnalyticsGrouping, Bucket } from "../../../../server/domain/api-types/enums.ts";
 import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { WorkspaceKey } from "../crud/resource.ts";
@@ -21,7 +21,7 @@ export interface AnalyticsFilter {
 /** Time series for charts. */
 export const analyticsQuery = (
   at: WorkspaceKey,
-  values: Span & AnalyticsFilter & { group_by: AnalyticsGrouping; bucket?: "hour" | "day" },
+  values: Span & AnalyticsFilter & { group_by: AnalyticsGrouping; bucket?: Bucket },
 ) =>
   queryOptions({
     queryKey: ["analytics", at.projectId, at.mode, values],

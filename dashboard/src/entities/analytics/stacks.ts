@@ -1,3 +1,4 @@
+import type { Bucket } from "../../../../server/domain/api-types/enums.ts";
 import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import type { Tone } from "../../ui/charts/chart-tones.ts";
@@ -42,7 +43,7 @@ function sumsOf(report: AnalyticsReport, reads: readonly ((counts: Counts) => nu
   return barsOf(rows, report.bucket);
 }
 
-const barsOf = (rows: ReadonlyMap<number, number[]>, bucket: "hour" | "day") =>
+const barsOf = (rows: ReadonlyMap<number, number[]>, bucket: Bucket) =>
   [...rows].map(([at, values]) => ({ at, until: at + unit_ms[bucket], values }));
 
 const cancelledOf = ({ cancelled }: Counts): number => cancelled;

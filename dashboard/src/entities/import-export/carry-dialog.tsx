@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
+import { environments } from "../../../../server/domain/scope.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { joinFacts } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -131,7 +132,7 @@ function usePlaces(): { value: string; label: string }[] {
   const { data } = useQuery({ ...sessionQuery, enabled: false });
   const projects = data?.signedIn ? data.session.projects : [];
   return projects.flatMap(({ id, name }) =>
-    (["test", "live"] as const).map((mode) => ({
+    environments.map((mode) => ({
       value: formatWorkspace({ projectId: id, mode }),
       label: `${name}, ${mode}`,
     })),

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { Diff as DiffPage, DiffStep, TraceStep } from "../../../../server/domain/api-types/trace.ts";
-import type { Both } from "../../../../server/domain/diff.ts";
+import type { Sides } from "../../../../server/domain/diff.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { WorkspaceKey } from "../crud/resource.ts";
@@ -46,5 +46,5 @@ export function stepsQuery(at: WorkspaceKey, { id, status }: Run) {
   });
 }
 
-export type Side = keyof Both<unknown>;
+export type Side = keyof Sides<unknown>;
 export type Change = DiffStep["change"];

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Approval } from "../../../../server/domain/api-types/run.ts";
-import type { Needs } from "../../../../server/domain/run-event.ts";
+import type { Decision, Needs } from "../../../../server/domain/run-event.ts";
 import { ListHead } from "../../entities/crud/list-head.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/tool-call/approval-api.ts";
@@ -160,7 +160,7 @@ function InboxSkeleton() {
  * Returns the focused entry and its button, or null if there is none. If no entry has the focus, focuses the first one
  * and returns null, so that a key never approves a call that the person has not seen.
  */
-function focusedEntry(list: HTMLElement | null, act: "approve" | "reject") {
+function focusedEntry(list: HTMLElement | null, act: Decision) {
   const entry = document.activeElement?.closest<HTMLElement>("[data-entry]");
   if (!entry) list?.querySelector<HTMLElement>("[data-row]")?.focus();
   const button = entry?.querySelector<HTMLElement>(`[data-act=${act}]`);

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
+import type { Environment } from "../../../../server/domain/scope.ts";
 import { daysOf, daysUntil, type PeriodSearch, spanOf } from "../../entities/analytics/period.ts";
 import { PeriodBar } from "../../entities/analytics/period-bar.tsx";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
@@ -161,7 +162,7 @@ function Cards({
   );
 }
 
-function NothingYet({ mode }: { mode: "test" | "live" }) {
+function NothingYet({ mode }: { mode: Environment }) {
   return (
     <EmptyState icon={Waypoints} title="No runs yet">
       <p className="max-w-[46ch] text-muted">

@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { CircleHelp, GitFork, History, LoaderCircle, Square, X } from "lucide-react";
 import { memo, useMemo } from "react";
 import type { DiffStep as StepPair, TraceStep } from "../../../../server/domain/api-types/trace.ts";
-import type { Both } from "../../../../server/domain/diff.ts";
+import type { Sides } from "../../../../server/domain/diff.ts";
 import type { Change, Side } from "../../entities/run/diff-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
@@ -17,7 +17,7 @@ import { type Section, sectionsOf } from "./sections-of.ts";
 
 interface PairRowProps {
   pair: StepPair;
-  steps: Both<ReadonlyMap<number, TraceStep>>;
+  steps: Sides<ReadonlyMap<number, TraceStep>>;
   /** True if the person who forked the run wrote this output. */
   isEdited: boolean;
 }
@@ -76,7 +76,7 @@ function Cell({ side, pair, step, sections, isEdited }: CellProps) {
       )}
     >
       <span className="text-2xs text-faint rail:hidden">
-        {isEqual ? "Both, equal" : `${side.toUpperCase()}, ${words[change]}`}
+        {isEqual ? "Sides, equal" : `${side.toUpperCase()}, ${words[change]}`}
       </span>
       <div className="flex min-h-6 min-w-0 items-center gap-2">
         <StepIcon type={pair.type} />

@@ -1,5 +1,5 @@
 import type { DiffStep as StepPair, TraceStep } from "../../../../server/domain/api-types/trace.ts";
-import type { Both } from "../../../../server/domain/diff.ts";
+import type { Sides } from "../../../../server/domain/diff.ts";
 import { stepKinds } from "../../../../server/domain/step-kinds.ts";
 import { isExactNumber, parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
@@ -12,7 +12,7 @@ export interface Section {
   b: string | null;
 }
 
-type Found = Both<TraceStep | undefined>;
+type Found = Sides<TraceStep | undefined>;
 
 /** Returns the sections of a pair: the differing parts of two steps, or arguments and output of an unmatched one. */
 export function sectionsOf(pair: StepPair, found: Found): Section[] {

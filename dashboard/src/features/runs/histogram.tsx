@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Bucket } from "../../../../server/domain/api-types/enums.ts";
 import { analyticsQuery, type Span } from "../../entities/analytics/analytics-api.ts";
 import { StackChart } from "../../entities/analytics/stack-chart.tsx";
 import { outcomesOf, type StackedSeries } from "../../entities/analytics/stacks.ts";
@@ -15,7 +16,7 @@ const day_ms = 24 * hour_ms;
 const height = 96;
 
 /** Time range of the chart: that of the list, or the last seven days; hourly up to a week. */
-export function timeOf({ since, until }: RunsSearch, now: number): Span & { bucket: "hour" | "day" } {
+export function timeOf({ since, until }: RunsSearch, now: number): Span & { bucket: Bucket } {
   const end = until ? Date.parse(until) : now;
   const start = since ? spanStart(since, now) : end - 7 * day_ms;
   const bucket = end - start <= 7 * day_ms + hour_ms ? "hour" : "day";

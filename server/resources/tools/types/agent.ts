@@ -3,27 +3,31 @@ import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
 import * as t from "../../../lib/schema.ts";
 import { textParameter } from "./fields.ts";
-import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
+import { type Definition, type Known, requireSettings, type ToolInput, type ToolKind } from "./tool-kind.ts";
 
-const fields = { agent_id: idOf("agent") };
-type Input = Given<typeof fields>;
-type Definition = CommonDefinition & { agent?: { agent_id: string } };
+export const fields = { agent_id: t.about("The agent that is called.", idOf("agent")) };
+export const response = { agent_id: t.text };
 
 /** Another agent, called in a child run. */
-export const kind = {
+export const kind: ToolKind = {
   fields,
-  response: { agent_id: t.text },
-  about: { agent_id: "The agent that is called." },
+  response,
   faults: agentFaults,
-  change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? before!.agent!.agent_id } }),
+  change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? requireSettings(before?.agent).agent_id } }),
   show: ({ agent }) => ({ ...agent }),
   // Idempotent, because the child run is found by its call.
-  call: ({ agent }) => ({ idempotent: true, agent }),
+  snapshot: (base, { agent }) => ({
+    ...base,
+    type: "agent",
+    idempotent: true,
+    http: null,
+    agent: requireSettings(agent),
+  }),
   fixedParameters: () => textParameter("input", "What the agent is asked to do, with all that it must know."),
   untestable: "An agent tool can only be called within a run. Start a run of its agent instead.",
-} satisfies ToolKind<Input, Definition>;
+};
 
-function agentFaults(input: Input, before: Definition | null, { hasAgent }: Known): Fault[] {
+function agentFaults(input: ToolInput, before: Definition | null, { hasAgent }: Known): Fault[] {
   const faults: Fault[] = [];
   if (input.agent_id === undefined && !before)
     faults.push(fault("agent_id", "An agent tool needs an agent.", "required"));

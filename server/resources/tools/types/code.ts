@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type CodeCall, type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot.ts";
+import { type CodeLanguage, codeLanguages } from "../../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
@@ -7,57 +7,61 @@ import { build } from "../../../lib/build-info.ts";
 import * as t from "../../../lib/schema.ts";
 import { noPython } from "../../../runtime/sandbox/sandbox.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
-import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
-
-type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
+import {
+  type CodeDefinition,
+  type Definition,
+  type Known,
+  requireSettings,
+  type ToolInput,
+  type ToolKind,
+} from "./tool-kind.ts";
 
 const sourceBytes_max = 256 * 1024;
 
-const fields = {
-  language: t.oneOf(codeLanguages),
-  source: t.orNull(Type.String({ maxLength: sourceBytes_max })),
+export const fields = {
+  language: t.about("The language of the program.", t.oneOf(codeLanguages)),
+  source: t.about("The program; null: the model writes it.", t.orNull(Type.String({ maxLength: sourceBytes_max }))),
   timeout_ms: timeoutField,
-  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
-  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
+  memory_mb: t.about(
+    "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
+    Type.Integer({ minimum: 16, maximum: 1024 }),
+  ),
+  files: t.about("Ids of files that the program reads.", Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true })),
 };
-type Input = Given<typeof fields>;
-type Definition = CommonDefinition & { code?: CodeDefinition };
+export const response = {
+  language: t.oneOf(codeLanguages),
+  source: t.orNull(t.text),
+  timeout_ms: t.integer,
+  memory_mb: t.integer,
+  files: t.list(t.text),
+};
 
 /** A program in the sandbox: the tool's own function, or code that the model writes. */
-export const kind = {
+export const kind: ToolKind = {
   fields,
-  response: {
-    language: t.oneOf(codeLanguages),
-    source: t.orNull(t.text),
-    timeout_ms: t.integer,
-    memory_mb: t.integer,
-    files: t.list(t.text),
-  },
-  about: {
-    language: "The language of the program.",
-    source: "The program; null: the model writes it.",
-    memory_mb:
-      "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
-    files: "Ids of files that the program reads.",
-  },
+  response,
   faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
   change: (input, before) => ({ code: change(input, before?.code) }),
   show: ({ code }) => ({ ...code }),
   // Idempotent, because a program has no effects outside of the sandbox.
-  call: ({ code }) => {
-    const { files, ...rest } = code!;
-    return { idempotent: true, code: { ...rest, file_ids: files } };
+  snapshot: (base, { code }) => {
+    const { files, ...rest } = requireSettings(code);
+    return { ...base, type: "code", idempotent: true, http: null, code: { ...rest, file_ids: files } };
   },
-  fixedParameters: ({ code }) =>
-    code!.source === null
-      ? textParameter("code", `${languageNames[code!.language]} code; the value of its last expression is the result.`)
-      : undefined,
-  modelReads: ({ description, code }) =>
+  fixedParameters: ({ code }) => {
+    const { source, language } = requireSettings(code);
+    return source === null
+      ? textParameter("code", `${languageNames[language]} code; the value of its last expression is the result.`)
+      : undefined;
+  },
+  modelReads: ({ description, code }) => {
+    const { source, language } = requireSettings(code);
     // Tells the model which Python modules exist.
-    code!.source === null && code!.language === "python"
+    return source === null && language === "python"
       ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
-      : description,
-} satisfies ToolKind<Input, Definition>;
+      : description;
+  },
+};
 
 const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
 
@@ -89,7 +93,7 @@ const codeBounds: Record<CodeLanguage, Record<"timeout_ms" | "memory_mb", Bounds
 const isWithin = ({ least, most }: Bounds, value: number): boolean => value >= least && value <= most;
 
 /** When the language changes, limits outside of its bounds are replaced by its defaults. */
-function change(input: Input, before: CodeDefinition | undefined): CodeDefinition {
+function change(input: ToolInput, before: CodeDefinition | undefined): CodeDefinition {
   const language = input.language ?? before?.language ?? "javascript";
   const bounded = (name: "timeout_ms" | "memory_mb"): number => {
     const bounds = codeBounds[language][name];
@@ -106,7 +110,7 @@ function change(input: Input, before: CodeDefinition | undefined): CodeDefinitio
 }
 
 /** Faults of a code tool. Syntax is checked by its first call, because untrusted code is parsed only in the sandbox. */
-function codeFaults(input: Input, before: Definition | null, known: Known): Fault[] {
+function codeFaults(input: ToolInput, before: Definition | null, known: Known): Fault[] {
   const language = input.language ?? before?.code?.language ?? "javascript";
   const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
   const faults = levelFaults(input, before === null, language, known);
@@ -127,7 +131,7 @@ function codeFaults(input: Input, before: Definition | null, known: Known): Faul
 }
 
 /** Checked only when a change affects execution, so that descriptions can be edited on every server. */
-function levelFaults(input: Input, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
+function levelFaults(input: ToolInput, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
   if (!isNew && input.language === undefined && input.source == null) return [];
   const param = input.language === undefined ? "type" : "language";
   if (level === "off") return [fault(param, "Code cannot run on this server: its sandbox is off.")];

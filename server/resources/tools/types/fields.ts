@@ -3,33 +3,39 @@ import type { Fault } from "../../../domain/errors.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
 import { fault } from "../../../http/errors.ts";
 import { checkSchema } from "../../../lib/json-schema.ts";
-import { named } from "../../../lib/schema.ts";
-import type { Given } from "./tool-kind.ts";
+import { about, named } from "../../../lib/schema.ts";
+import type { ToolInput } from "./tool-kind.ts";
 
 // Fields that several types have.
 
 export const addressField = Type.String({ minLength: 1, maxLength: 2048 });
 
-export const headersField = named(
-  "ToolHeaders",
-  Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
-    maxProperties: 50,
-    additionalProperties: false,
-  }),
+export const headersField = about(
+  "Headers of every call; `{{secret.NAME}}` in a value stands for a secret.",
+  named(
+    "ToolHeaders",
+    Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
+      maxProperties: 50,
+      additionalProperties: false,
+    }),
+  ),
 );
 
-export const timeoutField = Type.Integer({ minimum: 100, maximum: 600_000 });
+export const timeoutField = about(
+  "How long an attempt may take, in milliseconds.",
+  Type.Integer({ minimum: 100, maximum: 600_000 }),
+);
 
 export const usualTimeout_ms = 30_000;
 
 /** For requests; types with shorter timeouts have their own bounds. */
-export const timeoutFaults = ({ timeout_ms }: { timeout_ms?: number }): Fault[] =>
+export const timeoutFaults = ({ timeout_ms }: ToolInput): Fault[] =>
   timeout_ms !== undefined && timeout_ms < 1000
     ? [fault("timeout_ms", "Expected integer to be greater or equal to 1000.")]
     : [];
 
 /** Faults of a tool's parameter schema. */
-export const parameterFaults = ({ parameters }: Given): Fault[] => schemaFaults(parameters, "parameters");
+export const parameterFaults = ({ parameters }: ToolInput): Fault[] => schemaFaults(parameters, "parameters");
 
 /** Faults of a schema in this parameter. */
 export function schemaFaults(parameters: JsonSchema | undefined, param: string): Fault[] {

@@ -1,3 +1,4 @@
+import { httpResponseTypes } from "../../../domain/agent-snapshot.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import * as t from "../../../lib/schema.ts";
@@ -6,49 +7,47 @@ import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
 import {
   callOfRequest,
   changeRequest,
-  type RequestDefinition,
   requestFields,
   requestResponseFields,
   sendsRequest,
   showRequest,
 } from "./request.ts";
-import type { Given, ToolKind } from "./tool-kind.ts";
+import { type Definition, requireSettings, type ToolInput, type ToolKind } from "./tool-kind.ts";
 
 const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
-const fields = {
+export const fields = {
   url,
-  method: t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  method: t.about("The method of the request.", t.oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])),
   headers,
   timeout_ms,
   retries,
-  response: t.oneOf(["json", "text"]),
+  response: t.about("How an HTTP tool's response is read.", t.oneOf(httpResponseTypes)),
   idempotent,
 };
-type Input = Given<typeof fields>;
+export const response = { ...requestResponseFields, method: t.text, response: t.oneOf(httpResponseTypes) };
 
 /** A request whose URL may contain arguments. */
-export const kind = {
+export const kind: ToolKind = {
   fields,
-  response: { ...requestResponseFields, method: t.text, response: t.oneOf(["json", "text"]) },
-  about: { response: "How an HTTP tool's response is read." },
+  response,
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: (definition) => {
-    const { method, response } = definition.http!;
+    const { method, response } = requireSettings(definition.http);
     return { ...showRequest(definition), method, response };
   },
-  call: callOfRequest,
+  snapshot: (base, definition, sealed) => ({ ...base, type: "http", ...callOfRequest(definition, sealed) }),
   sends: sendsRequest,
-} satisfies ToolKind<Input, RequestDefinition>;
+};
 
-function urlFaults(input: Input, before: RequestDefinition | null): Fault[] {
+function urlFaults(input: ToolInput, before: Definition | null): Fault[] {
   if (input.url === undefined && !before) return [fault("url", "An HTTP tool needs a URL.", "required")];
   return input.url?.includes("{{secret.") ? [secretInAddress("url")] : templateFaults(input, before);
 }
 
 /** Faults of a URL template against the parameters, also if only one of them changes. */
-function templateFaults({ url, parameters }: Input, before: RequestDefinition | null): Fault[] {
+function templateFaults({ url, parameters }: ToolInput, before: Definition | null): Fault[] {
   if (url === undefined && parameters === undefined) return [];
   const template = url ?? before?.http?.url ?? "";
   const unclear = templateFault(template);

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { At, ErrorCode, ErrorMessage, ToolName } from "../../../domain/api-types/fields.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { timestamp, timestampOrNull } from "../../../domain/time.ts";
 import { fault } from "../../../http/errors.ts";
@@ -14,70 +15,77 @@ import {
   timeoutField,
   usualTimeout_ms,
 } from "./fields.ts";
-import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
+import {
+  type Definition,
+  type Known,
+  type Listing,
+  type McpDefinition,
+  requireSettings,
+  type ToolInput,
+  type ToolKind,
+} from "./tool-kind.ts";
 
-interface McpDefinition {
-  server_url: string;
-  /** Null: all of the server's tools. */
-  allowed_tools: string[] | null;
-  timeout_ms: number;
-  header_names: string[];
-  listing: Listing;
-}
-
-/** A server's listed tools with the time, and the error of the last request, if any. */
-export interface Listing extends McpListing {
-  listed_at_ms: number | null;
-  last_error: { code: string; message: string; at_ms: number } | null;
-}
-
-const fields = {
-  server_url: addressField,
+export const fields = {
+  server_url: t.about(
+    "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
+    addressField,
+  ),
   headers: headersField,
   timeout_ms: timeoutField,
-  allowed_tools: t.orNull(
-    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
+  allowed_tools: t.about(
+    "Names of the MCP server's tools that agents get; null: all.",
+    t.orNull(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true })),
   ),
 };
-type Input = Given<typeof fields>;
-type Definition = CommonDefinition & { mcp?: McpDefinition };
-
-const responseFields = {
+export const response = {
   server_url: t.text,
-  headers: t.map(t.text),
+  headers: t.about("Headers of every call; values are shown as `********`.", t.map(t.text)),
   timeout_ms: t.integer,
   allowed_tools: t.orNull(t.list(t.text)),
-  tools: t.list(t.named("McpListedTool", t.object({ name: t.text, description: t.text, parameters: t.anyObject }))),
-  skipped: t.list(t.named("McpSkippedTool", t.object({ name: t.text, reason: t.text }))),
-  listed_at: t.orNull(t.time),
-  last_error: t.orNull(t.named("McpFailure", t.object({ code: t.text, message: t.text, at: t.time }))),
+  tools: t.about(
+    "The MCP server's tools that agents get.",
+    t.list(
+      t.named(
+        "McpListedTool",
+        t.object({
+          name: ToolName,
+          description: t.about("What the tool is for.", t.text),
+          parameters: t.about("The JSON Schema of the arguments.", t.anyObject),
+        }),
+      ),
+    ),
+  ),
+  skipped: t.about(
+    "Tools of the MCP server that agents cannot get, and why.",
+    t.list(t.named("McpSkippedTool", t.object({ name: ToolName, reason: t.about("Why.", t.text) }))),
+  ),
+  listed_at: t.about("When the MCP server's tools were last listed; null: never.", t.orNull(t.time)),
+  last_error: t.about(
+    "The last error; null if there was none.",
+    t.orNull(t.named("McpFailure", t.object({ code: ErrorCode, message: ErrorMessage, at: At }))),
+  ),
 };
 
 /** An MCP server. Each of its tools is pinned separately: see `snapshots.ts`. */
-export const kind = {
+export const kind: ToolKind = {
   fields,
-  response: responseFields,
-  about: {
-    server_url: "The MCP server's address, or `stdio:<name>` for one that the operator configured.",
-    allowed_tools: "Names of the MCP server's tools that agents get; null: all.",
-    tools: "The MCP server's tools that agents get.",
-    skipped: "Tools of the MCP server that agents cannot get, and why.",
-    listed_at: "When the MCP server's tools were last listed; null: never.",
-  },
+  response,
   faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
-  show: ({ mcp }) => show(mcp!),
-  call: null,
+  show: ({ mcp }) => show(requireSettings(mcp)),
   fixedParameters: () => null,
   sends: {
     field: "server_url",
     signed: false,
     ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
-    to: ({ mcp }) => ({ address: mcp!.server_url, header_names: mcp!.header_names }),
+    to: ({ mcp }) => {
+      const { server_url, header_names } = requireSettings(mcp);
+      return { address: server_url, header_names };
+    },
   },
-} satisfies ToolKind<Input, Definition>;
+};
 
-function serverFaults(input: Input, before: Definition | null, { hasStdioServer }: Known): Fault[] {
+function serverFaults(input: ToolInput, before: Definition | null, { hasStdioServer }: Known): Fault[] {
   const faults: Fault[] = [];
   const address = input.server_url ?? before?.mcp?.server_url;
   if (address === undefined)
@@ -95,8 +103,8 @@ function serverFaults(input: Input, before: Definition | null, { hasStdioServer 
 const neverListed: Listing = { tools: [], skipped: [], listed_at_ms: null, last_error: null };
 
 /** A new address is a new server, so its list starts empty. */
-function change(input: Input, before: McpDefinition | undefined): McpDefinition {
-  const server_url = input.server_url ?? before!.server_url;
+function change(input: ToolInput, before: McpDefinition | undefined): McpDefinition {
+  const server_url = input.server_url ?? requireSettings(before).server_url;
   return {
     server_url,
     allowed_tools: input.allowed_tools === undefined ? (before?.allowed_tools ?? null) : input.allowed_tools,

@@ -1,34 +1,70 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { type ApprovalRule, type ToolSnapshot, unknownPolicies } from "../../../domain/agent-snapshot.ts";
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import {
+  type AgentCall,
+  type ApprovalRule,
+  type CodeCall,
+  type CodeLanguage,
+  type HttpCall,
+  type ToolBase,
+  type ToolSnapshot,
+  type ToolType,
+  unknownPolicies,
+} from "../../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../../domain/api-types/enums.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import type { JsonSchema } from "../../../domain/model-call.ts";
 import { JsonObject, Metadata } from "../../../http/schemas.ts";
-import { closedObject, named, oneOf } from "../../../lib/schema.ts";
+import { about, closedObject, named, oneOf } from "../../../lib/schema.ts";
+import type { McpListing } from "../../../runtime/mcp/read-tools.ts";
 
 /** Fields that tools of every type may have. */
 export const commonFields = {
-  name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
-  description: Type.String({ maxLength: 4096 }),
-  parameters: JsonObject,
-  approval: Type.Union([
-    Type.Literal("never"),
-    Type.Literal("always"),
-    named("ApprovalCondition", closedObject({ when: JsonObject })),
-  ]),
-  on_unknown: oneOf(unknownPolicies),
-  max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
-  enabled: Type.Boolean(),
+  name: about("Its name.", Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" })),
+  description: about("What the tool is for; the model reads it.", Type.String({ maxLength: 4096 })),
+  parameters: about(
+    "The JSON Schema (2020-12) of the arguments. Arguments that do not match are returned to the model as an error.",
+    JsonObject,
+  ),
+  approval: about(
+    "Whether a person decides before each call.",
+    Type.Union([
+      Type.Literal("never"),
+      Type.Literal("always"),
+      named(
+        "ApprovalCondition",
+        closedObject({ when: about("A JSON Schema of the arguments: calls that match it need approval.", JsonObject) }),
+      ),
+    ]),
+  ),
+  on_unknown: about("What happens when it is unknown whether an interrupted call took place.", oneOf(unknownPolicies)),
+  max_output_bytes: about(
+    "How many bytes of an output the model reads.",
+    Type.Integer({ minimum: 1, maximum: 262_144 }),
+  ),
+  enabled: about("Whether it is in use.", Type.Boolean()),
   metadata: Metadata,
 };
 
-/** Input for a tool with these fields beside the common ones. */
-export type Given<Own extends TProperties = Record<never, never>> = {
-  [Name in keyof (typeof commonFields & Own)]?: Static<(typeof commonFields & Own)[Name]>;
-};
+/** Input for a new or changed tool: the common fields, and those of every type. */
+export interface ToolInput extends Partial<Static<TObject<typeof commonFields>>> {
+  url?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  timeout_ms?: number;
+  retries?: number;
+  response?: HttpCall["response"];
+  idempotent?: boolean;
+  language?: CodeLanguage;
+  source?: string | null;
+  memory_mb?: number;
+  files?: string[];
+  server_url?: string;
+  allowed_tools?: string[] | null;
+  agent_id?: string;
+}
 
-/** Stored fields of every tool. */
-export interface CommonDefinition {
+/** Stored fields of a tool, without name and secrets. One of a type has the settings of that type. */
+export interface Definition {
   description: string;
   /** Ignored if the type or the source defines the parameters: see `parametersOf`. */
   parameters: JsonSchema;
@@ -36,35 +72,65 @@ export interface CommonDefinition {
   on_unknown: ToolSnapshot["on_unknown"];
   max_output_bytes: number;
   enabled: boolean;
+  /** For http and webhook tools, else null. */
+  http: HttpDefinition | null;
+  code?: CodeDefinition;
+  mcp?: McpDefinition;
+  agent?: AgentCall;
 }
 
-/** Behavior of one tool type. Each module of this folder exports one as `kind`. */
-export interface ToolKind<Input, Definition extends CommonDefinition> {
+/** Settings of http and webhook tools. */
+export interface HttpDefinition extends Omit<HttpCall, "sealed"> {
+  /** Null: depends on the method. */
+  idempotent: boolean | null;
+  header_names: string[];
+}
+
+export type CodeDefinition = Omit<CodeCall, "file_ids"> & { files: string[] };
+
+export interface McpDefinition {
+  server_url: string;
+  /** Null: all of the server's tools. */
+  allowed_tools: string[] | null;
+  timeout_ms: number;
+  header_names: string[];
+  listing: Listing;
+}
+
+/** A server's listed tools with the time, and the error of the last request, if any. */
+export interface Listing extends McpListing {
+  listed_at_ms: number | null;
+  last_error: { code: string; message: string; at_ms: number } | null;
+}
+
+/** Fields that a run pins whatever the tool's type is. `type` stands among them in the stored order. */
+export type PinnedBase = Omit<ToolBase, "idempotent"> & { type: ToolType };
+
+/** Behavior of one tool type. */
+export interface ToolKind {
   /** Input fields beside the common ones. */
   fields: TProperties;
   /** Output fields beside the common ones. */
   response: TProperties;
-  /** Descriptions of fields that only this type has; the others are in `api-types/descriptions.ts`. */
-  about?: Record<string, string>;
   /** Faults of a new or changed tool, beyond the schema; `before` is null for a new one. */
-  faults(input: Input, before: Definition | null, known: Known): Fault[];
+  faults(input: ToolInput, before: Definition | null, known: Known): Fault[];
   /** Applies changes to the type's part of an earlier definition or the defaults. */
-  change(input: Input, before: Definition | null): Partial<Definition>;
+  change(input: ToolInput, before: Definition | null): Partial<Definition>;
   /** Serializes the type's part of a definition. */
   show(definition: Definition): Record<string, unknown>;
-  /** Snapshot fields for calling the tool; null if its tools are pinned separately (MCP servers). */
-  call: ((definition: Definition, sealed: string) => Pick<ToolSnapshot, "idempotent"> & Partial<ToolSnapshot>) | null;
+  /** Returns the snapshot that a run pins; absent if its tools are pinned separately (MCP servers). */
+  snapshot?(base: PinnedBase, definition: Definition, sealed: string): ToolSnapshot;
   /** Parameter schema if the type defines it: null if there are none, undefined if the tool defines it. */
   fixedParameters?(definition: Definition): JsonSchema | null | undefined;
   /** Text that the model reads in place of the description. */
   modelReads?(definition: Definition): string;
   /** For types that send requests. */
-  sends?: Sends<Definition>;
+  sends?: Sends;
   /** Reason why a tool of this type cannot be called outside of a run. */
   untestable?: string;
 }
 
-export interface Sends<Definition> {
+export interface Sends {
   /** Field with the address. */
   field: "url" | "server_url";
   /** True if requests are signed. */
@@ -72,6 +138,12 @@ export interface Sends<Definition> {
   /** Headers that the server sets on every call, in lower case. */
   ownHeaders: readonly string[];
   to(definition: Definition): { address: string; header_names: readonly string[] };
+}
+
+/** Returns a type's settings in a definition. Throws if it has none: it is of another type. */
+export function requireSettings<Settings>(settings: Settings | null | undefined): Settings {
+  if (!settings) throw new Error("The tool is of another type.");
+  return settings;
 }
 
 /** Lookups of objects that a tool may refer to. */

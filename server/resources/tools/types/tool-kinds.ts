@@ -1,38 +1,37 @@
-import type { TProperties } from "@sinclair/typebox";
-import { type ToolType, toolTypes } from "../../../domain/agent-snapshot.ts";
+import type { Static, TObject, TProperties } from "@sinclair/typebox";
+import type { ToolType } from "../../../domain/agent-snapshot.ts";
 import * as t from "../../../lib/schema.ts";
+import * as agent from "./agent.ts";
 import * as all from "./all.ts";
-import type { HttpDefinition } from "./request.ts";
-import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
-
-type Kinds = Pick<typeof all, ToolType>;
-type Both<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never;
-
-const kinds: Record<ToolType, Pick<ToolKind<never, CommonDefinition>, "fields" | "response" | "about">> = all;
-
-const described = (type: ToolType, part: "fields" | "response"): TProperties => {
-  const { about = {}, [part]: schemas } = kinds[type];
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, t.about(about[name], schema)]));
-};
+import * as code from "./code.ts";
+import * as http from "./http.ts";
+import * as mcp from "./mcp.ts";
+import { requestFields, type requestResponseFields } from "./request.ts";
+import type { ToolKind } from "./tool-kind.ts";
 
 /** Fields of all types. A field that several types have is the same in all of them. */
-export const typeFields = Object.assign({}, ...toolTypes.map((type) => described(type, "fields"))) as Both<
-  Kinds[ToolType]["fields"]
+export const typeFields = { ...http.fields, ...requestFields, ...code.fields, ...mcp.fields, ...agent.fields };
+
+/** Tool types. Their calls are run by `runTool` of the agent loop. */
+export const toolKinds: Record<ToolType, ToolKind> = all;
+
+/** Output fields of this type beside the common ones. Without a description, a field has that of the input field. */
+export const responseFields = (type: ToolType): TProperties => {
+  const { fields, response } = toolKinds[type];
+  return Object.fromEntries(
+    Object.entries(response).map(([name, schema]) => [name, t.about(schema.about ?? fields[name]?.about, schema)]),
+  );
+};
+
+/** Output of the fields that only some types have. */
+export type TypeOutput = Partial<
+  Static<
+    TObject<
+      typeof requestResponseFields &
+        typeof http.response &
+        typeof code.response &
+        typeof mcp.response &
+        typeof agent.response
+    >
+  >
 >;
-
-/** Output fields of this type beside the common ones. */
-export const responseFields = (type: ToolType): TProperties => described(type, "response");
-export type ResponseFields = Both<Kinds[ToolType]["response"]>;
-
-/** Stored fields of a tool, without name and secrets. Rows of earlier versions lack the optional ones. */
-export type Definition = CommonDefinition & {
-  /** For http and webhook tools. */
-  http: HttpDefinition | null;
-} & Partial<Both<ReturnType<Kinds[ToolType]["change"]>>>;
-
-export type AnyToolKind = ToolKind<Given<typeof typeFields>, Definition>;
-
-/** Tool types. Their calls are run by `runners` of the agent loop. */
-export const toolKinds: Record<ToolType, AnyToolKind> = all;

@@ -1,4 +1,4 @@
-import type { CodeCall } from "../../../domain/agent-snapshot.ts";
+import type { CodeCall, CodeTool } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import { findInfiniteNumber, jsonFault } from "../../../lib/json-limits.ts";
@@ -8,8 +8,7 @@ import type { ToolContext, ToolRunner } from "./context.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
 /** Runs the tool's function, or the code that the model wrote, in a sandboxed process of its own. */
-export const run: ToolRunner = async (call, tool, context, signal) => {
-  const code = tool.code!;
+export const run: ToolRunner<CodeTool> = async (call, { code }, context, signal) => {
   const place = findInfiniteNumber(call.arguments);
   if (place !== null) return toolError("invalid_arguments", `${place}: no number of a program is so large.`, 0);
   const files = await inputFiles([...code.file_ids, ...context.fileIds], context);

@@ -1,4 +1,4 @@
-import type { ToolSnapshot } from "../../../domain/agent-snapshot.ts";
+import type { HttpTool, McpTool, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import type { Egress } from "../../../lib/egress.ts";
@@ -10,9 +10,9 @@ import type { Ask, ToolSecrets } from "../messages.ts";
 import type { ToolOutcome } from "./tool-result.ts";
 
 /** Runs one call. Returns failures as errors for the model; throws only on abort. */
-export type ToolRunner = (
+export type ToolRunner<Tool extends ToolSnapshot> = (
   call: ToolCall,
-  tool: ToolSnapshot,
+  tool: Tool,
   context: ToolContext,
   signal: AbortSignal,
 ) => Promise<ToolOutcome>;
@@ -30,7 +30,7 @@ export interface ToolContext {
   /** Asks the main thread. */
   ask: Ask;
   /** Returns the tool's current headers and signing secret, and hides them in all later outputs. */
-  secrets(tool: ToolSnapshot): Promise<ToolSecrets>;
+  secrets(tool: HttpTool | McpTool): Promise<ToolSecrets>;
   /** Returns the texts that no output may contain, because journal and model would keep them. */
   hidden(): readonly string[];
   /** Stores bytes that become a file with the result of the call. */

@@ -1,4 +1,4 @@
-import type { HttpCall } from "../../../domain/agent-snapshot.ts";
+import type { HttpCall, HttpTool } from "../../../domain/agent-snapshot.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { EgressResponse } from "../../../lib/egress.ts";
 import { parsedJson } from "../../../lib/json.ts";
@@ -16,8 +16,8 @@ const redirectsMax = 3;
  * Sends a call to the tool's URL: POST with the arguments as the body, GET and HEAD with them as query parameters.
  * Arguments in the URL's placeholders are not sent again.
  */
-export const run: ToolRunner = async (call, tool, context, signal) => {
-  const http = tool.http!;
+export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => {
+  const { http } = tool;
   const filled = fillTemplate(http.url, call.arguments);
   if ("fault" in filled) return toolError("url_argument_invalid", filled.fault, 0);
   return withMemoryBudget({ ...context, tool_id: tool.id }, signal, async (beforeLong) => {

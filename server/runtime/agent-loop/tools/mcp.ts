@@ -1,3 +1,4 @@
+import type { McpTool } from "../../../domain/agent-snapshot.ts";
 import type { FileFacts } from "../../../domain/run-event.ts";
 import { jsonFault } from "../../../lib/json-limits.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
@@ -9,8 +10,8 @@ import { secretsError } from "./send-call.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
 /** Calls one tool of an MCP server. */
-export const run: ToolRunner = async (call, tool, context, signal) => {
-  const { server_url, tool: name, timeout_ms } = tool.mcp!;
+export const run: ToolRunner<McpTool> = async (call, tool, context, signal) => {
+  const { server_url, tool: name, timeout_ms } = tool.mcp;
   const secrets = await context.secrets(tool);
   const unusable = secretsError(secrets);
   if (unusable) return unusable;

@@ -1,4 +1,4 @@
-import type { MemoryOperation, ToolStore } from "../../../domain/agent-snapshot.ts";
+import type { MemoryOperation, MemoryTool, ToolStore } from "../../../domain/agent-snapshot.ts";
 import type { RetrievedPassage } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import { addChildRun } from "../../../domain/usage.ts";
@@ -6,8 +6,8 @@ import type { ToolContext, ToolRunner } from "./context.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
 /** Uses the agent's memory stores. The arguments already fit the schema of the agent's policy. */
-export const run: ToolRunner = async (call, tool, context) => {
-  const { operation, stores } = tool.memory!;
+export const run: ToolRunner<MemoryTool> = async (call, tool, context) => {
+  const { operation, stores } = tool.memory;
   const { store: name } = call.arguments as { store?: string };
   const chosen = name === undefined ? stores : stores.filter((store) => store.name === name);
   return operations[operation](call, chosen, context);

@@ -1,5 +1,5 @@
 import { afterFailure } from "../../../domain/after-failure.ts";
-import type { HttpCall, ToolSnapshot } from "../../../domain/agent-snapshot.ts";
+import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { ToolError } from "../../../domain/run-event.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
@@ -34,20 +34,19 @@ type Refused = { error: ToolError; request: RequestOutcome; again: boolean; dela
  */
 export async function sendCall(
   call: ToolCall,
-  tool: ToolSnapshot,
+  tool: HttpTool,
   outgoing: Outgoing,
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<Sent | ToolResult> {
-  const http = tool.http!;
   const secrets = await context.secrets(tool);
   const unusable = secretsError(secrets);
   if (unusable) return unusable;
   for (let attempts = 1; ; attempts++) {
-    const ended = await attempt(call, tool, http, outgoing, secrets, context, signal);
+    const ended = await attempt(call, tool, outgoing, secrets, context, signal);
     if ("response" in ended) return { response: ended.response, attempts };
     const { error, request, again, delay_ms } = ended;
-    if (!again || attempts > http.retries || signal.aborted) return { output: null, error, request, attempts };
+    if (!again || attempts > tool.http.retries || signal.aborted) return { output: null, error, request, attempts };
     await sleep(backoff(attempts, delay_ms), signal);
   }
 }
@@ -63,15 +62,14 @@ export function secretsError({ named, fault }: ToolSecrets): ToolResult | null {
 
 async function attempt(
   call: ToolCall,
-  tool: ToolSnapshot,
-  http: HttpCall,
+  tool: HttpTool,
   outgoing: Outgoing,
   secrets: ToolSecrets,
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<Attempt> {
   try {
-    const response = await send(call, http, outgoing, secrets, context, signal);
+    const response = await send(call, tool.http.timeout_ms, outgoing, secrets, context, signal);
     if (response.status >= 200 && response.status < 300) return { response };
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
@@ -91,7 +89,7 @@ async function attempt(
 
 function send(
   call: ToolCall,
-  http: HttpCall,
+  timeoutMs: number,
   { url, method, body, accept, maxRedirects, beforeLong }: Outgoing,
   secrets: ToolSecrets,
   context: ToolContext,
@@ -112,7 +110,7 @@ function send(
     headers,
     ...(body !== null && { body }),
     signal,
-    timeoutMs: http.timeout_ms,
+    timeoutMs,
     maxBytes: limits.tool_answer_bytes,
     maxRedirects,
     beforeLong,

@@ -1,3 +1,4 @@
+import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import type { ToolCallDelivery } from "../../../domain/api-types/webhook.ts";
 import { inTurn, recordLength, withMemoryBudget } from "../response-memory-budget.ts";
 import type { ToolRunner } from "./context.ts";
@@ -8,7 +9,7 @@ import { sendCall } from "./send-call.ts";
  * Sends a call to the client's own endpoint. 202: the result comes later, by `callback_url` or `submit_tool_outputs`;
  * any other 2xx response is the result.
  */
-export const run: ToolRunner = async (call, tool, context, signal) => {
+export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => {
   const { url: callback_url, expires_at } = await context.ask("callback", { tool_call_id: call.id });
   const body = JSON.stringify({
     id: call.id,
@@ -19,7 +20,7 @@ export const run: ToolRunner = async (call, tool, context, signal) => {
     callback_url,
     expires_at,
   } satisfies ToolCallDelivery);
-  const { url } = tool.http!;
+  const { url } = tool.http;
   return withMemoryBudget({ ...context, tool_id: tool.id }, signal, async (beforeLong) => {
     const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0, beforeLong };
     const sent = await sendCall(call, tool, outgoing, context, signal);
@@ -27,7 +28,7 @@ export const run: ToolRunner = async (call, tool, context, signal) => {
     const { response, attempts } = sent;
     recordLength(tool.id, response.body.length);
     if (response.status === 202) return { later: true, attempts };
-    const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
+    const read = () => readResult(response, tool.http.response, context.hidden(), attempts);
     return inTurn(context.owner, response.body.length, signal, read);
   });
 };

@@ -1,9 +1,10 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { searchModes } from "../../../domain/api-types/enums.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { type Condition, conditionOf, type Filter } from "./filter.ts";
 import { all, allCached } from "./statements.ts";
 
-export type SearchMode = "hybrid" | "vector" | "keyword";
+export type SearchMode = (typeof searchModes)[number];
 
 /** Store, scope and filter of a search. */
 interface PassageQuery {

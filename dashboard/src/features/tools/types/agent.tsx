@@ -6,7 +6,7 @@ import { FormSection } from "../../../ui/forms/form-section.tsx";
 import { Select } from "../../../ui/forms/select.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
-interface AgentDraft {
+export interface AgentDraft {
   agent_id: string;
 }
 

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { CodeLanguage } from "../../../../../server/domain/agent-snapshot.ts";
 import { fileApi } from "../../../entities/file/file-api.ts";
 import type { Fields } from "../../../hooks/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
@@ -10,8 +11,8 @@ import { SegmentedControl } from "../../../ui/forms/segmented-control.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
-interface CodeDraft {
-  language: "javascript" | "python";
+export interface CodeDraft {
+  language: CodeLanguage;
   /** True if the tool has a program of its own; false if the model writes the code. */
   hasSource: boolean;
   source: string;

@@ -1,10 +1,11 @@
+import type { HttpResponseType } from "../../../../../server/domain/agent-snapshot.ts";
 import { Select } from "../../../ui/forms/select.tsx";
 import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
 import type { ToolPart } from "./tool-part.ts";
 
-interface HttpDraft {
+export interface HttpDraft {
   method: string;
-  response: "json" | "text";
+  response: HttpResponseType;
 }
 
 export const part: ToolPart<RequestDraft & HttpDraft> = {

@@ -7,7 +7,7 @@ import { ServerTools } from "../server-tools.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
-interface McpDraft {
+export interface McpDraft {
   server_url: string;
   /** One name per line; empty for all. */
   allowed_tools: string;

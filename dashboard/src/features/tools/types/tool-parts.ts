@@ -1,14 +1,14 @@
 import { type ToolType, toolTypes } from "../../../../../server/domain/agent-snapshot.ts";
+import type { AgentDraft } from "./agent.tsx";
 import * as all from "./all.ts";
+import type { CodeDraft } from "./code.tsx";
+import type { HttpDraft } from "./http.tsx";
+import type { McpDraft } from "./mcp.tsx";
+import type { RequestDraft } from "./request-fields.tsx";
 import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
-type Parts = Pick<typeof all, ToolType>;
-type Both<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
-  ? All
-  : never;
-
 /** Form state of a tool, including the fields of other types. */
-export type ToolDraft = CommonDraft & Both<ReturnType<Parts[ToolType]["draftOf"]>>;
+export type ToolDraft = CommonDraft & RequestDraft & HttpDraft & CodeDraft & McpDraft & AgentDraft;
 
 /** Form parts by tool type. */
 export const toolParts: Record<ToolType, ToolPart<object, ToolDraft>> = all;
