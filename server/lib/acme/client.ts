@@ -2,6 +2,9 @@ import { fieldsOf, parsedJson } from "../json.ts";
 import { retryAfter } from "../retry.ts";
 import type { AccountKey } from "./account-key.ts";
 
+// Our own, because acme-client has one HTTP client for the whole process, gives up after five bad nonces, sleeps for as
+// long as a rate limit lasts, and loses the reason of a failed connection.
+
 /** Refusal by the authority, or a response of it that cannot be understood. */
 export class AcmeError extends Error {
   constructor(
