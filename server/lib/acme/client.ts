@@ -69,7 +69,7 @@ export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeCl
 
   async function send(url: string, identity: object, payload: object | null): Promise<AcmeAnswer> {
     for (let tries = 1; ; tries++) {
-      const body = key.seal({ nonce: await nonce(), url, ...identity }, payload);
+      const body = await key.seal({ nonce: await nonce(), url, ...identity }, payload);
       const response = await ask(url, { method: "POST", body, headers: { "content-type": "application/jose+json" } });
       const next = readNonce(response);
       if (next) nonces.push(next);
