@@ -106,13 +106,13 @@ test("the terminal reads a run's journal, a sample of the server's work, and a c
 });
 
 test("an operator's certificate authority is trusted if NODE_EXTRA_CA_CERTS names it", async () => {
-  const { ca, issue } = createCertificateAuthority();
+  const { ca, issue } = await createCertificateAuthority();
   const file = join(server.folder, "authority.pem");
   writeFileSync(file, ca);
   using issuer = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    tls: issue({ names: ["127.0.0.1"] }),
+    tls: await issue({ names: ["127.0.0.1"] }),
     fetch: (): Response => Response.json({ issuer: issuer.url.origin }),
   });
   const client = { RUNNEL_OIDC_CLIENT_ID: "runnel", RUNNEL_OIDC_CLIENT_SECRET: "secret" };

@@ -15,7 +15,7 @@ import { type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
 import { startPebble } from "./pebble.ts";
 
 const day_ms = 86_400_000;
-const authority = createCertificateAuthority();
+const authority = await createCertificateAuthority();
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "runnel-https-"));
@@ -23,15 +23,15 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Certificate files of the operator, as a renewal tool writes them. */
-function operatorFiles(names: readonly string[] = ["127.0.0.1", "localhost"]) {
+async function operatorFiles(names: readonly string[] = ["127.0.0.1", "localhost"]) {
   const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const write = (pair: { cert: string; key: string }): string => {
     writeFileSync(keyPath, pair.key);
     writeFileSync(certPath, pair.cert);
     return new X509Certificate(pair.cert).fingerprint256;
   };
-  const renew = (to?: number): string => write(authority.issue({ names, to }));
-  const first = renew();
+  const renew = async (to?: number): Promise<string> => write(await authority.issue({ names, to }));
+  const first = await renew();
   return { flags: ["--tls-cert", certPath, "--tls-key", keyPath], first, renew, certPath, keyPath };
 }
 
@@ -86,7 +86,7 @@ function startLoad(server: Runnel) {
 
 describe("a renewed certificate", () => {
   test("is loaded at SIGHUP, three times under 200 requests a second: none fails, streams and idle connections stay", async () => {
-    const files = operatorFiles();
+    const files = await operatorFiles();
     await using server = await startRunnel({ flags: files.flags, ca: authority.ca });
     const text = "word ".repeat(500).trim();
     const agent_id = await createScripted(server, [{ text, delta_ms: 20 }]);
@@ -98,7 +98,7 @@ describe("a renewed certificate", () => {
     const load = startLoad(server);
 
     for (let renewal = 0; renewal < 3; renewal++) {
-      const renewed = files.renew();
+      const renewed = await files.renew();
       server.signal("SIGHUP");
       await until(
         () => fingerprintOf(server),
@@ -123,22 +123,23 @@ describe("a renewed certificate", () => {
   });
 
   test("is found without a signal; an expired or mismatched pair leaves the previous one", async () => {
-    const files = operatorFiles();
+    const files = await operatorFiles();
     await using server = await startRunnel({ flags: files.flags, ca: authority.ca });
-    const renewed = files.renew();
+    const renewed = await files.renew();
     await until(
       () => fingerprintOf(server),
       (seen) => seen === renewed,
     );
     const useless = () => server.log().split("of no use").length - 1;
     // The two files of a pair do not change at once: a check in between may log a fault, too.
-    const said = async (change: () => void): Promise<void> => {
+    const said = async (change: () => unknown): Promise<void> => {
       const before = useless();
-      change();
+      await change();
       server.signal("SIGHUP");
       await until(useless, (times) => times > before);
     };
-    await said(() => writeFileSync(files.keyPath, authority.issue({ names: ["localhost"] }).key));
+    const stranger = await authority.issue({ names: ["localhost"] });
+    await said(() => writeFileSync(files.keyPath, stranger.key));
     await said(() => files.renew(Date.now() - day_ms / 2));
     await said(() => rmSync(files.certPath));
     expect(await fingerprintOf(server)).toBe(renewed);
@@ -196,7 +197,7 @@ describe("a domain", () => {
     } as RequestInit);
 
   test("is served from the start, gets its certificate once the authority agrees, and keeps it", async () => {
-    await using acme = startAcmeServer({ rateLimited: 3600 });
+    await using acme = await startAcmeServer({ rateLimited: 3600 });
     await using server = await startRunnel({ flags: flagsOf(acme, acme.ca, "0") });
     expect(server.url).toStartWith(`https://${domain}:`);
     expect(server.log()).toContain("rateLimited");
@@ -222,7 +223,7 @@ describe("a domain", () => {
   });
 
   test("keeps its certificate while the authority refuses to renew it", async () => {
-    await using acme = startAcmeServer({ rateLimited: 1, life_ms: 30_000 });
+    await using acme = await startAcmeServer({ rateLimited: 1, life_ms: 30_000 });
     await using server = await startRunnel({ flags: flagsOf(acme, acme.ca, "0") });
     acme.leadTo(server.greeting.http_port);
     acme.mood.rateLimited = null;

@@ -37,7 +37,7 @@ test.skipIf(Bun.which("systemd-analyze") === null)("systemd accepts the document
   expect((await verified(unit.replace("KillMode", "KilMode"))).stderr).toContain("KilMode");
 });
 
-const authority = createCertificateAuthority();
+const authority = await createCertificateAuthority();
 
 /** Starts nginx with the documentation's block in front of a server. */
 async function startNginx(server: Runnel) {
@@ -47,7 +47,7 @@ async function startNginx(server: Runnel) {
     join(folder, "key.pem"),
     "nginx.conf",
   ];
-  const pair = authority.issue({ names: ["localhost"] });
+  const pair = await authority.issue({ names: ["localhost"] });
   writeFileSync(certificate, pair.cert);
   writeFileSync(key, pair.key);
   const block = blockOf("operate/https", "nginx")

@@ -9,8 +9,8 @@ const programs = ["pebble", "pebble-challtestsrv"] as const;
 /** Starts Let's Encrypt's test server in strict mode; every name resolves to this machine. */
 export async function startPebble(folder: string) {
   const [acme, management, http, tls, dns, dnsManagement] = Array.from("123456", freePort);
-  const authority = createCertificateAuthority();
-  const { cert, key } = authority.issue({ names: ["localhost", "127.0.0.1"] });
+  const authority = await createCertificateAuthority();
+  const { cert, key } = await authority.issue({ names: ["localhost", "127.0.0.1"] });
   const path = (name: string) => join(folder, name);
   writeFileSync(path("pebble-cert.pem"), cert);
   writeFileSync(path("pebble-key.pem"), key);

@@ -237,7 +237,7 @@ export function columnFaults(files: Files): string[] {
   ]);
 }
 
-const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer|saxes)(\/|$)/.test(name);
+const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer|postal-mime|saxes)(\/|$)/.test(name);
 
 const speaksElysia = (path: string) =>
   isTest(path) || /\/routes\.ts$|^server\/(http|dashboard-api|testing)\/|^server\/app\.ts$/.test(path);

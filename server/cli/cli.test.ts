@@ -468,7 +468,8 @@ describe("a server", () => {
     expect([missing.code, missing.of("certificate")]).toEqual([1, [gone]]);
     const first = await runnel(["doctor", "--json", "--data-dir", join(folder, "before-the-first-start")], files);
     expect(JSON.parse(first.out).findings).toContainEqual(gone);
-    const pair = createCertificateAuthority().issue({ names: ["localhost"], to: Date.now() + 5 * 86_400_000 });
+    const { issue } = await createCertificateAuthority();
+    const pair = await issue({ names: ["localhost"], to: Date.now() + 5 * 86_400_000 });
     writeFileSync(cert, pair.cert);
     writeFileSync(key, pair.key);
     expect((await examined(files)).of("certificate")).toMatchObject([
@@ -707,8 +708,8 @@ describe("a separate server", () => {
   });
 
   test("is reached by this machine's commands although its certificate is for another name", async () => {
-    const { ca, issue } = createCertificateAuthority();
-    const pair = issue({ names: ["runs.example.com"] });
+    const { ca, issue } = await createCertificateAuthority();
+    const pair = await issue({ names: ["runs.example.com"] });
     const [cert, key, authority] = ["cert", "key", "ca"].map((name) => join(folder, `${name}.pem`)) as string[];
     writeFileSync(cert!, pair.cert);
     writeFileSync(key!, pair.key);
@@ -733,7 +734,7 @@ describe("a separate server", () => {
   });
 
   test("prints working addresses at a first start behind a proxy, and keeps its first keys despite plain HTTP requests", async () => {
-    const { ca, issue } = createCertificateAuthority();
+    const { ca, issue } = await createCertificateAuthority();
     const authority = join(folder, "proxy-ca.pem");
     writeFileSync(authority, ca);
     let behind = "";
@@ -748,7 +749,7 @@ describe("a separate server", () => {
     await using proxy = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
-      tls: issue({ names: ["127.0.0.1"] }),
+      tls: await issue({ names: ["127.0.0.1"] }),
       fetch: (request, own) => forward(request, own.requestIP(request)!.address),
     });
     const data = join(folder, "first-behind-proxy");

@@ -155,7 +155,7 @@ test.each<[string, string, Record<string, string>, boolean]>([
   },
 );
 
-const shown = selfSigned(["shop.example", "*.runs.example"]).cert;
+const { cert: shown } = await selfSigned(["shop.example", "*.runs.example"]);
 const isOwnName = createOwnNames({ names: ["api.example"], certificate: () => shown });
 const mesh: TransportRules = { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] };
 

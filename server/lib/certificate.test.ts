@@ -62,9 +62,9 @@ describe("the server's own certificate", () => {
   });
 });
 
-test("the error names the file that is no certificate, no key or an encrypted key", () => {
+test("the error names the file that is no certificate, no key or an encrypted key", async () => {
   const [certPath, keyPath, wrong] = [join(folder, "a.pem"), join(folder, "a.key"), join(folder, "wrong.pem")];
-  const { cert, key } = selfSigned(["localhost"]);
+  const { cert, key } = await selfSigned(["localhost"]);
   writeFileSync(certPath, cert);
   writeFileSync(keyPath, key);
   const sealed = createPrivateKey(key).export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" });

@@ -1,11 +1,11 @@
-import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describeFsError } from "./describe-fs-error.ts";
 import { parseAddress } from "./ip-address.ts";
 import { replaceFile } from "./replace-file.ts";
-import { commonName, extensions, makeCertificate } from "./x509.ts";
+import { createKeys, ecdsa, loadX509, namesExtension, privatePem } from "./x509.ts";
 
 /**
  * Certificate of a TLS listener. `path` is the certificate's file, which clients of a self-signed one need in order to
@@ -73,7 +73,7 @@ export async function ownCertificate(folder: string, host: string, now = Date.no
   const hosts = hostsOf(host);
   const kept = readKept(certPath, keyPath);
   if (kept && kept.expires_at_ms - now > renewBefore_ms && covers(kept.cert, hosts)) return kept;
-  const { cert, key } = selfSigned(hosts, { now, valid_ms: validFor_ms });
+  const { cert, key } = await selfSigned(hosts, { now, valid_ms: validFor_ms });
   replaceFile(keyPath, key, 0o600);
   replaceFile(certPath, cert, 0o644);
   return toCertificate(cert, key, certPath);
@@ -117,21 +117,25 @@ export function covers(cert: string, hosts: readonly string[]): boolean {
  * Creates a self-signed certificate for these names, which only clients trust that were given it. Valid for ten years
  * by default.
  */
-export function selfSigned(
+export async function selfSigned(
   hosts: readonly string[],
   { now = Date.now(), valid_ms = 3650 * day_ms } = {},
-): { cert: string; key: string } {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+): Promise<{ cert: string; key: string }> {
+  const x509 = await loadX509();
+  const keys = await createKeys();
   const from = now - day_ms; // The client's clock may be behind.
-  const name = commonName("runnel");
-  const { noAuthority, digitalSignature, serverAuth, names } = extensions;
-  const cert = makeCertificate(privateKey, {
-    issuer: name,
-    subject: name,
-    publicKey,
-    from,
-    to: from + valid_ms,
-    extensions: [noAuthority, digitalSignature, serverAuth, names(hosts)],
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    name: "CN=runnel",
+    keys,
+    signingAlgorithm: ecdsa,
+    notBefore: new Date(from),
+    notAfter: new Date(from + valid_ms),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true), // Trusting it trusts this server only.
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      await namesExtension(hosts),
+    ],
   });
-  return { cert, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+  return { cert: `${cert.toString("pem")}\n`, key: privatePem(keys.privateKey) };
 }

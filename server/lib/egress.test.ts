@@ -19,8 +19,8 @@ import { removeProxyEnvironment } from "./proxy.ts";
 removeProxyEnvironment();
 
 const publicIp = "93.184.215.14";
-const { ca, issue } = createCertificateAuthority();
-const { cert, key } = issue({ names: ["good.test", "other.test", "127.0.0.1"] });
+const { ca, issue } = await createCertificateAuthority();
+const { cert, key } = await issue({ names: ["good.test", "other.test", "127.0.0.1"] });
 
 /** A request as a server received it. */
 type Seen = { method: string; path: string; host: string | null; headers: Headers; body: string };

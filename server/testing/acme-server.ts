@@ -1,5 +1,7 @@
 import { createHash, createPublicKey, verify, X509Certificate } from "node:crypto";
-import { type CertificateAuthority, createCertificateAuthority } from "./certificate-authority.ts";
+import type { SubjectAlternativeNameExtension } from "@peculiar/x509";
+import { loadX509 } from "../lib/x509.ts";
+import { createCertificateAuthority } from "./certificate-authority.ts";
 
 /** Behavior of the server; a test may change it at any time. */
 interface AcmeMood {
@@ -44,7 +46,7 @@ const day_ms = 86_400_000;
  * checked, checks that really fetch the file over plain HTTP, certificates of a real authority. It is no substitute for
  * the authorities' own test server, but it can be told to misbehave.
  */
-export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
+export async function startAcmeServer(mood: Partial<AcmeMood> = {}) {
   const now: AcmeMood = {
     badNonces: 0,
     rateLimited: null,
@@ -54,7 +56,7 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
     life_ms: 90 * day_ms,
     ...mood,
   };
-  const authority: CertificateAuthority = createCertificateAuthority();
+  const authority = await createCertificateAuthority();
   const nonces = new Set<string>();
   const accounts = new Map<string, Jwk>();
   const orders: Order[] = [];
@@ -68,7 +70,7 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    tls: authority.issue({ names: ["localhost", "127.0.0.1"] }),
+    tls: await authority.issue({ names: ["localhost", "127.0.0.1"] }),
     async fetch(request) {
       const { pathname } = new URL(request.url);
       seen.push(`${request.method} ${pathname}`);
@@ -101,7 +103,7 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
     if (kind === "order") return Response.json(orderView(Number(id)), { headers: { "retry-after": "0.01" } });
     if (kind === "authorization") return Response.json(authorizationView(id), { headers: { "retry-after": "0.01" } });
     if (kind === "challenge") return await check(id, jwk);
-    if (kind === "finalize") return finalize(Number(id), payload);
+    if (kind === "finalize") return await finalize(Number(id), payload);
     if (kind === "certificate") return new Response(now.instead ?? orders[Number(id)]!.chain);
     throw new Problem("malformed", "There is no such address.", 404);
   }
@@ -197,14 +199,13 @@ export function startAcmeServer(mood: Partial<AcmeMood> = {}) {
     return Response.json({});
   }
 
-  function finalize(id: number, payload: Record<string, unknown> | null): Response {
+  async function finalize(id: number, payload: Record<string, unknown> | null): Promise<Response> {
     orderView(id);
     const order = orders[id]!;
     if (order.status !== "ready") throw new Problem("orderNotReady", `The order is ${order.status}.`, 403);
-    const csr = Buffer.from(String(payload?.csr), "base64url");
     const from = Date.now() - 1000;
-    const publicKey = requestedKey(csr, order.names);
-    const leaf = authority.certify(publicKey, { names: order.names, from, to: from + now.life_ms });
+    const publicKey = await requestedKey(String(payload?.csr), order.names);
+    const leaf = await authority.certify(publicKey, { names: order.names, from, to: from + now.life_ms });
     Object.assign(order, { status: "processing", chain: leaf + authority.ca });
     return Response.json(orderView(id));
   }
@@ -252,33 +253,15 @@ const decode = (text: string): unknown => JSON.parse(Buffer.from(text, "base64ur
 const thumbprintOf = ({ crv, kty, x, y }: Jwk): string =>
   createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
 
-const p256Start = Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107", "hex");
+const subjectAltName = "2.5.29.17";
 
 /** Returns the key of a signing request. Checks its signature and its names. */
-function requestedKey(csr: Buffer, names: readonly string[]) {
-  const [content, , signature] = valuesIn(csr);
-  const start = content!.indexOf(p256Start);
-  const publicKey = createPublicKey({ key: content!.subarray(start, start + 91), type: "spki", format: "der" });
-  const bits = signature!.subarray(headOf(signature!).head + 1); // The first byte counts the unused bits.
-  if (!verify("sha256", content!, publicKey, bits)) throw new Problem("badCSR", "Not signed by the key in it.");
-  if (!names.every((name) => content!.includes(name))) throw new Problem("badCSR", "It asks for other names.");
-  return publicKey;
-}
-
-/** The values of a DER sequence. */
-function valuesIn(outer: Buffer): Buffer[] {
-  const values: Buffer[] = [];
-  for (let rest = outer.subarray(headOf(outer).head); rest.length > 0; ) {
-    const { head, length } = headOf(rest);
-    values.push(rest.subarray(0, head + length));
-    rest = rest.subarray(head + length);
-  }
-  return values;
-}
-
-function headOf(value: Buffer): { head: number; length: number } {
-  const first = value[1]!;
-  if (first < 0x80) return { head: 2, length: first };
-  const bytes = first - 0x80;
-  return { head: 2 + bytes, length: value.readUIntBE(2, bytes) };
+async function requestedKey(csr: string, names: readonly string[]) {
+  const { Pkcs10CertificateRequest } = await loadX509();
+  const request = new Pkcs10CertificateRequest(Buffer.from(csr, "base64url"));
+  if (!(await request.verify())) throw new Problem("badCSR", "Not signed by the key in it.");
+  const asked = request.getExtension(subjectAltName) as SubjectAlternativeNameExtension | null;
+  if (asked?.names.items.map(({ value }) => value).join() !== names.join())
+    throw new Problem("badCSR", "It asks for other names.");
+  return request.publicKey;
 }

@@ -1,49 +1,54 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { sequence } from "../lib/der.ts";
-import { commonName, extensions, makeCertificate } from "../lib/x509.ts";
+import type { PublicKeyType } from "@peculiar/x509";
+import { createKeys, ecdsa, loadX509, namesExtension, privatePem } from "../lib/x509.ts";
 
 const day_ms = 86_400_000;
 
 interface IssueOptions {
-  /** Names and IPv4 addresses. */
+  /** Names and addresses. */
   names: readonly string[];
   from?: number;
   to?: number;
 }
 
-/** Authority that only clients trust that are given its certificate. */
-export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>;
-
-export function createCertificateAuthority() {
-  const root = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const [from, to] = [Date.now() - day_ms, Date.now() + 3650 * day_ms];
-  const issuer = commonName("Test authority");
-  const ca = makeCertificate(root.privateKey, {
-    issuer,
-    subject: issuer,
-    publicKey: root.publicKey,
-    from,
-    to,
-    extensions: [extensions.authority],
+/** Creates an authority that only clients trust that are given its certificate. */
+export async function createCertificateAuthority() {
+  const { BasicConstraintsExtension, X509CertificateGenerator } = await loadX509();
+  const keys = await createKeys();
+  const issuer = "CN=Test authority";
+  const root = await X509CertificateGenerator.createSelfSigned({
+    name: issuer,
+    keys,
+    signingAlgorithm: ecdsa,
+    notBefore: new Date(Date.now() - day_ms),
+    notAfter: new Date(Date.now() + 3650 * day_ms),
+    extensions: [new BasicConstraintsExtension(true)],
   });
 
   /** Certifies a public key. */
-  function certify(
-    publicKey: KeyObject,
+  async function certify(
+    publicKey: PublicKeyType,
     { names, from = Date.now() - day_ms, to = Date.now() + 90 * day_ms }: IssueOptions,
-  ) {
-    const its = { issuer, subject: sequence(), publicKey, from, to, extensions: [extensions.names(names)] };
-    return makeCertificate(root.privateKey, its);
+  ): Promise<string> {
+    const certificate = await X509CertificateGenerator.create({
+      issuer,
+      publicKey,
+      signingKey: keys.privateKey,
+      signingAlgorithm: ecdsa,
+      notBefore: new Date(from),
+      notAfter: new Date(to),
+      extensions: [await namesExtension(names)],
+    });
+    return `${certificate.toString("pem")}\n`;
   }
 
   return {
     /** The authority's own certificate, PEM. */
-    ca,
+    ca: `${root.toString("pem")}\n`,
     certify,
     /** Returns a new key and its certificate, PEM. */
-    issue(options: IssueOptions): { cert: string; key: string } {
-      const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      return { cert: certify(publicKey, options), key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+    async issue(options: IssueOptions): Promise<{ cert: string; key: string }> {
+      const { publicKey, privateKey } = await createKeys();
+      return { cert: await certify(publicKey, options), key: privatePem(privateKey) };
     },
   };
 }

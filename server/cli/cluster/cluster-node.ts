@@ -91,7 +91,7 @@ interface Movers {
 export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
   const { cluster, plan, dir, log, publicUrlAt, told } = options;
   // The certificate among nodes. Unlike the public one it is never renewed, and nodes trust no other.
-  const own = plan.tls && selfSigned([nodeName]);
+  const own = plan.tls && (await selfSigned([nodeName]));
   const seal = createNodeSeal(cluster.masterKey);
   const opened = await openListeners(plan, dir, log, { own });
   const publicUrl = () => publicUrlAt(opened.port);

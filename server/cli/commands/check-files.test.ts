@@ -18,7 +18,8 @@ const [config, cert, key, data] = ["runnel.toml", "cert.pem", "key.pem", "data"]
   string,
 ];
 const main = join(import.meta.dir, "../../main.ts");
-const pair = selfSigned(["localhost"]);
+const pair = await selfSigned(["localhost"]);
+const stranger = await selfSigned(["localhost"]);
 
 beforeEach(() => {
   writeFileSync(cert, pair.cert);
@@ -83,7 +84,7 @@ test.each<[string, Record<string, string>, () => void, string]>([
   [
     "a key of another certificate",
     named,
-    () => writeFileSync(key, selfSigned(["localhost"]).key),
+    () => writeFileSync(key, stranger.key),
     `The certificate --tls-cert ${cert} does not belong to the key --tls-key ${key}.`,
   ],
   [
@@ -139,8 +140,8 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("an expired certificate is only a warning, because a server starts with it", () => {
-  const old = selfSigned(["localhost"], { now: Date.now() - 3 * 86_400_000, valid_ms: 86_400_000 });
+test("an expired certificate is only a warning, because a server starts with it", async () => {
+  const old = await selfSigned(["localhost"], { now: Date.now() - 3 * 86_400_000, valid_ms: 86_400_000 });
   writeFileSync(cert, old.cert);
   writeFileSync(key, old.key);
   expect(check(named)).toEqual({

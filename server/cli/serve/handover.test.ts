@@ -98,7 +98,8 @@ test("a replaced process releases the data and ends, even if a client never send
 });
 
 test("requests on open connections are passed on, whatever certificate the next process has", async () => {
-  const certified = createCertificateAuthority().issue({ names: ["api.example.com"] });
+  const { issue } = await createCertificateAuthority();
+  const certified = await issue({ names: ["api.example.com"] });
   const { listener, handOver } = stage(() => new Response("Here."), certified);
   const { cut } = client(listener.port, head("GET"));
   await handOver(async () => {}, { told: cut, retire_ms: 20_000 });

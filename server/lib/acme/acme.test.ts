@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** The server's side: the renewer, and the plain port that the authority checks. */
 function startKeeper(
-  acme: ReturnType<typeof startAcmeServer>,
+  acme: Awaited<ReturnType<typeof startAcmeServer>>,
   {
     domains = ["a.example.com"],
     now,
@@ -74,7 +74,7 @@ function startKeeper(
 const fileOf = (name: string): string => join(folder, readdirSync(folder)[0]!, name);
 
 test("a certificate for all domains is ordered, proven, stored for the owner alone, and used by the next start", async () => {
-  await using acme = startAcmeServer();
+  await using acme = await startAcmeServer();
   const domains = ["a.example.com", "b.example.com"];
   {
     await using keeper = startKeeper(acme, { domains });
@@ -97,7 +97,7 @@ test("a certificate for all domains is ordered, proven, stored for the owner alo
 });
 
 test("expired nonces are replaced, and unfinished orders are polled", async () => {
-  await using acme = startAcmeServer({ badNonces: 7, pendingAnswers: 3 });
+  await using acme = await startAcmeServer({ badNonces: 7, pendingAnswers: 3 });
   await using keeper = startKeeper(acme);
   await keeper.start();
   expect(keeper.certificates).toHaveLength(1);
@@ -106,7 +106,7 @@ test("expired nonces are replaced, and unfinished orders are polled", async () =
 });
 
 test("a proven name is not proven again, and the account stays the same", async () => {
-  await using acme = startAcmeServer({ life_ms: 3 * day_ms });
+  await using acme = await startAcmeServer({ life_ms: 3 * day_ms });
   let now = Date.now();
   await using first = startKeeper(acme, { now: () => now });
   await first.start();
@@ -123,7 +123,7 @@ test("a proven name is not proven again, and the account stays the same", async 
 });
 
 test("another list of domains causes a new order; the old certificate serves until then", async () => {
-  await using acme = startAcmeServer();
+  await using acme = await startAcmeServer();
   await using first = startKeeper(acme);
   await first.start();
   await using second = startKeeper(acme, { domains: ["a.example.com", "b.example.com"] });
@@ -139,7 +139,7 @@ const failures: [string, Parameters<typeof startAcmeServer>[0], boolean, string]
   ["no nonce ever counts", { badNonces: 1000 }, true, "badNonce: This nonce does not count."],
   [
     "the certificate is for another key",
-    { instead: createCertificateAuthority().issue({ names: ["a.example.com"] }).cert },
+    { instead: (await (await createCertificateAuthority()).issue({ names: ["a.example.com"] })).cert },
     true,
     "The authority sent a certificate for another key.",
   ],
@@ -147,7 +147,7 @@ const failures: [string, Parameters<typeof startAcmeServer>[0], boolean, string]
 test.each(failures)(
   "on %s the log has the reason and nothing is stored; the next attempt retries",
   async (_, mood, answers, reason) => {
-    await using acme = startAcmeServer(mood);
+    await using acme = await startAcmeServer(mood);
     await using keeper = startKeeper(acme, { answers });
     await keeper.start();
     const said = await keeper.line();
@@ -164,7 +164,7 @@ test.each(failures)(
 );
 
 test("a look at a valid certificate sends no request", async () => {
-  await using acme = startAcmeServer();
+  await using acme = await startAcmeServer();
   await using keeper = startKeeper(acme);
   await keeper.start();
   const asked = acme.seen.length;
@@ -174,7 +174,7 @@ test("a look at a valid certificate sends no request", async () => {
 });
 
 test("a damaged certificate is ordered again; a damaged account key is never replaced", async () => {
-  await using acme = startAcmeServer();
+  await using acme = await startAcmeServer();
   await using first = startKeeper(acme);
   await first.start();
   writeFileSync(fileOf("certificate.pem"), readFileSync(fileOf("certificate.pem"), "utf8").slice(0, -40));
@@ -191,16 +191,17 @@ test("a damaged certificate is ordered again; a damaged account key is never rep
 });
 
 test("an authority with an untrusted certificate gets no request", async () => {
-  await using acme = startAcmeServer();
-  const { ca } = createCertificateAuthority();
+  await using acme = await startAcmeServer();
+  const { ca } = await createCertificateAuthority();
   await using keeper = startKeeper({ ...acme, ca });
   await keeper.start();
   expect((await keeper.line()).level).toBe("error");
   expect(acme.seen).toEqual([]);
 });
 
-test("renewal happens between 61 and 67 percent of a certificate's lifetime", () => {
-  const { cert, key } = createCertificateAuthority().issue({ names: ["a.example.com"], from: 0, to: 90 * day_ms });
+test("renewal happens between 61 and 67 percent of a certificate's lifetime", async () => {
+  const { issue } = await createCertificateAuthority();
+  const { cert, key } = await issue({ names: ["a.example.com"], from: 0, to: 90 * day_ms });
   const certificate = toCertificate(cert, key, "");
   expect(renewAt(certificate, 0)).toBe(60 * day_ms);
   expect(renewAt(certificate, 1)).toBe(55.5 * day_ms);

@@ -1,6 +1,5 @@
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { der, identifiers, namesExtension, sequence, signed } from "../der.ts";
 import { backoff, sleep } from "../retry.ts";
+import { createKeys, ecdsa, loadX509, namesExtension, privatePem } from "../x509.ts";
 import type { AccountKey } from "./account-key.ts";
 import { type AcmeAnswer, type AcmeClient, AcmeError, readObject } from "./client.ts";
 
@@ -45,8 +44,8 @@ export async function orderCertificate(options: ObtainOptions): Promise<IssuedCe
   for (const url of authorizations) await prove(url, options);
   const proven = await settled(options, made.location, readOrder, ({ status }) => status !== "pending");
   if (proven.status === "invalid") throw refused("the order", proven.status, proven.error);
-  const { key, csr } = createSigningRequest(domains);
-  await client.post(finalize, { csr: csr.toString("base64url") });
+  const { key, csr } = await createSigningRequest(domains);
+  await client.post(finalize, { csr });
   const order = await settled(options, made.location, readOrder, ({ status }) => status !== "processing");
   if (order.status !== "valid" || !order.certificate) throw refused("the order", order.status, order.error);
   return { key, chain: (await client.post(order.certificate, null)).text };
@@ -114,23 +113,15 @@ const refused = (what: string, status: string, problem: Problem | undefined): Ac
 interface SigningRequest {
   /** PKCS#8, PEM. */
   key: string;
-  /** PKCS#10, DER. */
-  csr: Buffer;
+  /** PKCS#10, DER in base64url. */
+  csr: string;
 }
 
 /** Creates a key for each certificate, so that a leaked key is useless after the next renewal. */
-function createSigningRequest(domains: readonly string[]): SigningRequest {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const content = requestContent(publicKey, domains);
-  const key = String(privateKey.export({ type: "pkcs8", format: "pem" }));
-  return { key, csr: signed(content, sign("sha256", content, privateKey)) };
-}
-
-// RFC 2986, section 4.1: version 0, an empty subject (only the names count), the key, and one attribute, which requests
-// the certificate's extensions.
-function requestContent(publicKey: KeyObject, domains: readonly string[]): Buffer {
-  const extensions = sequence(namesExtension(domains));
-  const attribute = sequence(identifiers.extensionRequest, der(0x31, extensions));
-  const spki = publicKey.export({ type: "spki", format: "der" });
-  return sequence(der(0x02, Buffer.of(0)), sequence(), spki, der(0xa0, attribute));
+async function createSigningRequest(domains: readonly string[]): Promise<SigningRequest> {
+  const { Pkcs10CertificateRequestGenerator } = await loadX509();
+  const keys = await createKeys();
+  const extensions = [await namesExtension(domains)];
+  const csr = await Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: ecdsa, extensions });
+  return { key: privatePem(keys.privateKey), csr: csr.toString("base64url") };
 }

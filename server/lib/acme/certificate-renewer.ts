@@ -62,7 +62,7 @@ export function createCertificateRenewer(options: DomainsOptions): CertificateRe
   let failures = 0;
 
   async function order(): Promise<Certificate> {
-    const key = openAccountKey(join(folder, "account.pem"));
+    const key = await openAccountKey(join(folder, "account.pem"));
     const client = await openAcmeClient({ ...options, key, signal, now });
     return keepObtained(path, await orderCertificate({ client, key, domains, challenges, signal, now }), domains);
   }

@@ -2,6 +2,9 @@ import { fieldsOf, parsedJson } from "../json.ts";
 import { retryAfter } from "../retry.ts";
 import type { AccountKey } from "./account-key.ts";
 
+// Our own, because acme-client has one HTTP client for the whole process, gives up after five bad nonces, sleeps for as
+// long as a rate limit lasts, and loses the reason of a failed connection.
+
 /** Refusal by the authority, or a response of it that cannot be understood. */
 export class AcmeError extends Error {
   constructor(
@@ -66,7 +69,7 @@ export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeCl
 
   async function send(url: string, identity: object, payload: object | null): Promise<AcmeAnswer> {
     for (let tries = 1; ; tries++) {
-      const body = key.seal({ nonce: await nonce(), url, ...identity }, payload);
+      const body = await key.seal({ nonce: await nonce(), url, ...identity }, payload);
       const response = await ask(url, { method: "POST", body, headers: { "content-type": "application/jose+json" } });
       const next = readNonce(response);
       if (next) nonces.push(next);

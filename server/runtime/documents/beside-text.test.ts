@@ -130,20 +130,22 @@ describe("a text document", () => {
   });
 
   test("has embedded documents in their place", async () => {
-    const body = `<w:p>${run("before")}</w:p><w:altChunk r:id="c1"/><w:altChunk r:id="c2"/><w:altChunk r:id="c3"/><w:p>${run("after")}</w:p>`;
+    const body = `<w:p>${run("before")}</w:p><w:altChunk r:id="c1"/><w:altChunk r:id="c2"/><w:altChunk r:id="c3"/><w:altChunk r:id="c4"/><w:p>${run("after")}</w:p>`;
     const document = zipOf({
       "word/document.xml": docxBody(body),
       "word/_rels/document.xml.rels": relationships([
         ["c1", "aFChunk", "chunk.html"],
         ["c2", "aFChunk", "chunk.rtf"],
         ["c3", "aFChunk", "chunk.bin"],
+        ["c4", "aFChunk", "chunk.mht"],
       ]),
       "word/chunk.html": "<p>of the <b>web</b></p>",
       "word/chunk.rtf": String.raw`{\rtf1 rich\par}`,
       "word/chunk.bin": "?",
+      "word/chunk.mht": "MIME-Version: 1.0\nContent-Type: text/html\n\n<p>of a <i>page</i></p>",
     });
     expect(await textOf("docx", document)).toBe(
-      "before\n\nof the **web**\n\nrich\n\n[A document within this one was not read: chunk.bin]\n\nafter",
+      "before\n\nof the **web**\n\nrich\n\n[A document within this one was not read: chunk.bin]\n\nof a *page*\n\nafter",
     );
   });
 

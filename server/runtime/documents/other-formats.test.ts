@@ -91,3 +91,46 @@ test("EML: sender and recipients in any encoding, the plain text alternative, an
     ].join("\n\n"),
   );
 });
+
+test.each<[string, string, string]>([
+  [
+    "an encoding whose bytes are ASCII",
+    "Subject: =?ISO-2022-JP?B?GyRCMnE1RBsoQg==?=\nContent-Type: text/plain; charset=ISO-2022-JP\n\n\x1b$B$9$_\x1b(B",
+    "# 会議\n\nすみ",
+  ],
+  [
+    "an encoding whose bytes could be UTF-8",
+    "Subject: =?gb2312?B?warNqA==?=\nContent-Type: text/plain; charset=gb2312\nContent-Transfer-Encoding: base64\n\nwarNqA==",
+    "# 联通\n\n联通",
+  ],
+  [
+    "the encoding of HTML",
+    "Subject: x\nContent-Type: text/html; charset=windows-1251\nContent-Transfer-Encoding: base64\n\nPHA+yuv+9zwvcD4=",
+    "# x\n\nКлюч",
+  ],
+  [
+    "headers in the encoding of the text",
+    "Subject: \xb2\xd6\xbf\xe2\nContent-Type: text/plain; charset=gb2312\n\n\xd4\xbf\xb3\xd7",
+    "# 仓库\n\n钥匙",
+  ],
+  ["headers without an encoding", "Subject: Gr\xfc\xdfe\n\nSch\xf6n", "# Grüße\n\nSchön"],
+  ["a mark before the first header", "\xef\xbb\xbfSubject: Keys\n\nText", "# Keys\n\nText"],
+  ["a character in two encoded words", "Subject: =?utf-8?Q?B=C3?= =?utf-8?Q?=BCro?=\n\nText", "# Büro\n\nText"],
+  [
+    "a name in another encoding",
+    "Subject: x\nContent-Disposition: attachment; filename*=iso-8859-1''B%FCro%20Liste.pdf\nContent-Type: application/pdf\n\nx",
+    "# x\n\nAttachment: Büro Liste.pdf",
+  ],
+  [
+    "a part without headers",
+    "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nOne\n\nTwo\n--b--",
+    "# x\n\nOne\n\nTwo",
+  ],
+  [
+    "a boundary that begins another",
+    "Subject: x\nContent-Type: multipart/mixed; boundary=o\n\n--o\nContent-Type: multipart/mixed; boundary=o-i\n\n--o-i\n\nOne\n--o-i\n\nTwo\n--o-i--\n--o\n\nThree\n--o--",
+    "# x\n\nOne\n\nTwo\n\nThree",
+  ],
+])("EML: %s", async (_, mail, text) => {
+  expect(await textOf("eml", new Uint8Array(Buffer.from(mail, "latin1")))).toBe(text);
+});

@@ -7,7 +7,7 @@ import { drawingTexts, outlineDrawings } from "./drawing-text.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { saysMore } from "./page-edges.ts";
-import { parseEml } from "./parse-eml.ts";
+import { readEml } from "./parse-eml.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseRtf } from "./parse-rtf.ts";
 import { readXml } from "./xml.ts";
@@ -19,7 +19,7 @@ const pageBreak = "lastRenderedPageBreak";
  * Parses a text document: headings, numbered lists, tables, text boxes, notes and comments. Pages are those recorded
  * when it was last laid out. Returns their number, or null if none are recorded.
  */
-export function parseDocx(bytes: Uint8Array, outline: Outline): number | null {
+export async function parseDocx(bytes: Uint8Array, outline: Outline): Promise<number | null> {
   const file = openOffice(bytes);
   const content = file.need(main);
   const byId = file.related(main);
@@ -28,7 +28,17 @@ export function parseDocx(bytes: Uint8Array, outline: Outline): number | null {
   const isPaged = Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(pageBreak);
   if (isPaged) outline.page(1);
   const aside = createDocxNotes(part);
-  const insert = (id: string) => outlineInserted(file, byId.get(id)?.part ?? "", outline);
+  const pages = new Map<string, (outline: Outline) => void>();
+  for (const { part } of related) {
+    const page = /\.mht(?:ml)?$/i.test(part) ? file.read(part) : null;
+    if (page) pages.set(part, await readEml(page));
+  }
+  const insert = (id: string) => {
+    const inserted = byId.get(id)?.part ?? "";
+    const page = pages.get(inserted);
+    if (page) page(outline);
+    else outlineInserted(file, inserted, outline);
+  };
   const [styles, marks] = [stylesOf(part("styles")), listMarks(part("numbering"))];
   const body = docxBody(outline, { styles, marks, aside, insert });
   readXml(content, body);
@@ -50,7 +60,6 @@ function outlineInserted(file: OfficeFile, part: string, outline: Outline): void
   const ending = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
   if (/^x?html?$/.test(ending)) parseHtml(content, outline);
   else if (ending === "rtf") parseRtf(content, outline);
-  else if (/^mht(?:ml)?$/.test(ending)) parseEml(content, outline);
   else if (ending === "txt") outline.block(decodeText(content));
   else outline.block(`[A document within this one was not read: ${part.slice(part.lastIndexOf("/") + 1)}]`);
 }

@@ -1,111 +1,115 @@
-import { decodeText } from "./decode.ts";
+import { isUtf8 } from "node:buffer";
+import PostalMime, { decodeWords } from "postal-mime";
+import { cleanText, decodeText } from "./decode.ts";
 import { unreadable } from "./document-error.ts";
 import type { Outline } from "./outline.ts";
 import { parseHtml } from "./parse-html.ts";
 
 const maxDepth = 10;
 const partsMost = 1000;
+const headMost = 1_000_000;
+const byteOrderMark = "\xef\xbb\xbf";
+
+interface Field {
+  parsed: { value: string; params: Record<string, string> };
+}
 
 interface Part {
-  headers: Map<string, string>;
-  body: string;
+  headers: { key: string; value: string }[];
+  contentType: Field;
+  contentDisposition: Field;
+  content: ArrayBuffer | null;
+  childNodes: Part[];
+  /** The content in the encoding that the part declares. */
+  getTextContent(): string;
 }
 
-/** Parses an e-mail: sender, recipients, date, text and attachment names. Attached e-mails are parsed too. */
-export function parseEml(bytes: Uint8Array, outline: Outline): void {
+/** The parser with the tree that it builds, because its result loses the order of the parts. */
+class MessageParser extends PostalMime {
+  declare readonly root: Part;
+}
+
+/**
+ * Reads an e-mail: sender, recipients, date, text and attachment names. Attached e-mails are read too. Returns the
+ * function that outputs it, because documents that contain it are read at once.
+ */
+export async function readEml(bytes: Uint8Array): Promise<(outline: Outline) => void> {
+  const output: ((outline: Outline) => void)[] = [];
+  const block = (text: string) => void output.push((outline) => outline.block(text));
   let parts = 0;
-  const message = (part: Part, depth: number, level: number) => {
-    const header = (name: string) => decodedWords(part.headers.get(name) ?? "");
-    outline.heading(Math.min(6, level), header("subject"));
-    const said = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"].filter((name) => part.headers.has(name.toLowerCase()));
-    outline.block(said.map((name) => `${name}: ${header(name.toLowerCase())}`).join("\n"));
-    read(part, depth, level);
+  const message = async (root: Part, depth: number, level: number) => {
+    const values = new Map(root.headers.toReversed().map(({ key, value }) => [key, value]));
+    const header = (name: string) => cleanText(decodeWords(values.get(name) ?? ""));
+    output.push((outline) => outline.heading(Math.min(6, level), header("subject")));
+    const said = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"].filter((name) => values.has(name.toLowerCase()));
+    block(said.map((name) => `${name}: ${header(name.toLowerCase())}`).join("\n"));
+    await read(root, depth, level);
   };
-  const read = (part: Part, depth: number, level: number) => {
-    if (depth > maxDepth || ++parts > partsMost) throw unreadable("It nests too deep, or has too many parts.");
-    const type = part.headers.get("content-type") ?? "text/plain";
-    const kind = type.split(";", 1)[0]!.trim().toLowerCase();
+  const read = async (part: Part, depth: number, level: number): Promise<void> => {
+    if (depth > maxDepth || ++parts > partsMost) throw tooNested();
+    const { value: kind, params } = part.contentType.parsed;
     if (kind.startsWith("multipart/")) {
-      const inner = partsOf(part.body, parameterOf(type, "boundary"));
+      const inner = part.childNodes;
       // Alternatives have the same content: take the plain text.
-      const plain = inner.find(({ headers }) => /^text\/plain/i.test(headers.get("content-type") ?? ""));
-      if (kind === "multipart/alternative" && plain && plain.body.trim() !== "") return read(plain, depth + 1, level);
-      for (const one of kind === "multipart/alternative" ? inner.slice(-1) : inner) read(one, depth + 1, level);
+      const plain = inner.find(({ contentType }) => contentType.parsed.value === "text/plain");
+      if (kind === "multipart/alternative" && plain && plain.getTextContent().trim() !== "")
+        return await read(plain, depth + 1, level);
+      for (const one of kind === "multipart/alternative" ? inner.slice(-1) : inner) await read(one, depth + 1, level);
       return;
     }
-    const disposition = part.headers.get("content-disposition") ?? "";
-    const name = decodedWords(parameterOf(disposition, "filename") || parameterOf(type, "name"));
-    if (name !== "" || /^attachment/i.test(disposition)) outline.block(`Attachment: ${name || kind}`);
-    if (kind === "message/rfc822")
-      return message(partOf(contentOf(part).toString("latin1").replace(/\r\n?/g, "\n")), depth + 1, level + 1);
+    const { value: disposition, params: its } = part.contentDisposition.parsed;
+    const name = cleanText(decodeWords(its.filename || params.name || ""));
+    if (name !== "" || disposition === "attachment") block(`Attachment: ${name || kind}`);
+    const content = new Uint8Array(part.content ?? []);
+    if (kind === "message/rfc822") return await message(await treeOf(content), depth + 1, level + 1);
     // Delivery reports are text too.
     if (!/^text\/|^message\/(?:delivery-status|disposition-notification|feedback-report)$/.test(kind)) return;
-    const content = new Uint8Array(contentOf(part));
-    if (kind === "text/html") parseHtml(content, outline);
-    else outline.block(decodeText(content, parameterOf(type, "charset") || undefined));
+    const text = declaredText(part, content);
+    if (kind === "text/html")
+      output.push((outline) => parseHtml(text === null ? content : new TextEncoder().encode(`\ufeff${text}`), outline));
+    else block(text ?? decodeText(content, params.charset));
   };
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  const whole = partOf(source.replace(/\r\n?/g, "\n"));
-  if (whole.headers.size === 0) throw unreadable("It is not an email message.");
-  message(whole, 0, 1);
+  const whole = await treeOf(bytes);
+  const isMessage = whole.headers.some(({ key, value }) => value !== "" && /^[!-~]+$/.test(key));
+  if (!isMessage) throw unreadable("It is not an email message.");
+  await message(whole, 0, 1);
+  return (outline) => {
+    for (const write of output) write(outline);
+  };
 }
 
-function partOf(source: string): Part {
-  const end = source.indexOf("\n\n");
-  const head = (end < 0 ? source : source.slice(0, end)).slice(0, 1_000_000).replace(/\n[ \t]+/g, " ");
-  const headers = new Map<string, string>();
-  for (const line of head.split("\n")) {
-    const [, name, value] = /^([!-9;-~]{1,100}):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name && !headers.has(name.toLowerCase())) headers.set(name.toLowerCase(), value!.trim());
-  }
-  return { headers, body: end < 0 ? "" : source.slice(end + 2) };
-}
-
-function partsOf(body: string, boundary: string): Part[] {
-  if (boundary === "") return [];
-  const pieces = `\n${body}`.split(`\n--${boundary}`).slice(1);
-  const end = pieces.findIndex((piece) => piece.startsWith("--"));
-  return pieces.slice(0, end < 0 ? undefined : end).map((piece) => partOf(piece.slice(piece.indexOf("\n") + 1)));
-}
-
-/** Returns a parameter of a header, also one that is split or encoded (RFC 2231). */
-function parameterOf(header: string, name: string): string {
-  const pattern = new RegExp(`;\\s*${name}(\\*\\d{0,2}\\*?)?\\s*=\\s*(?:"([^"]{0,1000})"|([^;\\s]{0,1000}))`, "gi");
-  const found = [...header.matchAll(pattern)].slice(0, 100);
-  const isPieces = /\d/.test(found[0]?.[1] ?? "");
-  const value = (isPieces ? found : found.slice(0, 1)).map(([, , quoted, bare]) => quoted ?? bare ?? "").join("");
-  if (!found.some(([, mark]) => mark?.endsWith("*"))) return value;
+async function treeOf(bytes: Uint8Array): Promise<Part> {
+  const parser = new MessageParser({ forceRfc822Attachments: true });
+  const message = withUtf8Head(bytes);
   try {
-    return decodeURIComponent(value.replace(/^[^']*'[^']*'/, ""));
-  } catch {
-    return value;
+    // The parser copies what is no whole buffer, and a large message may not fit twice into the memory of the child.
+    await parser.parse(message.length === message.buffer.byteLength ? (message.buffer as ArrayBuffer) : message);
+  } catch (error) {
+    throw /^Maximum/.test((error as Error).message) ? tooNested() : error;
   }
+  return parser.root;
 }
 
-function contentOf({ headers, body }: Part): Buffer {
-  const encoding = (headers.get("content-transfer-encoding") ?? "").toLowerCase();
-  if (encoding === "base64") return Buffer.from(body, "base64");
-  if (encoding === "quoted-printable") return quotedPrintable(body.replace(/=[ \t]*\n/g, ""));
-  return Buffer.from(body, "latin1");
+/** Makes the headers UTF-8, as the parser takes them to be: old programs write them in the encoding of the text. */
+function withUtf8Head(bytes: Uint8Array): Uint8Array {
+  const start = Buffer.from(bytes.subarray(0, headMost)).toString("latin1");
+  const end = start.search(/\n\r?\n|$/);
+  const head = bytes.subarray(0, end);
+  if (isUtf8(head) && !start.startsWith(byteOrderMark)) return bytes;
+  const [, charset] = /charset="?([\w-]+)/i.exec(start.slice(0, end)) ?? [];
+  return Buffer.concat([Buffer.from(decodeText(head, charset)), bytes.subarray(end)]);
 }
 
-const quotedPrintable = (text: string): Buffer =>
-  Buffer.from(
-    text.replace(/=([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16))),
-    "latin1",
-  );
+// Programs declare these without looking at the text.
+const careless = /^(?:us-ascii|iso-8859-1|windows-1252|utf-?8)$/i;
 
-/** Decodes the encoded words of a header (RFC 2047); raw UTF-8 is kept. */
-function decodedWords(text: string): string {
-  const raw = decodeText(new Uint8Array(Buffer.from(text, "latin1")));
-  return raw
-    .replace(/(\?=)\s+(=\?)/g, "$1$2")
-    .replace(/=\?([\w-]{1,40})(?:\*\w+)?\?([bq])\?([^?\s]{0,2000})\?=/gi, (_, charset, kind: string, word: string) =>
-      decodeText(
-        new Uint8Array(
-          kind.toLowerCase() === "b" ? Buffer.from(word, "base64") : quotedPrintable(word.replaceAll("_", " ")),
-        ),
-        charset,
-      ),
-    );
+/** Returns the text of a part by the encoding that it declares, or null if it is better found in the text. */
+function declaredText(part: Part, content: Uint8Array): string | null {
+  const { charset } = part.contentType.parsed.params;
+  if (!charset || careless.test(charset)) return null;
+  decodeText(content); // Refuses binary data.
+  const text = cleanText(part.getTextContent());
+  return text.includes("\ufffd") ? null : text;
 }
+
+const tooNested = () => unreadable("It nests too deep, or has too many parts.");

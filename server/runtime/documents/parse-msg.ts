@@ -3,7 +3,7 @@ import { openCompoundFile, type Storage } from "./compound-file.ts";
 import { decodeAs, decodeText } from "./decode.ts";
 import { unreadable } from "./document-error.ts";
 import type { Outline } from "./outline.ts";
-import { parseEml } from "./parse-eml.ts";
+import { readEml } from "./parse-eml.ts";
 import { parseHtml } from "./parse-html.ts";
 
 const maxDepth = 10;
@@ -17,11 +17,11 @@ const [codePage, htmlCodePage, locale] = ["3FFD", "3FDE", "3FF1"];
 const [unicode, oneByte, binary, time] = ["001F", "001E", "0102", "0040"];
 
 /** Parses an Outlook message: sender, recipients, date, text and attachments. Attached messages are parsed too. */
-export function parseMsg(bytes: Uint8Array, outline: Outline): void {
+export async function parseMsg(bytes: Uint8Array, outline: Outline): Promise<void> {
   let parts = 0;
-  message(openCompoundFile(bytes), 32, 0);
+  await message(openCompoundFile(bytes), 32, 0);
 
-  function message(storage: Storage, head: number, depth: number): void {
+  async function message(storage: Storage, head: number, depth: number): Promise<void> {
     count(depth);
     const of = propertiesOf(storage, head);
     const encoding = encodingOf(of.number(codePage) ?? codePageOf(of.number(locale) ?? 0));
@@ -46,18 +46,18 @@ export function parseMsg(bytes: Uint8Array, outline: Outline): void {
     const plain = text(body);
     if (plain.trim() !== "") outline.block(plain);
     else page(of.bytes(html), of.text(html, encoding), of.number(htmlCodePage));
-    for (const each of of.all("__attach")) attachment(each, encoding, depth + 1);
+    for (const each of of.all("__attach")) await attachment(each, encoding, depth + 1);
   }
 
   /** Outputs an attachment: its text if it has one, otherwise its name. */
-  function attachment(storage: Storage, encoding: string, depth: number): void {
+  async function attachment(storage: Storage, encoding: string, depth: number): Promise<void> {
     count(depth);
     const of = propertiesOf(storage, 8);
     const called = of.text(fileName, encoding) || of.text(shortName, encoding) || of.text(name, encoding);
     if (called !== "") outline.block(`Attachment: ${called}`);
     const inner = storage.storages.get(`__substg1.0_${content}000D`);
     if (inner) {
-      message(inner, 24, depth);
+      await message(inner, 24, depth);
       return;
     }
     const type = of.text(mimeType, encoding).toLowerCase();
@@ -68,7 +68,7 @@ export function parseMsg(bytes: Uint8Array, outline: Outline): void {
     if (!isHtml && !isText && !isEml) return;
     const data = of.bytes(content);
     if (data.length === 0) return;
-    if (isEml) parseEml(data, outline);
+    if (isEml) (await readEml(data))(outline);
     else if (isHtml) parseHtml(data, outline);
     else outline.block(decodeText(data));
   }

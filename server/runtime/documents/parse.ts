@@ -6,7 +6,7 @@ import type { Ocr } from "./ocr.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
-import { parseEml } from "./parse-eml.ts";
+import { readEml } from "./parse-eml.ts";
 import { parseEpub } from "./parse-epub.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseImage } from "./parse-image.ts";
@@ -42,7 +42,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   odf: parseOdf,
   epub: parseEpub,
   rtf: parseRtf,
-  eml: parseEml,
+  eml: async (bytes, outline) => (await readEml(bytes))(outline),
   msg: parseMsg,
 };
 

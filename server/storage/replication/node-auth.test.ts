@@ -220,9 +220,9 @@ describe("a request that is forwarded", () => {
 });
 
 test("a request is forwarded over TLS with its body, and the answer is returned unchanged, both as streams", async () => {
-  const authority = createCertificateAuthority();
-  const own = selfSigned([nodeName]);
-  const tls = [authority.issue({ names: ["api.example.com"] }), { ...own, serverName: nodeName }];
+  const authority = await createCertificateAuthority();
+  const own = await selfSigned([nodeName]);
+  const tls = [await authority.issue({ names: ["api.example.com"] }), { ...own, serverName: nodeName }];
   await using leader = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -253,7 +253,7 @@ test("a request is forwarded over TLS with its body, and the answer is returned 
     headers: { host: "api.example.com", [passedHeader]: "forged" },
   });
   const address = `https://127.0.0.1:${leader.port}`;
-  for (const stranger of [selfSigned([nodeName]).cert, tls[0]!.cert, authority.ca])
+  for (const stranger of [(await selfSigned([nodeName])).cert, tls[0]!.cert, authority.ca])
     await expect(passOn(asked.clone() as Request, { address, tls: nodeTls(stranger), seal, origin })).rejects.toThrow(
       "certificate",
     );
