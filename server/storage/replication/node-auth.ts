@@ -1,6 +1,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { arriving } from "../../lib/arriving.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
+import { platformFetch } from "../../lib/outgoing-fetch.ts";
 import { direct } from "../../lib/proxy.ts";
 import { markBodyReceived } from "../../lib/request-body-state.ts";
 
@@ -26,8 +27,6 @@ export interface Person {
 export const passedHeader = "x-runnel-passed";
 /** Response header: the project of the passed request has moved to another cell. */
 export const movedHeader = "x-runnel-moved";
-/** The unwrapped fetch: requests of this process to other nodes are not held back by the output fence. */
-const send = globalThis.fetch;
 const valid_ms = 60_000;
 
 /** Signs and verifies statements about requests between nodes that share a master key. */
@@ -146,7 +145,7 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
     if (!isWhole() && said.some(isClosing)) await readOut();
   };
   const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
-  const answer = await send(`${address}${path}`, {
+  const answer = await platformFetch(`${address}${path}`, {
     method,
     headers,
     redirect: "manual",
