@@ -166,7 +166,7 @@ export function createHttpModule({
         count(limiter, principal, bucket);
         within.counted(outer, bucket);
       };
-      const { madeBefore } = idempotency;
+      const { previousRunId } = idempotency;
       const access = {
         auth,
         identify,
@@ -174,7 +174,7 @@ export function createHttpModule({
         api: within.send,
         forward: within.forward,
         countAhead,
-        madeBefore,
+        previousRunId,
       };
       for (const door of doors) root.use(door(access));
       return app as unknown as Elysia;

@@ -1,5 +1,5 @@
 import type { Base, Module } from "../../http/module.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { threadRoutes } from "./routes.ts";
 import { createThreadStore, type ThreadStoreOptions } from "./store.ts";
@@ -13,6 +13,6 @@ export function createThreadsModule({
 }: Base & { journals: Journals; files: Pick<ThreadStoreOptions, "imagesOf"> }) {
   const threads = createThreadStore({ ...base, imagesOf: files.imagesOf });
   const { journal, project } = journals;
-  project(createThreadProjection(base.db.sqlite, (runId) => catchCorruption(() => journal.state(runId))));
+  project(createThreadProjection(base.db.sqlite, (runId) => nullIfUnreadable(() => journal.state(runId))));
   return { routes: (auth) => [threadRoutes({ auth, threads })], exports: threads } satisfies Module;
 }

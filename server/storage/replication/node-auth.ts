@@ -1,5 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
-import { arriving } from "../../lib/arriving.ts";
+import { bodyChunks } from "../../lib/body-chunks.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
 import { platformFetch } from "../../lib/outgoing-fetch.ts";
 import { direct } from "../../lib/proxy.ts";
@@ -126,7 +126,7 @@ interface PassOptions {
 
 /**
  * Passes a request to another node and streams its response back. Throws if the node cannot be reached, and
- * `BodyStopped` if the client falls silent.
+ * `BodyTimeout` if the client falls silent.
  */
 export async function passOn(request: Request, { address, tls, seal, origin, until }: PassOptions): Promise<Response> {
   const path = pathOf(request.url);
@@ -177,7 +177,7 @@ async function bodyOf(request: Request, headers: Headers) {
   const announced = headers.get("content-length") ?? "";
   if (!/^\d+$/.test(announced)) headers.delete("content-length"); // A repeated header, such as "5, 5".
   if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
-  const pieces = await Array.fromAsync(arriving(body));
+  const pieces = await Array.fromAsync(bodyChunks(body));
   markBodyReceived(request);
   return { body: Buffer.concat(pieces), ...nothing };
 }
