@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
@@ -138,8 +138,25 @@ test("a second server on the same data directory exits with 75", async () => {
   expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining(server.dataDir) });
 });
 
+test("without a command the executable prints its help, and leaves no data", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
+  try {
+    const { code, stdout, stderr } = await runCommand([], { cwd: folder });
+    expect({ code, stderr, files: readdirSync(folder) }).toEqual({ code: 0, stderr: "", files: [] });
+    expect(stdout).toStartWith("Usage: runnel ");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("an unknown command or flag is a usage error, code 2", async () => {
-  for (const args of [["nonsense"], ["serve", "--nonsense"], ["serve", "--port", "99999999"], ["keys"]])
+  for (const args of [
+    ["nonsense"],
+    ["--port", "0"],
+    ["serve", "--nonsense"],
+    ["serve", "--port", "99999999"],
+    ["keys"],
+  ])
     expect({ args, code: (await runCommand(args)).code }).toEqual({ args, code: 2 });
 });
 

@@ -1,6 +1,6 @@
 import { type BrowserContext, expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, expectToFit, recordFaults } from "./page-checks.ts";
+import { expectAccessible, expectToFit, recordFaults, setUpAccount } from "./page-checks.ts";
 
 // The documentation's site as the compiled executable serves it.
 let server: Runnel;
@@ -157,4 +157,26 @@ test("an error's doc_url opens the documentation at its code", async ({ page }) 
   const { body } = await server.get("/v1/agents/agt_none");
   await page.goto(body.error.doc_url);
   await expect(page.locator(":target")).toHaveText(body.error.code);
+});
+
+test("the dashboard leads to each page's guide and to the API reference of this server", async ({ page, context }) => {
+  const complaints = recordFaults(page);
+  await setUpAccount(page, server);
+  await page.goto(`${server.url}/dashboard/webhooks`);
+  const guide = page.getByRole("link", { name: "Guide to this page" });
+  await expect(guide).toHaveAttribute("href", "/docs/guides/webhooks");
+  expect((await server.fetch("/docs/guides/webhooks", { key: null })).status).toBe(200);
+
+  const opened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "API reference" }).click();
+  const reference = await opened;
+  await expect(reference).toHaveURL(`${server.url}/docs/reference/api`);
+  await open(reference, "/reference/api/runs.create");
+  await expect(title(reference)).toHaveText("Start a run");
+  const row = (name: string) => reference.getByRole("row").filter({ hasText: name }).first();
+  await expect(row("agent_id")).toContainText("required");
+  await expect(row("max_cost_usd")).toContainText("Above 0");
+  await expect(row("Idempotency-Key")).toBeVisible();
+  await expect(row("thread_busy")).toContainText("409");
+  expect(complaints).toEqual([]);
 });

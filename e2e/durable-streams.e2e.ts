@@ -86,7 +86,7 @@ function read(run: string, offset: string, live: string) {
       while (!holds()) {
         const { promise, resolve } = Promise.withResolvers<void>();
         heard = resolve;
-        await withTimeout(Promise.race([promise, done]), "the client hears of it");
+        await withTimeout(Promise.race([promise, done]), "the client receives a message");
       }
     },
     leave: () => child.kill("SIGKILL"),

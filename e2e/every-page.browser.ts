@@ -178,7 +178,7 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
 });
 
 /** Read-only pages, and the person's own account. */
-const nothingToChange = /^(overview|diff|settings-audit|account|reference|no-such)/;
+const nothingToChange = /^(overview|diff|settings-audit|account|no-such)/;
 
 test("live data is another place: it is named, has its own colour, and shows no test data", async () => {
   test.setTimeout(240_000);

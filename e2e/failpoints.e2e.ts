@@ -12,7 +12,7 @@ import { waitUntil } from "./until.ts";
 
 // Kills the process by RUNNEL_FAILPOINT at every boundary of a run, once each. `intent`, `effect` and `result` of a
 // step have a failpoint before and one after. At a commit, `before` lies in the open transaction, and `after` behind
-// the commit, before any client is told.
+// the commit, before a client gets the response.
 
 const tools = {
   /** Idempotent. */

@@ -99,6 +99,7 @@ const linkTo = (name: string): string => linkOverrides[name] ?? `[${name}](../ob
 export function boundsOf({
   default: value,
   minimum,
+  exclusiveMinimum,
   maximum,
   minLength,
   maxLength,
@@ -106,6 +107,7 @@ export function boundsOf({
   maxItems,
 }: Schema): string {
   const facts = [
+    exclusiveMinimum !== undefined && `Above ${exclusiveMinimum}.`,
     minimum !== undefined && maximum !== undefined && `From ${minimum} to ${maximum}.`,
     minimum !== undefined && maximum === undefined && `At least ${minimum}.`,
     minimum === undefined && maximum !== undefined && `At most ${maximum}.`,

@@ -52,7 +52,6 @@ export function pagesOf(ids: Seeded): Record<string, string> {
     settings: "/settings",
     ...Object.fromEntries(tabs.map((tab) => [`settings-${tab}`, `/settings?tab=${tab}`])),
     account: "/account",
-    reference: "/reference",
     "no-such-page": "/nowhere",
     "no-such-run": "/runs/run_00000000000000000000000000",
   };

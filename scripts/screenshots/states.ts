@@ -107,7 +107,6 @@ function menus(ids: Seeded): Record<string, State> {
     "runs-selected": { path: "/runs", act: select },
     "runs-none-found": { path: "/runs?status=cancelled&user=nobody" },
     "webhook-delivery": { path: `/webhooks/${ids.webhook}`, act: (page) => page.locator("[data-row]").first().click() },
-    "reference-run": { path: "/reference?op=runs.create" },
     "agent-versions": { path: `/agents/${ids.desk}?tab=versions` },
     "agent-runs": { path: `/agents/${ids.desk}?tab=runs` },
     "tool-test": { path: `/tools/${ids.tool}?tab=test` },

@@ -16,6 +16,7 @@ export interface Schema {
   oneOf?: Schema[];
   default?: unknown;
   minimum?: number;
+  exclusiveMinimum?: number;
   maximum?: number;
   minLength?: number;
   maxLength?: number;

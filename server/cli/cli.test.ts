@@ -98,10 +98,23 @@ describe("without a server", () => {
     expect(flag).toEqual(command);
   });
 
+  test("without a command it prints the help and exits with 0", async () => {
+    const [bare, help] = await Promise.all([runnel([]), runnel(["--help"])]);
+    expect(bare).toEqual({ code: 0, out: expect.stringContaining("\n  serve [options] "), err: "" });
+    expect(help).toEqual(bare);
+  });
+
+  test("a flag without a command is refused, with the command that takes it", async () => {
+    const [port, other] = await Promise.all([runnel(["--port", "8080"]), runnel(["--nonsense=1"])]);
+    expect(port).toEqual({ code: 2, out: "", err: expect.stringContaining('Did you mean "runnel serve --port"?') });
+    expect(other).toEqual({ code: 2, out: "", err: expect.stringContaining("Unknown option --nonsense without") });
+  });
+
   test("a usage error exits with 2 and is explained on standard error", async () => {
     for (const args of [
       ["nonsense"],
       ["--nonsense"],
+      ["serve", "nonsense"],
       ["keys", "create", "--env", "prod"],
       ["keys", "create", "--name", "", "--data-dir", data],
       ["keys", "create", "--name", "a\u001b[2K", "--data-dir", data],

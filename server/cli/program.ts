@@ -9,6 +9,7 @@ import { configCommand } from "./commands/config-command.ts";
 import { docsCommand, licensesCommand } from "./commands/docs.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { embedderCommand } from "./commands/embedder-command.ts";
+import { usageError } from "./commands/exit-code.ts";
 import { installCommand } from "./commands/install.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { logsCommand } from "./commands/logs-command.ts";
@@ -26,14 +27,18 @@ import { variableOf, variables } from "./serve/variables.ts";
 
 /**
  * Creates the command line. Commands load their code when they run: `runnel version` loads no server. With `servesOnly`
- * the other commands are not created, which would delay each start.
+ * only `serve` is created, because the other commands would delay each start.
  */
 export function createProgram(servesOnly = false): Command {
   const serve = serveCommand();
   const program = new Command("runnel")
     .description("A self-hosted agent runtime in one executable.")
     .version(versionText(), "--version", "print the version")
-    .addCommand(serve, { isDefault: true });
+    .addCommand(serve)
+    .helpCommand(true)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((_, { args: [first] }: Command) => (first === undefined ? program.outputHelp() : refuse(first, serve)));
   if (!servesOnly) addOthers(program, serve);
   for (const command of [program, ...descendants(program)])
     command
@@ -43,6 +48,16 @@ export function createProgram(servesOnly = false): Command {
       .showHelpAfterError("(--help tells more)");
   tidyEnvironment(program);
   return program;
+}
+
+/** Refuses arguments that name no command. */
+function refuse(first: string, serve: Command): never {
+  if (!first.startsWith("-")) throw usageError(`There is no command "${first}". runnel --help lists them.`);
+  const [flag] = first.split("=");
+  const hint = serve.options.some(({ long }) => long === flag)
+    ? `Did you mean "runnel serve ${flag}"?`
+    : "runnel --help lists commands.";
+  throw usageError(`Unknown option ${flag} without a command. ${hint}`);
 }
 
 function addOthers(program: Command, serve: Command): void {

@@ -1,4 +1,4 @@
-import { dotSegmentRefused, hasDotSegment } from "../http/dot-segments.ts";
+import { dotSegmentRefused, isPathRewritten } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
 import { reboundRefused, type TransportGate } from "../http/https-only.ts";
 import { pathOf } from "../storage/replication/node-auth.ts";
@@ -16,7 +16,7 @@ export const createSpareHandle =
   ({ handle, publicUrl, isRebound }: SpareHandleOptions): Handle =>
   (request) => {
     // The leader would only see the normalized path.
-    if (hasDotSegment(request)) return refusing(dotSegmentRefused(), publicUrl);
+    if (isPathRewritten(request)) return refusing(dotSegmentRefused(), publicUrl);
     if (!/^\/healthz\/?(\?|$)/.test(pathOf(request.url))) return handle(request);
     return isRebound(request) ? refusing(reboundRefused(), publicUrl) : answering(200, { status: "spare" });
   };

@@ -8,7 +8,7 @@ import { invalid } from "../http/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import { requireValue } from "../lib/require-value.ts";
-import { type ConnectionInput, checkConnection } from "../resources/model-connections/given.ts";
+import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";

@@ -173,7 +173,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         count(limiter, principal, bucket);
         within.counted(outer, bucket);
       };
-      const { madeBefore } = idempotency;
+      const { previousRunId } = idempotency;
       const access = {
         auth,
         identify,
@@ -181,7 +181,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         api: within.send,
         forward: within.forward,
         countAhead,
-        madeBefore,
+        previousRunId,
       };
       for (const protocol of protocols) root.use(protocol(access));
       return app as unknown as Elysia;

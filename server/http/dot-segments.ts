@@ -6,8 +6,8 @@ import { validationError } from "./errors.ts";
 /** The server's request handler. */
 type Fetch = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
 
-/** Requests whose path had dot segments or lost parts before `Request.url` was normalized. */
-const resolved = new WeakSet<Request>();
+/** Requests whose path had dot segments, raw backslashes or lost parts before `Request.url` was normalized. */
+const rewritten = new WeakSet<Request>();
 
 // The runtime's router supports up to a hundred parts; no route has more than a dozen.
 const deepest = 40;
@@ -23,20 +23,20 @@ export function withDotSegmentDetection(fetch: Fetch) {
   for (let depth = 1; depth <= deepest; depth++) {
     const path = names.slice(0, depth).map((name) => `/:${name}`);
     const answer = (request: Bun.BunRequest, server: Bun.Server<undefined>) => {
-      if (isResolved(request, depth)) resolved.add(request);
+      if (isRewritten(request, depth)) rewritten.add(request);
       return fetch(request, server);
     };
     routes[path.join("")] = answer as Fetch;
     routes[`${path.join("")}/`] = answer as Fetch;
   }
   const others: Fetch = (request, server) => {
-    if (lostParts(request.url)) resolved.add(request);
+    if (lostParts(request.url)) rewritten.add(request);
     return fetch(request, server);
   };
   return { routes, fetch: others };
 }
 
-function isResolved({ url, params }: Bun.BunRequest, depth: number): boolean {
+function isRewritten({ url, params }: Bun.BunRequest, depth: number): boolean {
   const sent = params as Record<string, string>;
   for (let index = 0; index < depth; index++) {
     const part = sent[names[index]!]!; // The router decoded it once, as URL normalization does with `%2e`.
@@ -64,7 +64,7 @@ function lostParts(url: string): boolean {
 const pathIn = (url: string): string => textBefore(url.replace(/^https?:\/\/[^/?#]*/i, ""), "?");
 
 /** True if the URL of a request differs from the one that was sent. */
-export const hasDotSegment = (request: Request): boolean => resolved.has(request);
+export const isPathRewritten = (request: Request): boolean => rewritten.has(request);
 
 /** Internal requests with a path value that cannot be an id. */
 const misroutedRequests = new WeakSet<Request>();
@@ -78,7 +78,7 @@ export function noteDotSegments(request: Request, path: string): void {
 
 /** Throws for a request whose path was changed: 404 for an internal one, else 400. */
 export function refuseDotSegments(request: Request): void {
-  if (resolved.has(request)) throw dotSegmentRefused();
+  if (rewritten.has(request)) throw dotSegmentRefused();
   if (misroutedRequests.has(request)) throw notFound();
 }
 

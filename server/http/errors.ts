@@ -1,6 +1,4 @@
-import { Policy } from "@sinclair/typebox/compiler";
-import { ValueErrorIterator, ValueErrorType } from "@sinclair/typebox/errors";
-import { TypeSystemPolicy } from "@sinclair/typebox/system";
+import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { namedInPaths } from "../domain/fields.ts";
@@ -9,6 +7,7 @@ import { isExactNumber } from "../lib/exact-numbers.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
 import { isDiskFull } from "../storage/db/disk-guard.ts";
+import "./validator-settings.ts";
 
 /**
  * Converts any thrown value into the error that the client sees. A bug becomes `internal_error`; its cause is logged.
@@ -81,22 +80,6 @@ export function throwIfInvalid(faults: readonly Fault[]): void {
 /** Error with a single fault. */
 export const invalid = (param: string, message: string, code?: string): AppError =>
   validationError([fault(param, message, code)]);
-
-// Elysia copies the request into its message several times: 250 ms for 1 MB. That message is never shown. An error
-// message in the schema suppresses it.
-const { First } = ValueErrorIterator.prototype;
-ValueErrorIterator.prototype.First = function (this: ValueErrorIterator) {
-  const error = First.call(this);
-  return error && { ...error, schema: { ...error.schema, error: "" } };
-};
-
-// A raw JSON number is an object to JavaScript. Make schemas treat it as none: it is accepted where any JSON is, and
-// refused elsewhere.
-for (const of of ["IsObjectLike", "IsRecordLike"] as const) {
-  const [code, check] = [Policy[of], TypeSystemPolicy[of]];
-  Policy[of] = (value) => `(${code(value)} && !JSON.isRawJSON(${value}))`;
-  TypeSystemPolicy[of] = (value): value is Record<PropertyKey, unknown> => check(value) && !isExactNumber(value);
-}
 
 const maxFaults = 100;
 // An object with more names than this gets one fault for its size, and validation stops.

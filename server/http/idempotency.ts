@@ -178,12 +178,12 @@ export function createIdempotency({
   const runOf = (scope: Scope, key: string): RunAnswer | null => store.find(scope, key)?.run ?? null;
 
   /** Returns the id of the run that an earlier request with the same key started, or null. */
-  function madeBefore({ headers }: Request, scope: Scope): string | null {
+  function previousRunId({ headers }: Request, scope: Scope): string | null {
     const key = readKey(headers);
     return (key !== null && runOf(scope, key)?.id) || null;
   }
 
-  return { begin, around, runOf, madeBefore, forgetExpired: store.forgetExpired };
+  return { begin, around, runOf, previousRunId, forgetExpired: store.forgetExpired };
 }
 
 const header = "idempotency-key";

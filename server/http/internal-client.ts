@@ -53,7 +53,7 @@ export interface ProtocolAccess {
   /** Charges the first write of a request in advance, before its inputs are fetched. */
   countAhead: CountAhead;
   /** Returns the id of the run that an earlier request with the same `Idempotency-Key` started, or null. */
-  madeBefore(request: Request, scope: Scope): string | null;
+  previousRunId(request: Request, scope: Scope): string | null;
 }
 
 /** Headers not forwarded, because the protocol writes its own body and reads the response itself. */

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import { arriving, BodyStopped } from "../lib/arriving.ts";
+import { BodyTimeout, bodyChunks } from "../lib/body-chunks.ts";
 import { firstItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { isObject } from "../lib/json.ts";
@@ -66,7 +66,7 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of arriving(requireValue(request.body, "The body"))) {
+  for await (const chunk of bodyChunks(requireValue(request.body, "The body"))) {
     size += chunk.length;
     if (size > most) throw tooLarge(most);
     chunks.push(chunk);
@@ -81,7 +81,7 @@ const most_taken = 256 * 1024;
 export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
   if (!body) return;
   const rest = createYielder();
-  for await (const chunk of arriving(body))
+  for await (const chunk of bodyChunks(body))
     for (let at = 0; at < chunk.length; at += most_taken) {
       yield chunk.subarray(at, at + most_taken);
       await rest();
@@ -90,7 +90,7 @@ export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, v
 
 /** Converts a broken connection, broken chunks or silence within a body into a client error. */
 export function cutOff(error: unknown, code: ErrorCode): never {
-  if (error instanceof BodyStopped) throw bodyStopped();
+  if (error instanceof BodyTimeout) throw bodyStopped();
   if (error instanceof Error && error.name === "AbortError")
     throw new AppError(code, "The body ended before it was complete.", { cause: error });
   throw error;

@@ -22,7 +22,7 @@ interface Thing {
   truncated?: string[];
 }
 
-function things({ whole = false } = {}) {
+function things({ isComplete = false } = {}) {
   const { sqlite } = openDatabase(":memory:");
   sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type, text)");
   const insert = sqlite.query(
@@ -44,7 +44,7 @@ function things({ whole = false } = {}) {
       const columns = ["id", "text"] as const;
       return listPage(
         { sqlite },
-        { table: thingTable, kind: "tool", columns, scope: within, page, isComplete: whole },
+        { table: thingTable, kind: "tool", columns, scope: within, page, isComplete },
         (row) => {
           shown++;
           return row;
@@ -137,7 +137,7 @@ test("a body stays within its size limit, and pages that end early continue with
       fc.constantFrom("asc", "desc"),
       fc.constantFrom("starting_after", "ending_before"),
       async (texts, order, way) => {
-        const table = things({ whole: true });
+        const table = things({ isComplete: true });
         const all = texts.map((text) => table.add("a", {}, scope, text));
         const end = newId("tool");
         const sorted = order === "asc" ? all : all.toReversed();
@@ -159,7 +159,7 @@ test("a body stays within its size limit, and pages that end early continue with
 });
 
 test("items that do not fit into the page are not created", async () => {
-  const table = things({ whole: true });
+  const table = things({ isComplete: true });
   for (let i = 0; i < 50; i++) table.add("a", {}, scope, "x".repeat(400_000));
   const list = await table.list("limit=50");
   expect([list.data.length, list.has_more, table.shown()]).toEqual([2, true, 3]);

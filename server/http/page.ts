@@ -218,7 +218,7 @@ export async function listPage<
   toItem: (row: NoInfer<Pick<R["$inferSelect"], Name> & More>) => Made<Item>,
   idOf: (item: Item) => string = (item) => (item as { id: string }).id,
 ): Promise<List<Item>> {
-  const { kind, page, sort, isComplete: whole = false } = query;
+  const { kind, page, sort, isComplete = false } = query;
   const rowFilter = query.rowFilter ?? (sort ? undefined : windowsOf(sqlite, query));
   const [table, by] = [nameOf(query.table), query.by ?? "id"];
   const cursor = page.starting_after ?? page.ending_before;
@@ -263,7 +263,7 @@ export async function listPage<
   const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
   const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
     const item = await toItem(toRow(raw));
-    return item && (whole ? item : truncateResource(item));
+    return item && (isComplete ? item : truncateResource(item));
   });
   return toList(backwards ? data.reverse() : data, has_more, idOf);
 }

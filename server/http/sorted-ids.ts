@@ -30,13 +30,13 @@ const mostKnown = 10_000;
 
 /** Yields the ids of a sorted list after a cursor, with pauses for other requests. */
 export async function* sortedIds(sqlite: Database, list: SortedList, cursor: string | null): AsyncGenerator<string> {
-  const { table, column, by, within, indexCondition: among, where, descending, rowFilter, signal } = list;
+  const { table, column, by, within, indexCondition, where, descending, rowFilter, signal } = list;
   const direction = descending ? "DESC" : "ASC";
   const select = (conditions: readonly Condition[], more: string): Place[] =>
     sqlite
       .query<Place, SQLQueryBindings[]>(
         `SELECT ${column} AS value, ${by} AS id FROM ${table}
-         WHERE ${among} AND ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")} ${more}`,
+         WHERE ${indexCondition} AND ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")} ${more}`,
       )
       .all(...conditions.flatMap(({ values }) => values));
 
@@ -75,7 +75,7 @@ function compare(a: Place, b: Place): number {
  */
 function* windowsOf(
   sqlite: Database,
-  { table, column, by, within, indexCondition: among, descending }: SortedList,
+  { table, column, by, within, indexCondition, descending }: SortedList,
   after: Place | null,
 ): Generator<Condition> {
   const [direction, behind, before] = descending ? ["DESC", "<", ">"] : ["ASC", ">", "<"];
@@ -83,7 +83,7 @@ function* windowsOf(
 
   /** Value in the last row of a full window; null if fewer rows are left. */
   function last<Value extends string | number>(name: string, { sql, values }: Condition): Value | null {
-    const text = `SELECT ${name} AS last FROM ${table} WHERE ${among} AND (${within.sql}) AND ${sql}
+    const text = `SELECT ${name} AS last FROM ${table} WHERE ${indexCondition} AND (${within.sql}) AND ${sql}
       ORDER BY ${name} ${direction} LIMIT 1 OFFSET ?`;
     const found = sqlite.query<{ last: Value }, SQLQueryBindings[]>(text).get(...within.values, ...values, most - 1);
     most = Math.min(2 * most, mostWindow);

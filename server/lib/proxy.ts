@@ -1,4 +1,5 @@
 import { holds, isLoopback, isUnspecified, parseAddress, parseCidr } from "./ip-address.ts";
+import { interceptFetch } from "./outgoing-fetch.ts";
 import { secretsInUrl } from "./url-secrets.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -38,13 +39,12 @@ export function applyProxy(environment: Environment = process.env): void {
   rule = readRule(environment);
   removeProxyEnvironment(environment);
   if (rule === null) return;
-  globalThis.fetch = Object.assign(async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+  interceptFetch((fetch) => async (input, init) => {
     const isDecided = init !== undefined && "proxy" in init;
-    return await bare(input, isDecided ? init : ({ ...init, ...proxyFor(addressOf(input)) } as RequestInit));
-  }, bare);
+    return await fetch(input, isDecided ? init : ({ ...init, ...proxyFor(addressOf(input)) } as RequestInit));
+  });
 }
 
-const bare = globalThis.fetch;
 const addressOf = (input: string | URL | Request): URL => new URL(input instanceof Request ? input.url : input);
 
 /** Returns the operator's rule, or null without a proxy. Throws for an invalid proxy. */

@@ -3,10 +3,11 @@ import { isServeCommand } from "./reexec.ts";
 
 // A false positive re-executes for nothing; a false negative leaves a server with 256 requests.
 test.each<[string, boolean]>([
-  ["", true],
+  ["", false],
   ["serve", true],
   ["serve --port 0", true],
-  ["--port 0", true],
+  ["--port 0", false],
+  ["--help", false],
   ["keys list", false],
   ["version", false],
 ])("`runnel %s` is a server: %p", (line, served) => {

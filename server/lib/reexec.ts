@@ -26,9 +26,8 @@ const runtimeFlags = {
 /** Set in a process that takes over from the server that started it, which tells it to continue unchanged. */
 export const handoverVariable = "RUNNEL_HANDOVER";
 
-/** True if a command line may start the server, which is the default command; only the server needs the flags. */
-export const isServeCommand = ([first = "serve"]: readonly string[]): boolean =>
-  first === "serve" || first.startsWith("-");
+/** True if a command line starts the server, the only command that needs the flags. */
+export const isServeCommand = ([command]: readonly string[]): boolean => command === "serve";
 
 /**
  * Re-executes this process (same pid) with the runtime flags above; flags set by the operator win. No-op from source,

@@ -56,7 +56,7 @@ type Rename = (param: string) => string;
 export function createConversations({
   api,
   noLongerValid,
-  madeBefore,
+  previousRunId,
   chats,
   runs,
   journal,
@@ -100,7 +100,7 @@ export function createConversations({
     try {
       return await sayIn(talk, there, chat.keep, body, rename);
     } finally {
-      chats.settled(there);
+      chats.release(there);
     }
   }
 
@@ -112,7 +112,7 @@ export function createConversations({
     // A retry with the same key must send the same request, even after a refusal: create the thread now.
     return talk.request.headers.has("idempotency-key")
       ? chats.open(talk.principal, name)
-      : chats.promise(talk.principal, name);
+      : chats.reserve(talk.principal, name);
   }
 
   async function sayIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
@@ -133,7 +133,7 @@ export function createConversations({
     const { principal, request } = talk;
     if (behind(talk, threadId, keep).length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
     // The later messages are of this very request, whose response was lost.
-    const before = madeBefore(request, principal);
+    const before = previousRunId(request, principal);
     if (before && journal.head(before)?.thread_id === threadId) return threadId;
     if (principal.token?.thread_id)
       throw new AppError("insufficient_scope", "This client token has its thread, in which nothing is taken back.");
@@ -142,7 +142,7 @@ export function createConversations({
 
   /** Moves the chat to another thread and cancels the active runs of this one. */
   async function leave(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
-    chats.settled(to);
+    chats.release(to);
     for (const { id } of behind(talk, from, keep))
       await cancel(talk, id).catch((error) => {
         // The new run has started: an API error in cancelling the old one (such as that it just ended) must not fail

@@ -4,7 +4,7 @@ import type { Session } from "../../../server/domain/api-types/console.ts";
 import { Logo } from "../ui/data/logo.tsx";
 import { buttonClass } from "../ui/forms/button.tsx";
 import { AccountMenu } from "./account-menu.tsx";
-import { GuideLink } from "./guide-link.tsx";
+import { GuideLink, ReferenceLink } from "./guide-link.tsx";
 import { Nav } from "./nav.tsx";
 
 interface DrawerProps {
@@ -33,6 +33,7 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
           <Nav group="Connect" wide onNavigate={() => onOpenChange(false)} />
           <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
             <Nav group="Administration" wide onNavigate={() => onOpenChange(false)} />
+            <ReferenceLink wide />
             <GuideLink wide />
             <AccountMenu session={session} wide />
           </div>

@@ -14,10 +14,11 @@ export const guides = {
   "/keys": "guides/api-keys",
   "/webhooks": "guides/webhooks",
   "/schedules": "guides/schedules",
-  "/reference": "reference/api",
   "/settings": "start/dashboard",
   "/account": "operate/people",
 } as const;
+
+export const referenceUrl = "/docs/reference/api";
 
 /** Returns the URL of a page's guide; the concepts guide if it has none of its own. */
 export function guideOf(pathname: string): string {

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import {
-  BookOpen,
   Bot,
   BrainCircuit,
   CalendarClock,
@@ -40,10 +39,7 @@ export const groups = {
     { to: "/webhooks", label: "Webhooks", icon: Webhook },
     { to: "/schedules", label: "Schedules", icon: CalendarClock },
   ],
-  Administration: [
-    { to: "/reference", label: "API reference", icon: BookOpen },
-    { to: "/settings", label: "Settings", icon: Settings },
-  ],
+  Administration: [{ to: "/settings", label: "Settings", icon: Settings }],
 } as const;
 
 /** One group of navigation links. On the rail their names are tooltips. */

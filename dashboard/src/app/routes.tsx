@@ -19,7 +19,6 @@ import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/re
 import { sessionQuery } from "../entities/session/session.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
-import { readReferenceSearch } from "../features/api-reference/read-reference-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
 import { safeReturn } from "../features/auth/safe-return.ts";
 import { readDocumentSearch } from "../features/files/read-document-search.ts";
@@ -403,9 +402,6 @@ export const routeTree = root.addChildren([
       () => ({ ...useAddress<SettingsSearch>(typed), onProjectsChanged: useRefreshSession() }),
     ),
     at("/account", noSearch, () => import("../features/auth/account-page.tsx").then((it) => it.AccountPage), noSearch),
-    list("/reference", readReferenceSearch, () =>
-      import("../features/api-reference/reference-page.tsx").then((it) => it.ReferencePage),
-    ),
     notFoundRoute,
   ]),
 ]);

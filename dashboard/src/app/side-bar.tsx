@@ -6,7 +6,7 @@ import { Logo } from "../ui/data/logo.tsx";
 import { LazyBoundary } from "../ui/feedback/lazy-boundary.tsx";
 import { Button } from "../ui/forms/button.tsx";
 import { AccountMenu } from "./account-menu.tsx";
-import { GuideLink } from "./guide-link.tsx";
+import { GuideLink, ReferenceLink } from "./guide-link.tsx";
 import { ModeSwitch } from "./mode-switch.tsx";
 import { Nav } from "./nav.tsx";
 import { CommandMenuButton } from "./palette-button.tsx";
@@ -38,6 +38,7 @@ export function SideBar({ session }: { session: Session }) {
         <Nav group="Connect" />
         <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
           <Nav group="Administration" />
+          <ReferenceLink />
           <GuideLink />
           <AccountMenu session={session} />
         </div>

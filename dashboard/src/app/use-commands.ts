@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import {
+  BookOpen,
   Bot,
   Box,
   CircleUser,
@@ -26,6 +27,7 @@ import { writePreference } from "../lib/local-storage.ts";
 import { type Project, useWorkspace } from "../lib/workspace.ts";
 import { formatWorkspace } from "../lib/workspace-address.ts";
 import { toastFailure } from "../ui/feedback/toast.ts";
+import { referenceUrl } from "./guides.ts";
 import { groups as places } from "./nav.tsx";
 import { showShellDialog } from "./use-shell-dialog.ts";
 import { useSignOut } from "./use-sign-out.ts";
@@ -119,6 +121,14 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
       hidden: true,
       run: () => onGo(path),
     })),
+    {
+      id: referenceUrl,
+      label: "API reference",
+      hint: "Documentation",
+      icon: BookOpen,
+      hidden: true,
+      run: () => void window.open(referenceUrl, "_blank", "noreferrer"),
+    },
     ...tabs.map(([tab, label]) => ({
       id: tab,
       label,

@@ -76,23 +76,6 @@ export function query(values: Record<string, string | number | undefined>): stri
   return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : "";
 }
 
-/** A response, regardless of its status. */
-interface PlainResponse {
-  status: number;
-  /** Body; JSON is formatted. */
-  text: string;
-}
-
-/** Sends a request without throwing for error statuses. Throws if there is no response. */
-export async function sendPlain(method: string, path: string, body: string | null): Promise<PlainResponse> {
-  const response = await request(method, path, body ?? undefined);
-  const type = response.headers.get("content-type") ?? "";
-  if (!/json|text/.test(type))
-    return { status: response.status, text: `${(await response.blob()).size} bytes, ${type}` };
-  const text = await response.text();
-  return { status: response.status, text: /json/.test(type) ? JSON.stringify(parseExact(text), null, 2) : text };
-}
-
 async function send<T>(
   method: string,
   path: string,

@@ -1,4 +1,4 @@
-import { hasDotSegment } from "../../http/dot-segments.ts";
+import { isPathRewritten } from "../../http/dot-segments.ts";
 import type { PublicUrl } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
@@ -214,7 +214,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       );
 
       function dispatch(request: Request): Response | Promise<Response> {
-        if (hasDotSegment(request)) return handle(request); // Another node would not see the URL as it was sent.
+        if (isPathRewritten(request)) return handle(request); // Another node would not see the URL as it was sent.
         const target = targetOf(request, tokens);
         if (!target) return isPreflight(request) ? preflight(request, own, handle) : handle(request);
         const { name, people } = target;

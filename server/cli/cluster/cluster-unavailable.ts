@@ -3,7 +3,7 @@ import { newId } from "../../domain/ids.ts";
 import { errorBody, errorHeaders, type PublicUrl } from "../../http/errors.ts";
 import { bodyStopped } from "../../http/json-body.ts";
 import { noLimit, writeRateLimitHeaders } from "../../http/rate-limit-headers.ts";
-import { BodyStopped } from "../../lib/arriving.ts";
+import { BodyTimeout } from "../../lib/body-chunks.ts";
 
 const away = (message: string, cause?: unknown): AppError =>
   new AppError("cluster_unavailable", message, { retryAfter: 1, cause });
@@ -16,7 +16,7 @@ export const clusterUnavailable = (publicUrl: PublicUrl, message = noAnswer): Re
 
 /** Returns the response to a request that could not be passed on. */
 export const notPassed = (error: unknown, publicUrl: PublicUrl): Response =>
-  error instanceof BodyStopped ? refusing(bodyStopped(), publicUrl) : clusterUnavailable(publicUrl);
+  error instanceof BodyTimeout ? refusing(bodyStopped(), publicUrl) : clusterUnavailable(publicUrl);
 
 /** Returns an error response of a node that runs no application. */
 export const refusing = (error: AppError, publicUrl: PublicUrl): Response =>

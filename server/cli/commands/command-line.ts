@@ -12,7 +12,7 @@ export async function runCommandLine(): Promise<never> {
     const args = process.argv.slice(2);
     readConfiguration(args);
     applyOperatorsProxy(args);
-    await createProgram(isServeCommand(args) && !args.some(isHelpOrSeparator)).parseAsync(process.argv);
+    await createProgram(isServeCommand(args)).parseAsync(process.argv);
   } catch (error) {
     const said = explain(error);
     if (said !== null) printBeside(said);
@@ -21,18 +21,14 @@ export async function runCommandLine(): Promise<never> {
   process.exit(process.exitCode ?? exitCodes.done);
 }
 
-/** True for a flag with which commands other than serve are needed: help lists them, and `--` may precede one. */
-const isHelpOrSeparator = (arg: string): boolean => ["--help", "-h", "--"].includes(arg);
-
 /** Applies the proxy before any request. `serve`, `doctor` and `config` report a wrong one with all other faults. */
-function applyOperatorsProxy(args: readonly string[]): void {
+function applyOperatorsProxy([command = "--help"]: readonly string[]): void {
   try {
     applyProxy();
   } catch (error) {
     removeProxyEnvironment();
-    const [command] = args;
-    if (!isServeCommand(args) && command !== "doctor" && command !== "config")
-      throw usageError((error as Error).message);
+    const isLater = command.startsWith("-") || ["serve", "doctor", "config"].includes(command);
+    if (!isLater) throw usageError((error as Error).message);
   }
 }
 

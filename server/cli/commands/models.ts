@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { outerProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
-import { checkConnection } from "../../resources/model-connections/given.ts";
+import { checkConnection } from "../../resources/model-connections/check-connection.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { openDataDir } from "../../storage/db/data-dir.ts";
-import { CorruptionFound, scrub } from "../../storage/db/scrub.ts";
+import { CorruptionError, scrub } from "../../storage/db/scrub.ts";
 
 /** Result of the scrub in the server's child process. */
 export interface ScrubResult {
@@ -26,7 +26,7 @@ export async function runScrub(dataDir: string): Promise<ScrubResult> {
     }
     return { rows, fault: null };
   } catch (error) {
-    if (error instanceof CorruptionFound) return { rows, fault: error.message };
+    if (error instanceof CorruptionError) return { rows, fault: error.message };
     throw error;
   } finally {
     sqlite.close();

@@ -4,7 +4,7 @@ import { requireValue } from "../../lib/require-value.ts";
 import { selfCommand } from "../../lib/self-command.ts";
 import { type Ballast, createBallast } from "../../storage/db/ballast.ts";
 import { faultsOf } from "../../storage/db/check.ts";
-import { keepLogShort } from "../../storage/db/checkpoint.ts";
+import { autoCheckpoint } from "../../storage/db/checkpoint.ts";
 import { DatabaseUnusable } from "../../storage/db/corruption.ts";
 import { alarmed, type CorruptionAlarm, createCorruptionAlarm } from "../../storage/db/corruption-alarm.ts";
 import { type DataDir, openDataDir } from "../../storage/db/data-dir.ts";
@@ -56,7 +56,7 @@ export async function openStorage(
   const watching = [
     checkAfterCrash({ db, dir, log, alarm }),
     startBackgroundScrub({ dir, log, alarm }),
-    ...(ship ? [] : [keepLogShort(db, dir.database, { room_bytes: ballast.size_bytes })]), // In a cluster the shipper does it.
+    ...(ship ? [] : [autoCheckpoint(db, dir.database, { room_bytes: ballast.size_bytes })]), // In a cluster the shipper does it.
   ];
   await matchMasterKey(db, masterKey, log);
   const space = createDiskSpace({ folder: dir.path, sqlite: db.sqlite, ballast, reserve, log });

@@ -1,14 +1,13 @@
 import { Command } from "commander";
 import { logFormats } from "../../lib/log.ts";
 import { cellOption, clusterOption } from "../cluster/cluster-command.ts";
-import { usageError } from "../commands/exit-code.ts";
 import { configOption, dataDirOption, jsonOption, option } from "../commands/option.ts";
 import { sandboxFlags } from "./sandbox-flags.ts";
 import type { ServeFlags } from "./settings.ts";
 
 export const serveCommand = (): Command =>
   new Command("serve")
-    .description("start the server (the default command)")
+    .description("start the server")
     .addOption(configOption())
     .addOption(option("--host <address>", "address to listen on (default: 127.0.0.1; with --domain 0.0.0.0)"))
     .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8443; with --domain 443)"))
@@ -108,9 +107,4 @@ Examples:
   $ runnel serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem --data-dir /var/lib/runnel
   $ runnel serve --host 10.0.0.5 --port 8080 --trust-proxy 10.0.0.2`,
     )
-    .allowExcessArguments()
-    .action(async (flags: ServeFlags, { args }: Command) => {
-      // The default command receives every word that names no command.
-      if (args.length > 0) throw usageError(`There is no command "${args[0]}". runnel --help lists them.`);
-      await (await import("./serve.ts")).serve(flags);
-    });
+    .action(async (flags: ServeFlags) => await (await import("./serve.ts")).serve(flags));

@@ -12,6 +12,7 @@ import { normalizeHost } from "../../http/normalize-host.ts";
 import { dashboardDir } from "../../lib/assets.ts";
 import { build } from "../../lib/build-info.ts";
 import { createLog, silentLog } from "../../lib/log.ts";
+import { interceptFetch } from "../../lib/outgoing-fetch.ts";
 import { platform } from "../../lib/platform.ts";
 import { applyProxy, proxySecrets } from "../../lib/proxy.ts";
 import { createSeal } from "../../lib/seal.ts";
@@ -78,7 +79,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const leading = node as LeadingNode | null;
   const routed = await leading?.lead.route(db.sqlite);
   await leading?.others?.share(db);
-  if (leading) globalThis.fetch = leading.waysOut.requesting(globalThis.fetch);
+  if (leading) interceptFetch(leading.waysOut.requesting);
   // The port opens first: a start that fails because it is taken must not count as a recovery of runs. Requests wait
   // for the recovery, which would take the runs that they create for unfinished ones.
   const entrance =

@@ -52,7 +52,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
   /** Thread that each new thread without a run replaces. In memory only: after a crash no run starts in them. */
   const inPlaceOf = new Map<string, string>();
   /** Threads that are created together with their first run. */
-  const promised = new Map<string, PendingThread>();
+  const reservations = new Map<string, PendingThread>();
   const selection = sqlite.query<{ thread_id: string }, string[]>(
     `SELECT thread_id FROM thread_chats WHERE ${within} AND agent_id = ? AND user_id = ? AND chat = ?`,
   );
@@ -117,14 +117,14 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
   }
 
   /**
-   * Returns the thread of this name, or promises one that its first run creates. Concurrent calls get the same one;
-   * each must call `settled`.
+   * Returns the thread of this name, or reserves one that its first run creates. Concurrent calls get the same one;
+   * each must call `release`.
    */
-  function promise(viewer: Viewer, name: ChatName): string {
+  function reserve(viewer: Viewer, name: ChatName): string {
     const there = threadOf(viewer, name);
     if (there !== null) return there;
     const key = JSON.stringify(keyOf(viewer, name));
-    const of = [...promised.values()].find((one) => one.key === key) ?? {
+    const of = [...reservations.values()].find((one) => one.key === key) ?? {
       viewer,
       name,
       key,
@@ -132,45 +132,45 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
       holders: 0,
     };
     of.holders++;
-    promised.set(of.thread.id, of);
+    reservations.set(of.thread.id, of);
     return of.thread.id;
   }
 
-  /** Creates a promised thread. Call inside a write, which may be retried. */
+  /** Creates a reserved thread. Call inside a write, which may be retried. */
   function begin(id: string): void {
-    const of = promised.get(id);
+    const of = reservations.get(id);
     if (!of || selection.get(...keyOf(of.viewer, of.name))) return;
     insert(of.viewer, of.thread);
     naming.run(...keyOf(of.viewer, of.name), id);
   }
 
   /** Call when a run was created in this thread, or refused. */
-  function settled(id: string): void {
+  function release(id: string): void {
     inPlaceOf.delete(id);
-    const of = promised.get(id);
-    if (of && --of.holders === 0) promised.delete(id);
+    const of = reservations.get(id);
+    if (of && --of.holders === 0) reservations.delete(id);
   }
 
   return {
     threadOf,
 
-    promise,
+    reserve,
     begin,
 
     /** Returns the thread of this name, creating it if absent. */
     async open(viewer: Viewer, name: ChatName): Promise<string> {
-      const id = promise(viewer, name);
+      const id = reserve(viewer, name);
       try {
         await db.write(() => begin(id));
       } finally {
-        settled(id);
+        release(id);
       }
       return id;
     },
 
-    /** Returns a promised thread, if the viewer may see it. */
-    promisedTo({ project_id, environment }: Viewer, id: string): NewThread | null {
-      const of = promised.get(id);
+    /** Returns a reserved thread, if the viewer may see it. */
+    reservedFor({ project_id, environment }: Viewer, id: string): NewThread | null {
+      const of = reservations.get(id);
       return of?.viewer.project_id === project_id && of.viewer.environment === environment ? of.thread : null;
     },
 
@@ -217,7 +217,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
       if (from !== undefined) renaming.run(id, project_id, environment, from);
     },
 
-    settled,
+    release,
 
     /** Deletes a thread without runs. */
     async drop({ project_id, environment }: Viewer, id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Base, Module } from "../../http/module.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import type { FilesModule } from "../files/module.ts";
 import { threadRoutes } from "./routes.ts";
@@ -18,6 +18,6 @@ interface Needs {
 export function createThreadsModule({ base, journals, files }: Needs) {
   const { journal, project } = journals;
   const threads = createThreadStore({ ...base, imagesOf: files.store.imagesOf });
-  project(createThreadProjection(base.db.sqlite, (runId) => catchCorruption(() => journal.state(runId))));
+  project(createThreadProjection(base.db.sqlite, (runId) => nullIfUnreadable(() => journal.state(runId))));
   return { routes: (auth) => [threadRoutes({ auth, threads })], store: threads } satisfies Module;
 }

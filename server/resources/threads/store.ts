@@ -129,7 +129,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       if (atWork)
         throw new AppError("thread_busy", "The thread already has an active run.", { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
-      requirePlace(given, open);
+      requireCallOrder(given, open);
       const images = imagesOf(viewer, "", null);
       const said = seededMessage(
         earlierOf(given, "", open, (part, path) => images.of(part, path.slice(1))),
@@ -188,7 +188,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
 
     /** User and session of a thread. Throws if it does not exist or the viewer may not see it. */
     ownerOf(viewer: Viewer, id: string): ThreadOwner {
-      const row = known(viewer, id) ?? chats.promisedTo(viewer, id);
+      const row = known(viewer, id) ?? chats.reservedFor(viewer, id);
       if (!row) throw invalid("thread_id", "There is no such thread.");
       return row;
     },
@@ -220,7 +220,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
 }
 
 /** Throws for a tool message whose call is not open, and for any other message while a call has no result yet. */
-function requirePlace({ role, tool_call_id = "" }: CreateMessage, open: ReadonlyMap<string, string>): void {
+function requireCallOrder({ role, tool_call_id = "" }: CreateMessage, open: ReadonlyMap<string, string>): void {
   if (role === "tool" && !open.has(tool_call_id))
     throw invalid("tool_call_id", "No message right before this one asks for such a call.");
   const [missing] = open.keys();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { tools } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
-import { pinTool } from "./snapshots.ts";
+import { pinTools } from "./snapshots.ts";
 
 const code = (change: object = {}) => ({ name: "run", type: "code", ...change });
 const source = "(args) => args.a";
@@ -98,7 +98,7 @@ test("a model that writes Python learns which packages exist, after the tool's o
   const told = async (more: object) => {
     const { body } = await client.post("/v1/tools", { name: `t_${crypto.randomUUID()}`, type: "code", ...more });
     const row = createScopedTable(server.db, tools).find(body, body.id);
-    return [body.description, pinTool([row]).tools[0]!.description];
+    return [body.description, pinTools([row]).tools[0]!.description];
   };
   const [own, whole] = await told({ language: "python", description: "Computes." });
   expect(own).toBe("Computes.");

@@ -20,7 +20,7 @@ export interface Pinned {
 }
 
 /** Pins these tools in order, without disabled ones. */
-export function pinTool(rows: readonly Row[]): Pinned {
+export function pinTools(rows: readonly Row[]): Pinned {
   const on = rows.map((row) => ({ row, definition: definitionOf(row) })).filter(({ definition }) => definition.enabled);
   // A tool keeps its own name, because scripts and prompts rely on it; tools of servers are renamed.
   const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));

@@ -22,7 +22,7 @@ import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { serializeTool } from "./shown.ts";
-import { freeName, mcpSnapshot, type Pinned, pinTool, snapshotOf } from "./snapshots.ts";
+import { freeName, mcpSnapshot, type Pinned, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
 import type { Known, Listing } from "./types/tool-kind.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
@@ -202,7 +202,7 @@ export function createToolStore(options: ToolStoreOptions) {
       }),
     /** Tools that a run pins, in order, without disabled and unknown ones. */
     snapshots: (scope: Scope, ids: readonly string[]): Pinned =>
-      pinTool(ids.flatMap((id) => rows.get(scope, id) ?? [])),
+      pinTools(ids.flatMap((id) => rows.get(scope, id) ?? [])),
 
     /** Refreshes stale lists of MCP servers before a run pins them; undefined if there are none. */
     refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {

@@ -89,7 +89,7 @@ function distinct(runs: ForeignRun[]): ForeignRun[] {
         throw invalid("step_id", `Two steps have the id ${event.step_id}.`);
       if (event.type !== "subagent.started") continue;
       const caller = `${run_id} ${event.tool_call_id}`;
-      if (!isSame(callers, event.run_id, caller) || !isSame(called, caller, event.run_id))
+      if (!putOnce(callers, event.run_id, caller) || !putOnce(called, caller, event.run_id))
         throw invalid(
           "run_id",
           `Expected one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
@@ -98,8 +98,8 @@ function distinct(runs: ForeignRun[]): ForeignRun[] {
   return runs;
 }
 
-/** Stores the value under a new name; true unless the name has another value. */
-function isSame(known: Map<string, string>, name: string, value: string): boolean {
+/** Stores the value under a new name. Returns false if the name has another value. */
+function putOnce(known: Map<string, string>, name: string, value: string): boolean {
   if (!known.has(name)) known.set(name, value);
   return known.get(name) === value;
 }

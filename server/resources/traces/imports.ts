@@ -13,7 +13,7 @@ import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../../runtime/
 import type { Audit, Author } from "../../storage/db/audit.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { Recorded } from "../../storage/journal/staged-import.ts";
-import { mapIds } from "./id-mapping.ts";
+import { assignPlaces } from "./assign-places.ts";
 import { ignoreClientAbort } from "./ignore-client-abort.ts";
 import { importAsRun, type Place } from "./import-as-run.ts";
 import { InvalidRun } from "./import-fold.ts";
@@ -46,7 +46,7 @@ export function createImports({
   /** Checks all runs before any is written: if one cannot be shown, none is imported. */
   async function arrivalsOf(viewer: Viewer & Author, runs: readonly ForeignRun[], pause: Pause): Promise<Arrival[]> {
     await pause(); // Each step visits every entry.
-    const places = mapIds(viewer, runs, now);
+    const places = assignPlaces(viewer, runs, now);
     const arrivals: Arrival[] = [];
     for (const [i, { agent, entries }] of runs.entries()) {
       const whole = await settledRun(entries, pause).catch((error) => {

@@ -8,7 +8,7 @@ import { lastItem } from "../../lib/collections.ts";
 import { validateAgainst } from "../../lib/json-schema.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Audit, Author } from "../../storage/db/audit.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { type DecisionAuthor, noteDecisions } from "../decision-notes.ts";
 import type { Pool } from "../dispatch/pool.ts";
@@ -131,7 +131,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
   /** Yields lazily. Skips damaged records: their calls cannot be answered. */
   function* statesBelow(runId: string): Generator<RunState> {
     for (const id of runs.below(runId)) {
-      const state = catchCorruption(() => journal.state(id));
+      const state = nullIfUnreadable(() => journal.state(id));
       if (state) yield state;
     }
   }

@@ -2,7 +2,7 @@ import { childEvents } from "../../domain/child-events.ts";
 import { endsRun, type JournalEntry, type RequiredCall, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import type { ChildStanding } from "../../runtime/agent-loop/messages.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { RunTerminator } from "../end/terminate-run.ts";
 import type { PendingWrites } from "../recovery/pending-writes.ts";
@@ -101,7 +101,7 @@ export function createChildren({
       const all: Inserted[] = [];
       for (let id = journal.head(runId)?.parent_run_id; id; id = journal.head(id)?.parent_run_id) {
         const above = id;
-        const entries = catchCorruption(() => insertNotes(above)) ?? [];
+        const entries = nullIfUnreadable(() => insertNotes(above)) ?? [];
         if (entries.length === 0) break; // Nothing changed for higher ancestors either.
         all.push([above, entries]);
       }

@@ -3,7 +3,7 @@ import type { JournalEntry, RunError, RunEvent } from "../../domain/run-event.ts
 import { fold, isOver, type RunState } from "../../domain/run-state.ts";
 import { cancelledEvents, failedEvents, withChildUsages } from "../../domain/terminal-events.ts";
 import { requireValue } from "../../lib/require-value.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import type { ChildStatuses } from "../dispatch/child-status.ts";
 import type { OrphanedRuns } from "../recovery/orphaned-runs.ts";
@@ -45,7 +45,7 @@ export function createRunTerminator({
   /** Skips descendants with damaged records, so that they do not keep the run from ending; they are given up later. */
   const endBelow = (id: string): Inserted[] =>
     runs.unfinishedBelow(id).flatMap((orphan): Inserted[] => {
-      const entries = catchCorruption(() => orphaned(orphan));
+      const entries = nullIfUnreadable(() => orphaned(orphan));
       return entries ? [[orphan, entries]] : [];
     });
 

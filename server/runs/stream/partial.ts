@@ -6,7 +6,7 @@ import { tokensIn } from "../../domain/usage.ts";
 import { estimatedUsage } from "../../runtime/agent-loop/spending.ts";
 import { unknownUsage } from "../../runtime/models/model.ts";
 import { runPrice } from "../../runtime/models/run-price.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { type Live, partialAnswer } from "./run-subscriptions.ts";
 
@@ -19,7 +19,7 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   const stands = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
   if (!live || !stands) return null;
   const run = state.run;
-  const agent = catchCorruption(() => journal.snapshot(run, run.agent_hash));
+  const agent = nullIfUnreadable(() => journal.snapshot(run, run.agent_hash));
   const said = Math.max(live.length, live.generatedLength);
   const usage = agent
     ? estimatedUsage(modelRequest(state, agent), said)

@@ -1,4 +1,5 @@
 import { parseExact } from "../../lib/exact-numbers.ts";
+import { interceptFetch } from "../../lib/outgoing-fetch.ts";
 import { applyProxy } from "../../lib/proxy.ts";
 import { lowerPriority } from "../../lib/thread-priority.ts";
 import { createLeaseGuard, requireLease, singleNode } from "./lease-guard.ts";
@@ -29,5 +30,5 @@ self.onmessage = ({ data }: MessageEvent<string | SharedArrayBuffer>) => {
     return;
   }
   leading = createLeaseGuard(new BigInt64Array(data));
-  globalThis.fetch = requireLease(leading, globalThis.fetch);
+  interceptFetch((fetch) => requireLease(leading, fetch));
 };

@@ -6,7 +6,7 @@ import type { Packet } from "./packet.ts";
 import type { ProgramError, ProgramFile, ProgramOutcome } from "./program.ts";
 
 /** Collects the answer of a child. It is untrusted and bounded: a hostile program may have taken over the child. */
-export function readProgramResult() {
+export function createResultCollector() {
   const [stdout, stderr] = [printedText(), printedText()];
   const files: ProgramFile[] = [];
   let result: unknown = null;
@@ -29,7 +29,7 @@ export function readProgramResult() {
 
   return {
     /** Throws if the packet is not valid at this point. */
-    hear({ kind, payload }: Packet): void {
+    receive({ kind, payload }: Packet): void {
       if (end !== null || kind === "ready" || kind === "started") throw new Error(`${kind} is out of turn.`);
       if (kind === "stdout") stdout.add(payload);
       else if (kind === "stderr") stderr.add(payload);
@@ -38,7 +38,7 @@ export function readProgramResult() {
       else if (kind === "ended") end = readEnd(payload);
       else throw new Error(`${kind} is none of a program's.`);
     },
-    isWhole: (): boolean => end !== null,
+    isComplete: (): boolean => end !== null,
     /** `error`: an error detected by the parent, which overrides the child's. */
     outcome(error: ProgramError | null, duration_ms: number): ProgramOutcome {
       const failure = error ?? end?.error ?? null;

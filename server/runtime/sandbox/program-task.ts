@@ -1,7 +1,7 @@
 import { bounds } from "./bounds.ts";
 import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
-import { readProgramResult } from "./program-result.ts";
+import { createResultCollector } from "./program-result.ts";
 import type { Task } from "./task.ts";
 
 /** The limits of a program's outputs, plus room for packet heads. */
@@ -10,7 +10,7 @@ const codes = { late: "code_timeout", memory: "code_out_of_memory", failed: "san
 
 /** Returns the task of running a program. */
 export function programTask(program: Program): Task<ProgramOutcome> {
-  const answer = readProgramResult();
+  const collector = createResultCollector();
   const { timeout_ms, memory_mb } = program;
   return {
     timeout_ms,
@@ -22,11 +22,11 @@ export function programTask(program: Program): Task<ProgramOutcome> {
     order: encodeProgram(program),
     content: [],
     content_bytes: 0,
-    onPacket: answer.hear,
-    isComplete: answer.isWhole,
+    onPacket: collector.receive,
+    isComplete: collector.isComplete,
     outcome(why, duration_ms) {
       const error: ProgramError | null = why && { code: codes[why.kind], message: why.message };
-      return answer.outcome(error, duration_ms);
+      return collector.outcome(error, duration_ms);
     },
   };
 }

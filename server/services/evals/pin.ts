@@ -6,7 +6,7 @@ import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { RunRow } from "../../runs/run-row.ts";
 import type { RunStore } from "../../runs/store.ts";
-import { catchCorruption } from "../../storage/db/catch-corruption.ts";
+import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { headOf, type PinnedRow } from "./row.ts";
 
@@ -36,7 +36,7 @@ export function createPin({ runs, journal }: { runs: RunStore; journal: Journal 
     const { agent_id, status, summary, seq } = row;
     if (!isOver(status)) return "The run has not ended.";
     if (summary !== null) return "The trace of the run was deleted.";
-    const [last] = catchCorruption(() => journal.read(id, seq - 1, 1)) ?? [];
+    const [last] = nullIfUnreadable(() => journal.read(id, seq - 1, 1)) ?? [];
     if (!last) return "The record of the run cannot be read.";
     return { run_id: id, agent_id, status, output: headOf(outputOf(last.event)) };
   }
@@ -53,7 +53,7 @@ export function createPin({ runs, journal }: { runs: RunStore; journal: Journal 
 
 /** Returns the beginning of a run's input, as a label; null if its record cannot be read. */
 export const createInputOf = (journal: Journal) => (runId: string) => {
-  const [first] = catchCorruption(() => journal.readBrief(runId, 0, 1)) ?? [];
+  const [first] = nullIfUnreadable(() => journal.readBrief(runId, 0, 1)) ?? [];
   return first?.event.type === "run.created" ? headOf(first.event.input) : null;
 };
 

@@ -4,7 +4,6 @@ import { notFound, throwNotFound } from "../../domain/not-found.ts";
 import { isOver, isResolved } from "../../domain/run-state.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import type { Log } from "../../lib/log.ts";
-import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunService } from "../../runs/service.ts";
 import type { RunSubscriptions } from "../../runs/stream/run-subscriptions.ts";

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../testing/temporary.ts";
 import { backUp } from "./backup.ts";
 import { faultsOf } from "./check.ts";
-import { truncateLog } from "./checkpoint.ts";
+import { checkpointTruncate } from "./checkpoint.ts";
 import { DataDirInUse, openDataDir } from "./data-dir.ts";
 import { masterKeyId, setMasterKeyId } from "./master-key-fingerprint.ts";
 import { openDatabase } from "./open.ts";
@@ -229,7 +229,7 @@ describe("a restore", () => {
       const insert = at.db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
       for (let n = 0; n < 2000; n++) insert.run(`old ${n}`, "x".repeat(2000));
     });
-    truncateLog(at.db.sqlite);
+    checkpointTruncate(at.db.sqlite);
     const old = readFileSync(at.database);
     await at.db.write(() => at.db.sqlite.run("UPDATE facts SET name = 'new ' || name"));
     backUp(at.database, at.file("new.db"));

@@ -7,14 +7,14 @@ let sqlite: Database | null = null;
 
 // Set before any await: a message to a worker that has no listener yet is lost.
 self.onmessage = ({ data }: MessageEvent<ToCheckpointer>) => {
-  if (data.do === "move") return self.postMessage(move(data));
+  if (data.do === "checkpoint") return self.postMessage(checkpoint(data));
   sqlite?.close();
   Atomics.store(data.ended, 0, 1);
   Atomics.notify(data.ended, 0);
 };
 
 /** Returns true if the checkpoint ran. */
-function move({ path, mode }: Extract<ToCheckpointer, { do: "move" }>): boolean {
+function checkpoint({ path, mode }: Extract<ToCheckpointer, { do: "checkpoint" }>): boolean {
   try {
     sqlite ??= open(path);
     sqlite.run(`PRAGMA wal_checkpoint(${mode})`);

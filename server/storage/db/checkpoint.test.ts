@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { temporaryFolder } from "../../testing/temporary.ts";
-import { keepLogShort, truncateLog } from "./checkpoint.ts";
+import { autoCheckpoint, checkpointTruncate } from "./checkpoint.ts";
 import { openDatabase } from "./open.ts";
 import type { Mode } from "./wal-checkpointer.ts";
 
@@ -29,7 +29,7 @@ test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
     using folder = temporaryFolder();
     const { db, write, logSize } = storm(folder.file("runnel.db"));
     const room_bytes = by.startsWith("this") ? megabyte : undefined;
-    const keeper = by === "SQLite" ? null : keepLogShort(db, folder.file("runnel.db"), { room_bytes });
+    const keeper = by === "SQLite" ? null : autoCheckpoint(db, folder.file("runnel.db"), { room_bytes });
     // A thread that waits for a core meets a reader more often, and the WAL restarts some rounds later.
     const [rounds, most] = by.startsWith("a thread") ? [30, 75] : [12, 16];
     let largest = 0;
@@ -55,14 +55,14 @@ test.each(["a thread of its own", "this thread, as on a small disk", "SQLite"])(
   },
 );
 
-/** Creates a checkpointer that works only on demand. */
-function slowMover() {
-  const moves: { mode: Mode; move: PromiseWithResolvers<boolean> }[] = [];
-  const move = (mode: Mode) => {
-    moves.push({ mode, move: Promise.withResolvers() });
-    return moves.at(-1)!.move.promise;
+/** Creates a checkpointer whose checkpoints end when the test says so. */
+function manualCheckpointer() {
+  const checkpoints: { mode: Mode; result: PromiseWithResolvers<boolean> }[] = [];
+  const checkpoint = (mode: Mode) => {
+    checkpoints.push({ mode, result: Promise.withResolvers() });
+    return checkpoints.at(-1)!.result.promise;
   };
-  return { moves, mover: { move, end() {} } };
+  return { checkpoints, checkpointer: { checkpoint, end() {} } };
 }
 
 const turn = () => new Promise(setImmediate);
@@ -70,22 +70,22 @@ const turn = () => new Promise(setImmediate);
 test("commits continue during a checkpoint, wait only for its last part, and then the WAL restarts", async () => {
   using folder = temporaryFolder();
   const { db, write } = storm(folder.file("runnel.db"));
-  const { moves, mover } = slowMover();
-  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const { checkpoints, checkpointer } = manualCheckpointer();
+  const keeper = autoCheckpoint(db, folder.file("runnel.db"), { checkpointer });
   const other = new Database(folder.file("runnel.db"));
-  const moveAll = () => other.run("PRAGMA wal_checkpoint(PASSIVE)");
+  const checkpointAll = () => other.run("PRAGMA wal_checkpoint(PASSIVE)");
   await write(5);
-  expect(moves.map(({ mode }) => mode)).toEqual(["PASSIVE"]);
-  moveAll();
+  expect(checkpoints.map(({ mode }) => mode)).toEqual(["PASSIVE"]);
+  checkpointAll();
   await write(1);
-  moves[0]!.move.resolve(true);
+  checkpoints[0]!.result.resolve(true);
   await turn();
-  expect(moves).toHaveLength(2);
+  expect(checkpoints).toHaveLength(2);
   const held = write(0.1);
   for (let n = 0; n < 5; n++) await turn();
   expect(Bun.peek.status(held)).toBe("pending");
-  moveAll();
-  moves[1]!.move.resolve(true);
+  checkpointAll();
+  checkpoints[1]!.result.resolve(true);
   await held;
   const { log } = db.sqlite.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()!;
   expect(log).toBeLessThan(100);
@@ -97,12 +97,12 @@ test("commits continue during a checkpoint, wait only for its last part, and the
 test("commits wait if the WAL doubles during a checkpoint: its content takes disk space twice", async () => {
   using folder = temporaryFolder();
   const { db, write } = storm(folder.file("runnel.db"));
-  const { moves, mover } = slowMover();
-  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const { checkpoints, checkpointer } = manualCheckpointer();
+  const keeper = autoCheckpoint(db, folder.file("runnel.db"), { checkpointer });
   const writing = write(12);
   for (let n = 0; n < 2000 && Bun.peek.status(writing) === "pending"; n++) await turn();
-  expect([moves.length, Bun.peek.status(writing)]).toEqual([1, "pending"]);
-  moves[0]!.move.resolve(false);
+  expect([checkpoints.length, Bun.peek.status(writing)]).toEqual([1, "pending"]);
+  checkpoints[0]!.result.resolve(false);
   await writing;
   keeper.stop();
   db.close();
@@ -111,13 +111,13 @@ test("commits wait if the WAL doubles during a checkpoint: its content takes dis
 test("commits wait only a moment for a thread that does not answer, and none is lost if it cannot checkpoint", async () => {
   using folder = temporaryFolder();
   const { db, write, logSize } = storm(folder.file("runnel.db"));
-  const { moves, mover } = slowMover();
-  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const { checkpoints, checkpointer } = manualCheckpointer();
+  const keeper = autoCheckpoint(db, folder.file("runnel.db"), { checkpointer });
   await write(5);
-  moves[0]!.move.resolve(true);
+  checkpoints[0]!.result.resolve(true);
   await write(5); // The second checkpoint never ends.
-  expect(moves).toHaveLength(2);
-  moves[1]!.move.resolve(false);
+  expect(checkpoints).toHaveLength(2);
+  checkpoints[1]!.result.resolve(false);
   const size = logSize();
   await write(20);
   expect(logSize()).toBeLessThan(size + 2 * megabyte);
@@ -128,27 +128,27 @@ test("commits wait only a moment for a thread that does not answer, and none is 
 test("commits made while rows are being read still cause a checkpoint afterwards", async () => {
   using folder = temporaryFolder();
   const { db, write } = storm(folder.file("runnel.db"));
-  const { moves, mover } = slowMover();
-  const keeper = keepLogShort(db, folder.file("runnel.db"), { mover });
+  const { checkpoints, checkpointer } = manualCheckpointer();
+  const keeper = autoCheckpoint(db, folder.file("runnel.db"), { checkpointer });
   await write(1);
   const rows = db.sqlite.query("SELECT text FROM storm").iterate();
   rows.next();
   await write(5);
-  expect(moves).toEqual([]);
+  expect(checkpoints).toEqual([]);
   for (const _ of rows);
   await write(0.1);
-  expect(moves).toHaveLength(1);
+  expect(checkpoints).toHaveLength(1);
   keeper.stop();
-  moves[0]!.move.resolve(false);
+  checkpoints[0]!.result.resolve(false);
   await write(5);
-  expect(moves).toHaveLength(1);
+  expect(checkpoints).toHaveLength(1);
   db.close();
 });
 
 test("a WAL that grew under a long reader is truncated once there are no readers and writers", async () => {
   using folder = temporaryFolder();
   const { db, write, logSize } = storm(folder.file("runnel.db"));
-  const keeper = keepLogShort(db, folder.file("runnel.db"), { look_ms: 20 });
+  const keeper = autoCheckpoint(db, folder.file("runnel.db"), { look_ms: 20 });
   const reader = new Database(folder.file("runnel.db"), { readonly: true });
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM storm").get();
@@ -171,7 +171,7 @@ test("a WAL with a reader is left alone, and no caller waits for that reader", a
   reader.query("SELECT count(*) FROM storm").get();
   await write(1);
   db.sqlite.run("PRAGMA busy_timeout = 70000"); // Longer than this test may take: waiting for the reader would fail it.
-  truncateLog(db.sqlite);
+  checkpointTruncate(db.sqlite);
   expect(logSize()).toBeGreaterThan(0);
   reader.close();
   db.close();

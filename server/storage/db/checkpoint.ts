@@ -9,7 +9,7 @@ const busy_ms = 5000;
  * Checkpoints the WAL and truncates it, without waiting: while another process reads (a backup) or the disk is full, it
  * keeps its length. Waiting would block the writers of all processes.
  */
-export function truncateLog(sqlite: Database): void {
+export function checkpointTruncate(sqlite: Database): void {
   sqlite.run("PRAGMA busy_timeout = 0");
   try {
     sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -39,10 +39,10 @@ interface Written {
   write: Writer;
 }
 
-interface KeepShort {
+interface AutoCheckpoint {
   /** Size of the ballast, which a full disk gets back. */
   room_bytes?: number;
-  mover?: WalCheckpointer;
+  checkpointer?: WalCheckpointer;
   look_ms?: number;
 }
 
@@ -51,40 +51,40 @@ interface KeepShort {
  * during a checkpoint in a worker, and a full disk could not take it into the database. The file is truncated when
  * idle, and under load only once it is large.
  */
-export function keepLogShort(
+export function autoCheckpoint(
   { sqlite, write }: Written,
   path: string,
-  { room_bytes = threadRoom_bytes, mover, look_ms = 2000 }: KeepShort = {},
+  { room_bytes = threadRoom_bytes, checkpointer, look_ms = 2000 }: AutoCheckpoint = {},
 ): { stop(): void } {
-  const { move: moveLog, end } =
-    mover ?? (room_bytes < threadRoom_bytes ? createInlineCheckpointer(sqlite) : createWalCheckpointer(path));
+  const { checkpoint, end } =
+    checkpointer ?? (room_bytes < threadRoom_bytes ? createInlineCheckpointer(sqlite) : createWalCheckpointer(path));
   const pages = pagesOf(sqlite);
   /** Pages in the WAL after its last checkpoint; 0 if it has restarted since. */
   let before = 0;
-  let [isMoving, isOver, isHeld] = [false, false, false];
-  let moved: Promise<boolean> = Promise.resolve(true);
+  let [isRunning, isOver, isHeld] = [false, false, false];
+  let current: Promise<boolean> = Promise.resolve(true);
 
-  async function move(mode: Mode): Promise<void> {
-    isMoving = true;
+  async function run(mode: Mode): Promise<void> {
+    isRunning = true;
     isHeld = false;
-    moved = moveLog("PASSIVE");
-    let isMoved = await moved;
+    current = checkpoint("PASSIVE");
+    let isDone = await current;
     // Commits wait for the small rest: while they continue, part of the WAL always remains.
-    if (isMoved && !isOver) isMoved = await write.hold(moveLog(mode), hold_ms);
+    if (isDone && !isOver) isDone = await write.hold(checkpoint(mode), hold_ms);
     // After a failed checkpoint SQLite checkpoints in commits, as it does by default.
-    if (!isOver) sqlite.run(`PRAGMA wal_autocheckpoint = ${isMoved ? 0 : many_pages}`);
+    if (!isOver) sqlite.run(`PRAGMA wal_autocheckpoint = ${isDone ? 0 : many_pages}`);
     before = pages() ?? before;
-    isMoving = false;
+    isRunning = false;
   }
 
   function look(): void {
     const log = pages();
     if (log === null || isOver) return;
     if (log < before) before = 0;
-    if (!isMoving && log - before >= many_pages) void move("PASSIVE");
-    if (!isMoving || isHeld || log - before < most_pages) return;
+    if (!isRunning && log - before >= many_pages) void run("PASSIVE");
+    if (!isRunning || isHeld || log - before < most_pages) return;
     isHeld = true;
-    void write.hold(moved, hold_ms);
+    void write.hold(current, hold_ms);
   }
 
   if (pages() !== null) {
@@ -96,7 +96,7 @@ export function keepLogShort(
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     const idle = seen === write.commits();
     seen = write.commits();
-    if (!isMoving && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void move("TRUNCATE");
+    if (!isRunning && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void run("TRUNCATE");
   }, look_ms).unref();
 
   return {
@@ -111,9 +111,9 @@ export function keepLogShort(
 /** Checkpoints on this thread, which blocks all requests. */
 function createInlineCheckpointer(sqlite: Database): WalCheckpointer {
   return {
-    async move(mode) {
+    async checkpoint(mode) {
       try {
-        if (mode === "TRUNCATE") truncateLog(sqlite);
+        if (mode === "TRUNCATE") checkpointTruncate(sqlite);
         else sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
         return true;
       } catch {

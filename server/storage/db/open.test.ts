@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { durablePragmas, pragmasOf } from "../../testing/pragmas.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
-import { truncateLog } from "./checkpoint.ts";
+import { checkpointTruncate } from "./checkpoint.ts";
 import { DatabaseUnusable } from "./corruption.ts";
 import { makeDatabase, openDatabase } from "./open.ts";
 import { databaseVersion } from "./version.ts";
@@ -96,7 +96,7 @@ describe("the connection that writes", () => {
       const db = openDatabase(folder.file("runnel.db"));
       expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
       await db.write(() => db.sqlite.run("INSERT OR REPLACE INTO facts (name, value) VALUES ('one', '')"));
-      truncateLog(db.sqlite);
+      checkpointTruncate(db.sqlite);
       expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
       db.close();
     }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { newDatabase } from "../../lib/assets.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { truncateLog } from "./checkpoint.ts";
+import { checkpointTruncate } from "./checkpoint.ts";
 import { DatabaseUnusable, describeCorruption, looksLikeDatabase } from "./corruption.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
 import { prepareLazily } from "./lazy-statements.ts";
@@ -98,7 +98,7 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve, ship }: 
       write.flush();
       snapshot.end();
       failpoint?.("before_checkpoint");
-      truncateLog(sqlite);
+      checkpointTruncate(sqlite);
       failpoint?.("after_checkpoint");
       sqlite.close(false);
     },

@@ -41,7 +41,7 @@ const remedy = "It is not a backup of runnel. Nothing was changed.";
 export function restore(file: string, database: string, { force = false, masterKey }: Restore): Restored {
   const source = resolve(file);
   if (!looksLikeDatabase(source, remedy)) throw new CopyRefused(`There is no backup ${source}.`);
-  requirePlace(source, database, force);
+  requireFreeTarget(source, database, force);
   const { partial } = undecidedOf(database);
   const ready = readyOf(database);
   try {
@@ -71,7 +71,7 @@ export function restore(file: string, database: string, { force = false, masterK
   }
 }
 
-function requirePlace(source: string, database: string, force: boolean): void {
+function requireFreeTarget(source: string, database: string, force: boolean): void {
   const there = existsSync(database);
   if (there && realpathSync(source) === realpathSync(database))
     throw new CopyRefused(`${source} is the database itself.`);

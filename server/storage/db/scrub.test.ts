@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { vecLibrary } from "../../lib/assets.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
 import { openDatabase } from "./open.ts";
-import { CorruptionFound, scrub } from "./scrub.ts";
+import { CorruptionError, scrub } from "./scrub.ts";
 
 /**
  * Makes a database with tables of every kind: with and without row ids, virtual ones, partial and expression indexes.
@@ -91,7 +91,7 @@ test.each(["t", "w", "t_part", "t_expression", "sqlite_autoindex_t_1", "words_da
     make(path, 500);
     damage(path, name);
     const reader = open(path);
-    expect(() => [...scrub(reader)]).toThrow(CorruptionFound);
+    expect(() => [...scrub(reader)]).toThrow(CorruptionError);
     expect(() => [...scrub(reader)]).toThrow(name === "w" ? "(w)" : name === "words_data" ? "(words_data)" : "(t)");
     reader.close();
   },

@@ -4,17 +4,17 @@ import { isCorrupt } from "./corruption.ts";
 const slice_ms = 20;
 
 /** Thrown for corruption in a table or one of its indexes. */
-export class CorruptionFound extends Error {
+export class CorruptionError extends Error {
   constructor(where: string, cause: unknown) {
     super(`${(cause as Error).message} (${where})`, { cause });
-    this.name = "DamageFound";
+    this.name = "CorruptionError";
   }
 }
 
 /**
  * Reads every row of every table and counts every index, so that each of their pages is read; yields the number of rows
  * read after each slice. No transaction outlasts a slice (one index, or one row beyond the time limit), so that a
- * server that writes meanwhile can checkpoint its WAL. Throws `CorruptionFound`.
+ * server that writes meanwhile can checkpoint its WAL. Throws `CorruptionError`.
  */
 export function* scrub(sqlite: Database, now: () => number = () => performance.now()): Generator<number, void> {
   sqlite.run("PRAGMA cell_size_check = ON");
@@ -30,7 +30,7 @@ export function* scrub(sqlite: Database, now: () => number = () => performance.n
         yield rows;
       }
     } catch (error) {
-      if (isCorrupt(error)) throw new CorruptionFound(table.name, error);
+      if (isCorrupt(error)) throw new CorruptionError(table.name, error);
       throw error;
     }
   }

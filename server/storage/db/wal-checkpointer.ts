@@ -3,7 +3,7 @@ import { startThread, type Thread } from "../../lib/start-thread.ts";
 
 /** Requests to the worker that checkpoints the WAL. */
 export type ToCheckpointer =
-  | { do: "move"; path: string; mode: Mode }
+  | { do: "checkpoint"; path: string; mode: Mode }
   | { do: "end"; ended: Int32Array<SharedArrayBuffer> };
 
 /** `TRUNCATE` also empties the WAL's file if all of it could be checkpointed. */
@@ -12,7 +12,7 @@ export type Mode = "PASSIVE" | "TRUNCATE";
 /** Checkpoints the WAL in a worker, beside the thread that writes. */
 export interface WalCheckpointer {
   /** Returns false if nothing could be checkpointed. Call it once at a time. */
-  move(mode: Mode): Promise<boolean>;
+  checkpoint(mode: Mode): Promise<boolean>;
   /** Waits for the checkpoint in progress, so that it does not overlap with later work, and ends the worker. */
   end(): void;
 }
@@ -26,19 +26,19 @@ const startWorker = startThread<ToCheckpointer, boolean>(checkpointEntry, { smol
  */
 export function createWalCheckpointer(path: string): WalCheckpointer {
   let thread: Thread<ToCheckpointer> | null = null;
-  let told: PromiseWithResolvers<boolean> | null = null;
+  let result: PromiseWithResolvers<boolean> | null = null;
 
   function died(): void {
     thread = null;
-    told?.resolve(false);
+    result?.resolve(false);
   }
 
   return {
-    move(mode) {
-      thread ??= startWorker((moved) => told?.resolve(moved), died);
-      told = Promise.withResolvers();
-      thread.send({ do: "move", path, mode });
-      return told.promise;
+    checkpoint(mode) {
+      thread ??= startWorker((isDone) => result?.resolve(isDone), died);
+      result = Promise.withResolvers();
+      thread.send({ do: "checkpoint", path, mode });
+      return result.promise;
     },
     end() {
       if (!thread) return;
@@ -46,7 +46,7 @@ export function createWalCheckpointer(path: string): WalCheckpointer {
       thread.send({ do: "end", ended });
       Atomics.wait(ended, 0, 0, patience_ms);
       thread.end();
-      told?.resolve(false);
+      result?.resolve(false);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { Role } from "../../domain/api-types/enums.ts";
-import { arriving } from "../../lib/arriving.ts";
+import { bodyChunks } from "../../lib/body-chunks.ts";
 import { type BodyReader, drainReader } from "../../lib/drain-body.ts";
+import { platformFetch } from "../../lib/outgoing-fetch.ts";
 import { direct } from "../../lib/proxy.ts";
 import { markBodyReceived } from "../../lib/request-body-state.ts";
 
@@ -27,8 +28,6 @@ export interface Person {
 export const passedHeader = "x-runnel-passed";
 /** Response header: the project of the passed request has moved to another cell. */
 export const movedHeader = "x-runnel-moved";
-/** The unwrapped fetch: requests of this process to other nodes are not held back by the output fence. */
-const send = globalThis.fetch;
 const valid_ms = 60_000;
 
 /** Signs and verifies statements about requests between nodes that share a master key. */
@@ -128,7 +127,7 @@ interface PassOptions {
 
 /**
  * Passes a request to another node and streams its response back. Throws if the node cannot be reached, and
- * `BodyStopped` if the client falls silent.
+ * `BodyTimeout` if the client falls silent.
  */
 export async function passOn(request: Request, { address, tls, seal, origin, until }: PassOptions): Promise<Response> {
   const path = pathOf(request.url);
@@ -147,7 +146,7 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
     if (!isWhole() && said.some(isClosing)) await readOut();
   };
   const signal = until ? AbortSignal.any([request.signal, until]) : request.signal;
-  const answer = await send(`${address}${path}`, {
+  const answer = await platformFetch(`${address}${path}`, {
     method,
     headers,
     redirect: "manual",
@@ -179,7 +178,7 @@ async function bodyOf(request: Request, headers: Headers) {
   const announced = headers.get("content-length") ?? "";
   if (!/^\d+$/.test(announced)) headers.delete("content-length"); // A repeated header, such as "5, 5".
   if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
-  const pieces = await Array.fromAsync(arriving(body));
+  const pieces = await Array.fromAsync(bodyChunks(body));
   markBodyReceived(request);
   return { body: Buffer.concat(pieces), ...nothing };
 }

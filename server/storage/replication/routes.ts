@@ -35,7 +35,7 @@ export interface Routes {
 
 const movedFrom = (id: string): string =>
   `(SELECT cell FROM main.project_moves WHERE project = ${id} AND state = 'in' ORDER BY id DESC LIMIT 1) AS moved_from`;
-const isLeaving = (id: string): string =>
+const leavingCondition = (id: string): string =>
   `EXISTS (SELECT 1 FROM main.project_moves WHERE project = ${id} AND state = 'out')`;
 
 const select = {
@@ -95,7 +95,8 @@ export function watchRoutes(sqlite: Database): Routes {
         `DELETE FROM ${changed} WHERE ${key} = ${row.split(/, (?![^(]*\))/)[0]}; INSERT INTO ${changed} (${columns[changed]}) VALUES (${row});`,
     );
     // A leaving project is deleted here, but its requests must wait until it has arrived.
-    const when = event === "DELETE" ? `WHEN NOT ${isLeaving(table === "projects" ? "OLD.id" : "OLD.project_id")}` : "";
+    const when =
+      event === "DELETE" ? `WHEN NOT ${leavingCondition(table === "projects" ? "OLD.id" : "OLD.project_id")}` : "";
     sqlite.run(
       `CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} ${when} BEGIN ${note.join(" ")} END`,
     );

@@ -32,12 +32,12 @@ const looked_at_once = 2048;
 const most_asked = 4096;
 
 /** Creates the search over the stores of one database. */
-export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnection: own }: SearchOptions): Search {
+export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnection }: SearchOptions): Search {
   const stores = createLoadedStores(sqlite, { most_bytes, folder });
 
   /** Reads within one transaction. */
   function inSnapshot<Result>(read: () => Result): Result {
-    return own ? sqlite.transaction(read)() : read();
+    return ownsConnection ? sqlite.transaction(read)() : read();
   }
 
   function* run(order: SearchOrder): Generator<void, Match[]> {

@@ -1,16 +1,16 @@
-/** The client of a request fell silent within its body. */
-export class BodyStopped extends Error {
-  override readonly name = "BodyStopped";
+/** Thrown if the client of a request stops sending its body. */
+export class BodyTimeout extends Error {
+  override readonly name = "BodyTimeout";
 }
 
 // Several checks, so that a server process that was itself suspended does not take its clients for silent.
 const [looks, every_ms] = [3, 4000];
 
 /**
- * Yields a request's body as it arrives, however slowly. Throws `BodyStopped` if no byte came for about ten seconds;
+ * Yields a request's body as it arrives, however slowly. Throws `BodyTimeout` if no byte came for about ten seconds;
  * the caller drains the rest.
  */
-export async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* bodyChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   let quiet = 0;
   let isWaiting = false;
@@ -23,7 +23,7 @@ export async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerato
       isWaiting = true;
       const { done, value } = await reader.read();
       isWaiting = false;
-      if (quiet === looks) throw new BodyStopped("Nothing more of the body came.");
+      if (quiet === looks) throw new BodyTimeout("Nothing more of the body came.");
       if (done) return;
       yield value;
     }

@@ -8,8 +8,8 @@ import type { Author } from "../../storage/db/audit.ts";
 import type { Place } from "./import-as-run.ts";
 import type { ForeignRun } from "./import-run.ts";
 
-/** Maps imported runs to their new places, in order. Throws for runs that the key may not import. */
-export function mapIds(
+/** Returns the places of imported runs, in order, with new ids. Throws for runs that the key may not import. */
+export function assignPlaces(
   viewer: Viewer & Author,
   runs: readonly ForeignRun[],
   now: () => number,
