@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { unaskedCall } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { invalid } from "../../http/errors.ts";
@@ -60,8 +61,7 @@ export function agUiRoutes({ identify, agents, ...deps }: Deps) {
       return runId === null ? [] : [{ runId, place, given }];
     });
     const [first] = asking;
-    if (!first)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: answers[0]!.place });
+    if (!first) throw new AppError("tool_call_not_found", unaskedCall, { param: answers[0]!.place });
     const other = asking.find(({ runId }) => runId !== first.runId);
     if (other) throw invalid(other.place, "Answers go to one run at a time.");
     const named = (param: string): string =>

@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { childBudget } from "../../domain/child-budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
+import { supersededCall } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { decidedEvents } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
@@ -101,7 +102,7 @@ export function createChildStarts({
     const agent = snapshot({ project_id, environment }, order.agent_id);
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
-    if (!state) throw new AppendRefused("Nobody waits.");
+    if (!state) throw new AppendRefused(supersededCall);
     if (agent.memory) requireScopeIds(agent, state.run!);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
@@ -114,7 +115,7 @@ export function createChildStarts({
   /** Throws AppendRefused if the asking attempt was superseded, its run has ended, or the process is stopping. */
   function requireWaiting({ run_id, attempt }: RunHead): void {
     const head = stopped ? null : journal.head(run_id);
-    if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused("Nobody waits.");
+    if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused(supersededCall);
   }
 
   function creationEvent(
