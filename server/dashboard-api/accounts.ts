@@ -1,5 +1,6 @@
 import { and, eq, ne } from "drizzle-orm";
 import type { Role } from "../domain/api-types/enums.ts";
+import { tooManySignIns } from "../domain/error-messages.ts";
 import { AppError } from "../domain/errors.ts";
 import { invalid } from "../http/errors.ts";
 import { createLogSampler } from "../lib/log-sampler.ts";
@@ -53,8 +54,7 @@ export function createAccounts({
   const failures = createLogSampler({ ...notedFailures, now });
   function slowDown(account: string, address: string | null): void {
     const wait = throttle.take(account, address);
-    if (wait > 0)
-      throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
+    if (wait > 0) throw new AppError("rate_limited", tooManySignIns, { retryAfter: wait });
   }
 
   /**

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyElysia, Elysia } from "elysia";
+import { noSuch } from "../domain/error-messages.ts";
 import { takesBrotli } from "../http/docs-site.ts";
 
 interface DashboardOptions {
@@ -70,7 +71,7 @@ async function createPages(folder: string): Promise<AnyElysia> {
     .get("/", redirect)
     .get(prefix, index)
     .get(`${prefix}/*`, ({ params, status }) =>
-      params["*"].startsWith("assets/") ? status(404, "There is no such file.") : index(),
+      params["*"].startsWith("assets/") ? status(404, noSuch("file")) : index(),
     );
   if (names.length === 0) return app;
   const { staticPlugin } = await import("@elysiajs/static");

@@ -1,6 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { and, eq } from "drizzle-orm";
 import type { Passkey } from "../domain/api-types/console.ts";
+import { tooManySignIns } from "../domain/error-messages.ts";
 import { AppError } from "../domain/errors.ts";
 import { throwNotFound } from "../domain/not-found.ts";
 import { timestamp, timestampOrNull } from "../domain/time.ts";
@@ -105,8 +106,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     /** Returns the user whose device signed the response. */
     async signIn(response: { id: string }, origin: string, from: Origin): Promise<User> {
       const wait = throttle.take("(passkey)", from.ip);
-      if (wait > 0)
-        throw new AppError("rate_limited", "Too many failed sign-ins. Try again later.", { retryAfter: wait });
+      if (wait > 0) throw new AppError("rate_limited", tooManySignIns, { retryAfter: wait });
       const row = orm.select().from(passkeys).where(eq(passkeys.credential_id, response.id)).get();
       const counter = row && (await verified(row, response, origin));
       const user = await db.write(() => {

@@ -3,7 +3,7 @@ import type { AgentSnapshot } from "./agent-snapshot.ts";
 import type { Found } from "./divergence.ts";
 import { preModelSteps } from "./pre-model-steps.ts";
 import { replayDecision } from "./replay-check.ts";
-import type { JournalEntry, RunCreated } from "./run-event.ts";
+import { createdEvent, type JournalEntry, type RunCreated } from "./run-event.ts";
 import { apply, type InitialState, initialState, type RunState } from "./run-state.ts";
 import { triggerOf } from "./run-trigger.ts";
 
@@ -42,10 +42,10 @@ export async function* replay(
 }
 
 /** Returns the start of the run for this agent. Recorded usage counts here, because budgets depend on it. */
-function beginning([first]: readonly JournalEntry[], agent: AgentSnapshot, pinned: AgentSnapshot): RunCreated {
-  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
-  const { type: _, recorded_to, ...created } = first.event;
-  const forked_to = forkedTo(first.event);
+function beginning(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned: AgentSnapshot): RunCreated {
+  const event = createdEvent(entries);
+  const { type: _, recorded_to, ...created } = event;
+  const forked_to = forkedTo(event);
   const own = { ...created, ...(forked_to && { forked_to, recorded_to: forked_to }) };
   if (canonicalJson(agent) === canonicalJson(pinned)) return own;
   const { prepare, ...rest } = own;

@@ -1,3 +1,4 @@
+import { runErrors } from "./errors.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -13,7 +14,7 @@ export const runError = (
 export const cancelError = (reason: string | null): RunError => ({
   type: "run_error",
   code: "run_cancelled",
-  message: reason ? `The run was cancelled: ${reason}` : "The run was cancelled.",
+  message: reason ? `The run was cancelled: ${reason}` : runErrors.run_cancelled,
   step_index: null,
   retryable: false,
 });

@@ -555,6 +555,12 @@ type RunEnd = "run.completed" | "run.failed" | "run.cancelled";
 const runEnds: ReadonlySet<string> = new Set<RunEnd>(["run.completed", "run.failed", "run.cancelled"]);
 
 export type RunCreated = EventOf<"run.created">;
+/** Returns the event that begins a journal. */
+export function createdEvent([first]: readonly JournalEntry[]): { type: "run.created" } & RunCreated {
+  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
+  return first.event;
+}
+
 export type StepStarted = EventOf<"step.started">;
 export type StepRestarted = EventOf<"step.restarted">;
 export type StepCompleted = EventOf<"step.completed">;

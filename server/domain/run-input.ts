@@ -1,5 +1,6 @@
 import { lastItem } from "../lib/collections.ts";
 import { byteLength } from "./byte-length.ts";
+import { callExpected } from "./error-messages.ts";
 import { newId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 
@@ -235,8 +236,7 @@ function ownFault({ role, content, tool_calls, tool_call_id, is_error }: InputMe
   if (tool_calls && role !== "assistant") return { path: ".tool_calls", message: "Only the assistant asks for calls." };
   if (tool_call_id !== undefined && role !== "tool") return { path: ".tool_call_id", message: onlyTool };
   if (is_error !== undefined && role !== "tool") return { path: ".is_error", message: onlyTool };
-  if (tool_call_id === undefined && role === "tool")
-    return { path: ".tool_call_id", message: "A result names its call." };
+  if (tool_call_id === undefined && role === "tool") return { path: ".tool_call_id", message: callExpected };
   const images = shownIn(content);
   if (role !== "user" && images.length > 0) return { path: ".content", message: "Only the user shows images." };
   const wrong = images.find(({ part: { file_id, data } }) => (file_id === undefined) === (data === undefined));

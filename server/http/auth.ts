@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { noSuch, repeatedParameter, tooManyRequests } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { notFound } from "../domain/not-found.ts";
 import { type ClientScope, nameOf, type Permission, type Scope } from "../domain/scope.ts";
@@ -122,7 +123,7 @@ function limitToken({ takeOf }: RateLimiter, { shares }: ClientToken, bucket: Bu
 const day_ms = 24 * 3_600_000;
 
 const rateLimited = ({ retryAfter }: Pick<BucketState, "retryAfter">): AppError =>
-  new AppError("rate_limited", "Too many requests.", { retryAfter });
+  new AppError("rate_limited", tooManyRequests, { retryAfter });
 
 interface Context {
   request: Request;
@@ -260,7 +261,7 @@ function refuseQuery(url: string, allowed: readonly string[]): void {
   for (const name of cachedQuery(url).keys()) {
     const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
     if (!known) faults.set(name, unknownParameter(name));
-    else if (seen.has(name)) faults.set(name, fault(name, "This parameter is given twice."));
+    else if (seen.has(name)) faults.set(name, fault(name, repeatedParameter));
     seen.add(name);
   }
   if (faults.size > 0) throw validationError([...faults.values()].slice(0, 100));
@@ -269,7 +270,7 @@ function refuseQuery(url: string, allowed: readonly string[]): void {
 const unknownParameter = (name: string): Fault =>
   name === ""
     ? { param: null, code: "unknown_parameter", message: "A query parameter has no name." }
-    : fault(name, "There is no such parameter.", "unknown_parameter");
+    : fault(name, noSuch("parameter"), "unknown_parameter");
 
 /** Reader of runs. A key may be limited to some agents; absent or null: all agents. */
 export interface Viewer extends Scope {

@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
+import { stoppingBriefly } from "../domain/error-messages.ts";
 import { AppError } from "../domain/errors.ts";
 import { docsDir } from "../lib/assets.ts";
 import { createEventEmitter } from "../lib/event-emitter.ts";
@@ -89,7 +90,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
   function admit(request: Request): void {
     db.snapshot.renew();
     if (closing.aborted && request.method !== "GET")
-      throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+      throw new AppError("shutting_down", stoppingBriefly, { retryAfter: 5 });
     if (request.method !== "GET") admitWork(request);
   }
 

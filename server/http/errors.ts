@@ -1,5 +1,6 @@
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ParseError, ValidationError } from "elysia";
+import { missingParameter, noSuch } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { namedInPaths } from "../domain/fields.ts";
 import { notFound } from "../domain/not-found.ts";
@@ -129,8 +130,8 @@ function toFault(fitting: SchemaError): Fault {
   if (message === "Unexpected property")
     return schema.patternProperties
       ? fault(param, "This name is empty or too long.")
-      : fault(param, "There is no such parameter.", "unknown_parameter");
-  if (message === "Expected required property") return fault(param, "This parameter is required.", "required");
+      : fault(param, noSuch("parameter"), "unknown_parameter");
+  if (message === "Expected required property") return fault(param, missingParameter, "required");
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
     return fault(param, `Expected one of ${choices.join(", ")}.`);

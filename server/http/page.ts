@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { byteLength } from "../domain/byte-length.ts";
+import { noSuch, orderExpected, repeatedParameter, timeExpected } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import { namedInPaths } from "../domain/fields.ts";
 import { isId, type Kind } from "../domain/ids.ts";
@@ -90,7 +91,7 @@ export function readPage(url: string, filters: Query = {}): Page {
   const faults: Fault[] = [];
   const seen = new Set<string>();
   for (const [name, value] of cachedQuery(url)) {
-    const problem = seen.has(name) ? "This parameter is given twice." : readParameter(page, name, value, filters);
+    const problem = seen.has(name) ? repeatedParameter : readParameter(page, name, value, filters);
     if (problem) faults.push(fault(name, problem));
     seen.add(name);
   }
@@ -110,7 +111,7 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
       page.limit = Number(value);
       return null;
     case "order":
-      if (value !== "asc" && value !== "desc") return "Expected asc or desc.";
+      if (value !== "asc" && value !== "desc") return orderExpected;
       page.order = value;
       return null;
     case "starting_after":
@@ -123,7 +124,7 @@ function readParameter(page: Page, name: string, value: string, filters: Query):
   if (field === "metadata") return readMetadata(page, key, value);
   if (field === "created_at") return readBound(page, key, value);
   const rule = Object.hasOwn(filters, name) ? filters[name] : undefined;
-  if (!rule) return "There is no such filter.";
+  if (!rule) return noSuch("filter");
   if (!Value.Check(rule, rule.type === "number" ? numberIn(value) : value)) {
     const choices = rule.anyOf?.map(({ const: choice }: { const: string }) => choice);
     if (choices) return `Expected one of ${choices.join(", ")}.`;
@@ -147,7 +148,7 @@ function readBound(page: Page, name: string, value: string): string | null {
   const operator = Object.hasOwn(operators, name) ? operators[name as keyof typeof operators] : undefined;
   if (!operator) return "Expected one of gt, gte, lt, lte.";
   const ms = readTimestamp(value);
-  if (ms === null) return "Expected a time such as 2026-11-21T01:20:00.123Z.";
+  if (ms === null) return timeExpected;
   page.created_at.push({ operator, ms });
   return null;
 }

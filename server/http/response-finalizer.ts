@@ -1,4 +1,5 @@
 import { Elysia, ElysiaCustomStatusResponse, NotFoundError, ParseError } from "elysia";
+import { noSuch } from "../domain/error-messages.ts";
 import { AppError } from "../domain/errors.ts";
 import { newId } from "../domain/ids.ts";
 import { drainBody } from "../lib/drain-body.ts";
@@ -161,8 +162,7 @@ function replayIn(error: unknown): Replay | null {
 // Error for an unknown path (404), or for a known one with another method (405).
 function noRoute({ method }: Request, headers: Record<string, unknown>, methods: string[]): AppError {
   // A route matches, but the request was not routed: the router treats a fragment as part of the path.
-  if (methods.length === 0 || methods.includes(method))
-    return new AppError("resource_not_found", "There is no such address.");
+  if (methods.length === 0 || methods.includes(method)) return new AppError("resource_not_found", noSuch("address"));
   headers.allow = methods.join(", ");
   return new AppError("method_not_allowed", `This address accepts ${methods.join(", ")} only.`);
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { controlCharacters, onlySpaces } from "../domain/error-messages.ts";
 import { AppError, type Fault } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import { fault } from "./errors.ts";
@@ -6,10 +7,10 @@ import { fault } from "./errors.ts";
 /** Returns the issue with a display name, or an empty list. Any printable text is valid. */
 export function nameIssues(name: string | undefined): Fault[] {
   if (name === undefined) return [];
-  if (name.trim() === "") return [fault("name", "Expected more than spaces.")];
+  if (name.trim() === "") return [fault("name", onlySpaces)];
   if (name.length > 128) return [fault("name", "Expected at most 128 characters.")];
   // Control characters could hide or fake lines on a terminal.
-  return /\p{Cc}/u.test(name) ? [fault("name", "Control characters are not allowed.")] : [];
+  return /\p{Cc}/u.test(name) ? [fault("name", controlCharacters)] : [];
 }
 
 /** Creates a check that throws if another row has the name. */

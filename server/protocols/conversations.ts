@@ -1,3 +1,4 @@
+import { unaskedCall } from "../domain/error-messages.ts";
 import { AppError, tolerate } from "../domain/errors.ts";
 import { notFound, orNull } from "../domain/not-found.ts";
 import type { RequiredCall } from "../domain/run-event.ts";
@@ -183,7 +184,7 @@ export function createConversations({
   }> {
     // The trace was deleted, so no result is left to stream.
     if (standing(talk, runId).summary !== null)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", {
+      throw new AppError("tool_call_not_found", unaskedCall, {
         param: rename("tool_outputs[0].tool_call_id"),
       });
     const path = `/v1/runs/${runId}/submit_tool_outputs`;

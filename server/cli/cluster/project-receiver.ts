@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { noSuch } from "../../domain/error-messages.ts";
 import { isId } from "../../domain/ids.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
@@ -91,7 +92,7 @@ export function createProjectReceiver(options: ReceiverOptions) {
     const [cell, id = "", position] = path.slice(movesPath.length).split("/");
     // Sent to the node that led the target cell before.
     if (cell !== own) return new Response(`This is the cell "${own}".`, { status: 421 });
-    if (!isId("move", id)) return new Response("There is no such move.", { status: 404 });
+    if (!isId("move", id)) return new Response(noSuch("move"), { status: 404 });
     try {
       if (position === undefined) return Response.json(await standing(id, body));
       mkdirSync(join(folder, id), { recursive: true, mode: 0o700 });

@@ -1,3 +1,4 @@
+import { noSuch, runScopeExpected } from "../../domain/error-messages.ts";
 import { isId } from "../../domain/ids.ts";
 import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
@@ -236,7 +237,7 @@ const keyOf = (name: readonly [...string[], Sent]): string => `a2a/${sha256(JSON
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 function requireRunKey(principal: Principal): void {
   requireKey(principal);
-  if (!mayRun(principal)) throw new A2aError("PERMISSION_DENIED", 'This needs the scope "run".', "insufficient_scope");
+  if (!mayRun(principal)) throw new A2aError("PERMISSION_DENIED", runScopeExpected, "insufficient_scope");
 }
 
-const noTask = () => new A2aError("TASK_NOT_FOUND", "There is no such task.");
+const noTask = () => new A2aError("TASK_NOT_FOUND", noSuch("task"));

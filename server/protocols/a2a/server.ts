@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import { closesConnection, toAppError } from "../../http/errors.ts";
 import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readBody } from "../../http/json-body.ts";
@@ -38,7 +39,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
 
   function agentOf(principal: Principal, agentId: string) {
     const agent = agents.throughProtocol(principal, "a2a").find(({ id }) => id === agentId);
-    if (!agent) throw new A2aError("TASK_NOT_FOUND", "There is no such agent.");
+    if (!agent) throw new A2aError("TASK_NOT_FOUND", noSuch("agent"));
     return agent;
   }
 
@@ -90,7 +91,7 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
       const { pathname, searchParams } = new URL(request.url);
       const path = pathname.slice(pathname.indexOf(agentId) + agentId.length);
       const [name, of] = operationAt(request.method, path) ?? [];
-      if (!name) throw new A2aError("METHOD_NOT_FOUND", "There is no such address.");
+      if (!name) throw new A2aError("METHOD_NOT_FOUND", noSuch("address"));
       const body =
         request.method === "POST"
           ? await bodyOf(request)

@@ -1,4 +1,5 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
+import { stoppingRun } from "../../domain/error-messages.ts";
 import type { RequiredCall } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import type { Followed } from "../conversations.ts";
@@ -236,7 +237,7 @@ export function agUiDialect(of: Streamed): EventEncoder {
     event: (frame) => begin() + tell(frame),
     token: ({ kind, text }) => begin() + say(kind === "output" ? "TEXT" : "REASONING", text),
     // The text so far is incomplete.
-    closing: fault("shutting_down", "The server is stopping. The run goes on when it is back."),
+    closing: fault("shutting_down", stoppingRun),
     error: ({ code, message }) => fault(code, message),
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { callExpected } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
@@ -133,7 +134,7 @@ function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"
   const first = messages.findLastIndex(({ role }) => role !== "tool") + 1;
   const outputs = messages.slice(first).map(({ toolCallId, content, error }, index) => {
     const place = `messages[${first + index}].toolCallId`;
-    if (!toolCallId) throw invalid(place, "A result names its call.", "required");
+    if (!toolCallId) throw invalid(place, callExpected, "required");
     const output = error ?? outputOf(content);
     return { tool_call_id: toolCallId, output, ...(error && { is_error: true }), run_id: null, place };
   });

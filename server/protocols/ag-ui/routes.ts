@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { unaskedCall } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { invalid } from "../../http/errors.ts";
@@ -61,8 +62,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
       return runId === null ? [] : [{ runId, place, given }];
     });
     const [first] = asking;
-    if (!first)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: firstItem(answers).place });
+    if (!first) throw new AppError("tool_call_not_found", unaskedCall, { param: firstItem(answers).place });
     const other = asking.find(({ runId }) => runId !== first.runId);
     if (other) throw invalid(other.place, "Answers go to one run at a time.");
     const named = (param: string): string =>

@@ -1,4 +1,5 @@
 import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
+import { stoppingRun } from "../../domain/error-messages.ts";
 import type { ModelAnswer, RequiredCall } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
 import type { Followed } from "../conversations.ts";
@@ -170,7 +171,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     event: (frame, answer = null) => begin() + said(frame, answer),
     token: ({ kind, text }) => begin() + say(kind === "output" ? "text" : "reasoning", text),
     // The text so far is incomplete: the client resumes when the server is back.
-    closing: fault("The server is stopping. The run goes on when it is back."),
+    closing: fault(stoppingRun),
     error: (why) => fault(why.message),
     isLast: (frame) => isLastFrame(frame.event) || isWait(frame),
   };

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { unaskedCall } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { readJsonBody } from "../../http/json-body.ts";
@@ -58,8 +59,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     const runId = run_id ?? conversations.askedBy(talk, firstItem(answers).tool_call_id);
     const named = (param: string): string =>
       param.replace(/^tool_outputs\[(\d+)\](?:\.tool_call_id)?/, (_, index) => places[Number(index)] ?? "messages");
-    if (runId === null)
-      throw new AppError("tool_call_not_found", "No run has asked for this call.", { param: firstItem(places) });
+    if (runId === null) throw new AppError("tool_call_not_found", unaskedCall, { param: firstItem(places) });
     const { from, asked } = await conversations.answer(talk, runId, answers, named);
     return follow(talk, runId, from, asked.map(keyOf));
   }

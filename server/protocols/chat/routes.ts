@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { tooManyRequests } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { idPattern } from "../../domain/ids.ts";
 import { notFound } from "../../domain/not-found.ts";
@@ -43,7 +44,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
 
   function take(request: Request, what: keyof typeof most): void {
     const { accepted, retryAfter } = limiter.takeOf("address", clientOf(request) ?? "local", what, most[what]);
-    if (!accepted) throw new AppError("rate_limited", "Too many requests.", { retryAfter });
+    if (!accepted) throw new AppError("rate_limited", tooManyRequests, { retryAfter });
   }
 
   /** Returns the visitor and the cookie that remembers them. */

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { missingParameter } from "../../domain/error-messages.ts";
 import { notFound } from "../../domain/not-found.ts";
 import { isOver } from "../../domain/run-state.ts";
 import type { Auth, NoLongerValid } from "../../http/auth.ts";
@@ -95,7 +96,7 @@ function readQuery({ url }: Request): Asked {
   const given = new URL(url).searchParams;
   const [offset, live, cursor] = [given.get("offset"), given.get("live"), given.get("cursor")];
   if (live !== null && live !== "long-poll" && live !== "sse") throw invalid("live", "Expected long-poll or sse.");
-  if (live !== null && offset === null) throw invalid("offset", "This parameter is required.", "required");
+  if (live !== null && offset === null) throw invalid("offset", missingParameter, "required");
   return { offset, live, cursor };
 }
 

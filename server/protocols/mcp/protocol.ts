@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import type { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ApiResponse } from "../../http/internal-client.ts";
@@ -40,7 +41,7 @@ export class RpcError extends Error {
 export const invalidRequest = (message: string) => new RpcError(-32600, message, 400);
 export const noMethod = (method: string) => new RpcError(-32601, `There is no method ${method}.`);
 export const invalidParams = (message: string) => new RpcError(-32602, message);
-export const noResource = (uri: string) => new RpcError(-32002, "There is no such resource.", 200, { uri });
+export const noResource = (uri: string) => new RpcError(-32002, noSuch("resource"), 200, { uri });
 /** Error for a header that contradicts the body. */
 const headerMismatch = (name: string) =>
   new RpcError(-32020, `The header ${name} does not say what the body says.`, 400);

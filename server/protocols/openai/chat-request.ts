@@ -1,3 +1,4 @@
+import { callExpected } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
@@ -88,7 +89,7 @@ function readMessage(message: ChatMessage, path: string, faults: Fault[]): Input
       return { role, content: text(), ...(calls.length > 0 && { tool_calls: calls }) };
     }
     case "tool":
-      if (!tool_call_id) faults.push(fault(`${path}.tool_call_id`, "A result names its call.", "required"));
+      if (!tool_call_id) faults.push(fault(`${path}.tool_call_id`, callExpected, "required"));
       return { role, content: text(), tool_call_id: tool_call_id ?? "" };
     default:
       faults.push(fault(`${path}.role`, "Expected one of system, developer, user, assistant, tool."));

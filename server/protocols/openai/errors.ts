@@ -1,3 +1,4 @@
+import { stoppingRun } from "../../domain/error-messages.ts";
 import { AppError, type CodedError } from "../../domain/errors.ts";
 import type { RunError } from "../../domain/run-event.ts";
 
@@ -7,7 +8,7 @@ export const openAiError = ({ code, type, message, param }: AppError) => ({
 });
 
 /** Error for a stream that the server ends because it stops. The run continues at the next start. */
-export const stopping = () => new AppError("shutting_down", "The server is stopping. The run goes on when it is back.");
+export const stopping = () => new AppError("shutting_down", stoppingRun);
 
 export const noModel = (model: string) =>
   new AppError(

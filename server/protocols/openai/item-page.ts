@@ -1,3 +1,4 @@
+import { noSuch, orderExpected } from "../../domain/error-messages.ts";
 import { invalid } from "../../http/errors.ts";
 import { firstItem, lastItem } from "../../lib/collections.ts";
 
@@ -14,7 +15,7 @@ export function readItemQuery(url: string): ItemQuery {
   const [limit, order, after] = [query.get("limit") ?? "20", query.get("order") ?? "desc", query.get("after")];
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100)
     throw invalid("limit", "Expected a number from 1 to 100.");
-  if (order !== "asc" && order !== "desc") throw invalid("order", "Expected asc or desc.");
+  if (order !== "asc" && order !== "desc") throw invalid("order", orderExpected);
   return { limit: Number(limit), order, after };
 }
 
@@ -23,7 +24,7 @@ export function itemPage(items: readonly object[], url: string): object {
   const { limit, order, after } = readItemQuery(url);
   const all = order === "asc" ? items : items.toReversed();
   const place = after === null ? -1 : all.findIndex((item) => idOf(item) === after);
-  if (after !== null && place < 0) throw invalid("after", "There is no such item here.");
+  if (after !== null && place < 0) throw invalid("after", noSuch("item here"));
   const data = all.slice(place + 1, place + 1 + limit);
   return listOfItems(data, place + 1 + limit < all.length);
 }

@@ -1,3 +1,4 @@
+import { unaskedCall } from "../../domain/error-messages.ts";
 import { AppError, tolerate } from "../../domain/errors.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -30,7 +31,7 @@ export function askerOf(
   const unknown = asking.findIndex((one) => one === null || one !== id);
   const asker = id && unknown === -1 ? runs.standing(principal, id) : null;
   if (asker?.summary === null) return asker;
-  throw new AppError("tool_call_not_found", "No run has asked for this call.", {
+  throw new AppError("tool_call_not_found", unaskedCall, {
     param: param(requireValue(places[Math.max(0, unknown)], "The place of a result")),
   });
 }

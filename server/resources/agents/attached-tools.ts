@@ -1,4 +1,5 @@
 import type { MemoryPolicy } from "../../domain/agent-snapshot.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -47,7 +48,7 @@ export function createAttachedTools(db: Db) {
   };
 }
 
-export const missingToolIssue = (param: string) => fault(param, "There is no such tool.");
+export const missingToolIssue = (param: string) => fault(param, noSuch("tool"));
 
 /** Throws if a tool has the same name as a memory tool. */
 export function requireUniqueNames(

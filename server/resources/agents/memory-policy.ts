@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { contextStrategies, type MemoryPolicy, memoryAccesses, type PinnedStore } from "../../domain/agent-snapshot.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
@@ -70,7 +71,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
   const known = stores.map(({ memory_id }) => factsOf(memory_id));
   const faults = stores.flatMap((store, i): Fault[] => {
     const at = `memory.stores[${i}]`;
-    if (!known[i]) return [fault(`${at}.memory_id`, "There is no such memory store.")];
+    if (!known[i]) return [fault(`${at}.memory_id`, noSuch("memory store"))];
     if (stores.findIndex(({ memory_id }) => memory_id === store.memory_id) < i)
       return [fault(`${at}.memory_id`, "This store is in the list already.")];
     if (store.auto_retrieve && !memoryKinds[known[i].kind].isSearched)

@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ImageFacts } from "../../domain/model-call.ts";
 import type { ShownImages } from "../../domain/run-input.ts";
@@ -20,7 +21,7 @@ export const createImageAccess =
 
     function known(id: string, path: string): ImageFacts {
       const row = rows.seen(viewer, id);
-      if (!row) throw invalid(`${path}.file_id`, "There is no such file.");
+      if (!row) throw invalid(`${path}.file_id`, noSuch("file"));
       shown.add(id);
       return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
         file_id: id,

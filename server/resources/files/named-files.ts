@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -84,9 +85,7 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: FileB
     /** Facts about the named files. Throws for unknown ones, naming the parameter of each. */
     facts(viewer: Viewer, ids: readonly string[], param = "file_ids"): FileFacts[] {
       const found = ids.map((id) => rows.seen(viewer, id));
-      const faults = found.flatMap((row, index) =>
-        row ? [] : [fault(`${param}[${index}]`, "There is no such file.")],
-      );
+      const faults = found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, noSuch("file"))]));
       throwIfInvalid(faults);
       return found.map((row) => factsOf(row!));
     },

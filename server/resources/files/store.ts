@@ -1,6 +1,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { FileChunk } from "../../domain/api-types/file.ts";
 import { type Chunking, chunkingFault, defaultChunking } from "../../domain/chunking.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -91,7 +92,7 @@ export function createFileStore({
       memory.add(scope, { memory_id, scope_id: scope_id ?? null, file_id: row.id, chunking }, row.expires_at_ms);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
-      throw invalid("memory_id", "There is no such memory store.");
+      throw invalid("memory_id", noSuch("memory store"));
     }
   }
 

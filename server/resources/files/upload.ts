@@ -1,3 +1,4 @@
+import { missingParameter, noSuch, repeatedParameter } from "../../domain/error-messages.ts";
 import { AppError, isRefusal } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -121,7 +122,7 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
 
   function end() {
     finishField();
-    if (filename === null) throw invalid("file", "This parameter is required.", "required");
+    if (filename === null) throw invalid("file", missingParameter, "required");
     return { filename, head, texts };
   }
 
@@ -129,9 +130,8 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
 }
 
 function refusePart(name: string, twice: boolean): void {
-  if (name !== "file" && !fields.has(name))
-    throw invalid(name.slice(0, 64), "There is no such parameter.", "unknown_parameter");
-  if (twice) throw invalid(name, "This parameter is given twice.");
+  if (name !== "file" && !fields.has(name)) throw invalid(name.slice(0, 64), noSuch("parameter"), "unknown_parameter");
+  if (twice) throw invalid(name, repeatedParameter);
 }
 
 function requireName(filename: string | null): string {

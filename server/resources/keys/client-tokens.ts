@@ -1,5 +1,6 @@
 import type { Budget } from "../../domain/budget-schema.ts";
 import type { ChatLimits } from "../../domain/chat-page.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { orNull } from "../../domain/not-found.ts";
@@ -123,10 +124,10 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
   ): Bounds {
     if ([run_id, thread_id, user_id].filter((one) => one !== undefined).length > 1)
       throw invalid("agent_id", "Give at most one of run_id, thread_id and user_id.");
-    if (!bound.hasAgent(principal, agent_id)) throw invalid("agent_id", "There is no such agent.");
+    if (!bound.hasAgent(principal, agent_id)) throw invalid("agent_id", noSuch("agent"));
     if (run_id !== undefined) {
       if (orNull(() => bound.run(principal, run_id))?.agent_id !== agent_id)
-        throw invalid("run_id", "There is no such run of the agent.");
+        throw invalid("run_id", noSuch("run of the agent"));
       return { run_id, thread_id: null, user_id: null };
     }
     if (thread_id !== undefined)

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { chunkingFault, defaultChunking } from "../../domain/chunking.ts";
+import { noSuch, onlySpaces } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -241,7 +242,7 @@ function check(store: VectorStoreRow, input: CreateEntry): void {
   const broken = chunkingFault({ ...defaultChunking, ...chunking });
   throwIfInvalid([
     ...((text === undefined) === (file_id === undefined) ? [fault("text", "Give either text or file_id.")] : []),
-    ...(text !== undefined && cleanText(text).trim() === "" ? [onlySpaces()] : []),
+    ...(text !== undefined && cleanText(text).trim() === "" ? [blankText()] : []),
     ...(broken ? [fault(`chunking.${broken.param}`, broken.message)] : []),
   ]);
   scopeIdOf(store, input.scope_id);
@@ -250,13 +251,13 @@ function check(store: VectorStoreRow, input: CreateEntry): void {
 function checkChange({ file_id }: EntryRow, { text }: UpdateEntry): void {
   if (text === undefined) return;
   if (file_id !== null) throw invalid("text", "The text is a file's: add another file instead.");
-  if (cleanText(text).trim() === "") throw validationError([onlySpaces()]);
+  if (cleanText(text).trim() === "") throw validationError([blankText()]);
 }
 
-const onlySpaces = () => fault("text", "Expected more than spaces.");
+const blankText = () => fault("text", onlySpaces);
 
 function requireDocument(file: EntryFile | null): EntryFile {
-  if (!file) throw invalid("file_id", "There is no such file.");
+  if (!file) throw invalid("file_id", noSuch("file"));
   if (!file.searchable)
     throw new AppError("unsupported_file_type", `Text of ${file.mime_type} cannot be searched.`, { param: "file_id" });
   return file;

@@ -1,4 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { controlCharacters } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
@@ -259,7 +260,7 @@ function keyFaults(key: string) {
   // "." and ".." have a meaning in URL paths.
   if (key === "" || key === "." || key === "..") return [fault("key", 'Expected something else than "", "." or "..".')];
   if (key.length > limits.key_length) return [fault("key", `Expected at most ${limits.key_length} characters.`)];
-  if (/\p{Cc}/u.test(key) || !key.isWellFormed()) return [fault("key", "Control characters are not allowed.")];
+  if (/\p{Cc}/u.test(key) || !key.isWellFormed()) return [fault("key", controlCharacters)];
   return [];
 }
 

@@ -1,4 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { onlySpaces } from "../../domain/error-messages.ts";
 import { AppError, type CodedError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { completeRerank } from "../../domain/retrieval.ts";
@@ -183,7 +184,7 @@ function checked({ query, filter }: SearchMemory): Filter | null {
   const isTooLong = Buffer.byteLength(query) > limits.search_query_bytes;
   const read = filter == null ? null : checkFilter(filter);
   throwIfInvalid([
-    ...(query.trim() === "" ? [fault("query", "Expected more than spaces.")] : []),
+    ...(query.trim() === "" ? [fault("query", onlySpaces)] : []),
     ...(isTooLong ? [fault("query", `Expected at most ${limits.search_query_bytes} bytes.`)] : []),
     ...(Array.isArray(read)
       ? read.map(({ param, message }) => ({ param, code: "invalid_value", message: `${param} ${message}` }))

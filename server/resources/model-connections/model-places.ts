@@ -1,3 +1,4 @@
+import { supersededCall } from "../../domain/error-messages.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { createFairQueue, type FairQueue } from "../../lib/fair-queue/queue.ts";
 import { AppendRefused } from "../../storage/journal/journal.ts";
@@ -50,7 +51,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
       if (await takeSlot(lineOf(connection, places), nameOf(run), end.signal)) return place;
     }
     guests.delete(place);
-    throw new AppendRefused("The run does not wait for it any more.");
+    throw new AppendRefused(supersededCall);
   }
 
   /** Makes a call outside of runs once there is a place. Throws the signal's reason if aborted before. */

@@ -1,4 +1,5 @@
 import type { Tried } from "../../domain/api-types/console.ts";
+import { responseIncomplete } from "../../domain/error-messages.ts";
 import { knownModels } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelFetch } from "../../runtime/models/model-fetch.ts";
@@ -44,7 +45,7 @@ export async function tryConnection(connection: Connection, model: string | null
       return { ok: true, model: name, latency_ms: since(begun), output: output.trim() || null, usage, error: null };
     }
   }
-  return failed(name, "model_error", "The provider's response ended before it was complete.");
+  return failed(name, "model_error", responseIncomplete);
 }
 
 const since = (begun: number): number => Math.round(performance.now() - begun);

@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import { newId } from "../../domain/ids.ts";
 import { inputFault } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -54,7 +55,7 @@ export function createScheduleStore({
     const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     throwIfInvalid([
       ...nameIssues(input.name),
-      ...(isNew ? [fault("agent_id", "There is no such agent.")] : []),
+      ...(isNew ? [fault("agent_id", noSuch("agent"))] : []),
       ...(wrong ? [fault(`input${wrong.path}`, wrong.message)] : []),
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ]);

@@ -1,3 +1,4 @@
+import { agentDeleted } from "../../domain/error-messages.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { RunInput } from "../../domain/run-input.ts";
@@ -162,4 +163,4 @@ export function orderOf(row: Row, on_concurrency_limit: Order["on_concurrency_li
 }
 
 const failureMessage = (code: ErrorCode, message: string): string =>
-  code === "resource_not_found" ? "The agent was deleted." : message.slice(0, 1000);
+  code === "resource_not_found" ? agentDeleted : message.slice(0, 1000);

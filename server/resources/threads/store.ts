@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { ThreadStatus } from "../../domain/api-types/enums.ts";
 import { messageForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
+import { noSuch, threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
@@ -126,8 +127,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     return await db.write(() => {
       find(viewer, id);
       const atWork = firstUnfinished.get(project_id, environment, id);
-      if (atWork)
-        throw new AppError("thread_busy", "The thread already has an active run.", { details: { run_id: atWork.id } });
+      if (atWork) throw new AppError("thread_busy", threadBusy, { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
       requireCallOrder(given, open);
       const images = imagesOf(viewer, "", null);
@@ -189,7 +189,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     /** User and session of a thread. Throws if it does not exist or the viewer may not see it. */
     ownerOf(viewer: Viewer, id: string): ThreadOwner {
       const row = known(viewer, id) ?? chats.reservedFor(viewer, id);
-      if (!row) throw invalid("thread_id", "There is no such thread.");
+      if (!row) throw invalid("thread_id", noSuch("thread"));
       return row;
     },
 

@@ -1,5 +1,6 @@
 import { byteLength } from "../../domain/byte-length.ts";
 import { deltaOf, type Sides, type StepPair, stepPairs } from "../../domain/diff.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { RunUsage } from "../../domain/run-event.ts";
 import type { Trace } from "../../domain/trace.ts";
@@ -67,7 +68,7 @@ async function pairsOf(a: Trace, b: Trace, { limit, starting_after }: Comparison
     await rest();
   }
   if (first > count)
-    throw new AppError("invalid_cursor", "There is no such step in this comparison.", { param: "starting_after" });
+    throw new AppError("invalid_cursor", noSuch("step in this comparison"), { param: "starting_after" });
   return { changes, steps, more: first + steps.length < count };
 }
 

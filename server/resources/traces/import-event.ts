@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { noSuch } from "../../domain/error-messages.ts";
 import { eventFields, type RunEvent, type RunEventType } from "../../domain/run-event.ts";
 import { closedObject } from "../../lib/schema.ts";
 
@@ -9,7 +10,7 @@ const checks = new Map<string, TypeCheck<TSchema>>();
 export function readEvent(given: unknown): { event: RunEvent } | { path: string; message: string } {
   const type = typeof given === "object" && given !== null && "type" in given ? given.type : undefined;
   const check = typeof type === "string" ? checkOf(type) : null;
-  if (!check) return { path: "type", message: "There is no such type of entry." };
+  if (!check) return { path: "type", message: noSuch("type of entry") };
   if (check.Check(given)) return { event: given as RunEvent };
   const fault = check.Errors(given).First();
   return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This entry does not match its type"}.` };

@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { stopping } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { siblingId } from "../../domain/ids.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
@@ -86,7 +87,7 @@ export function createImports({
     const read = await readCapsule(capsule, signal);
     if ("content" in read) return read.content;
     const { error, unavailable } = read;
-    if (unavailable === "stopped") throw new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });
+    if (unavailable === "stopped") throw new AppError("shutting_down", stopping, { retryAfter: 5 });
     if (unavailable) throw new AppError("unsupported_media_type", `${error} Import the JSON export.`);
     throw new AppError("validation_failed", `The capsule cannot be read. ${error}`);
   }

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import { Diff, OtlpTrace, Trace, TraceSummary } from "../../domain/api-types/trace.ts";
 import { capsuleType } from "../../domain/capsule-format.ts";
+import { booleanExpected } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { isId, siblingId } from "../../domain/ids.ts";
 import { notFound } from "../../domain/not-found.ts";
@@ -203,7 +204,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Capsul
 
 function withContents(url: string): boolean {
   const asked = new URL(url).searchParams.get("files") ?? "true";
-  if (asked !== "true" && asked !== "false") throw invalid("files", "Expected true or false.");
+  if (asked !== "true" && asked !== "false") throw invalid("files", booleanExpected);
   return asked === "true";
 }
 

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type AnalyticsGrouping, analyticsGroupings, buckets } from "../../domain/api-types/enums.ts";
+import { dayExpected } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { readTimestamp } from "../../domain/time.ts";
@@ -46,7 +47,7 @@ export function readAnalyticsQuery(url: string, now: number): AnalyticsQuery {
     const text = query.get(name);
     if (text === null) return null;
     const ms = readTimestamp(day.test(text) ? `${text}T00:00:00Z` : text);
-    if (ms === null) faults.push(fault(name, "Expected a day such as 2026-11-21, or a time."));
+    if (ms === null) faults.push(fault(name, dayExpected));
     // A final day is included as a whole.
     return ms !== null && isEnd && day.test(text) ? ms + units.day : ms;
   };

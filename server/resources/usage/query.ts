@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type UsageGrouping, usageGroupings } from "../../domain/api-types/enums.ts";
+import { dayExpected } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { readTimestamp, timestamp } from "../../domain/time.ts";
 import { fault, validationError } from "../../http/errors.ts";
@@ -33,7 +34,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
     const text = query.get(name);
     if (text === null) return null;
     const day = readDay(text);
-    if (day === null) faults.push(fault(name, "Expected a day such as 2026-11-21, or a time."));
+    if (day === null) faults.push(fault(name, dayExpected));
     return day;
   };
   const [first, last] = [read("from"), read("to")];

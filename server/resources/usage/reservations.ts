@@ -1,4 +1,5 @@
 import type { WorstCase } from "../../domain/budget.ts";
+import { supersededCall } from "../../domain/error-messages.ts";
 import { endsRun, type JournalEntry, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -20,8 +21,7 @@ export function createReservations({
   /** Throws for a superseded attempt, whose reservation would never be released. */
   function requireCurrent({ run_id, attempt }: RunHead): void {
     const head = headOf(run_id);
-    if (!head || isOver(head.status) || head.attempt !== attempt)
-      throw new AppendRefused("The run does not wait for it any more.");
+    if (!head || isOver(head.status) || head.attempt !== attempt) throw new AppendRefused(supersededCall);
   }
 
   return {

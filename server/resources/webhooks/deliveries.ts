@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { testEvent } from "../../domain/api-types/enums.ts";
+import { stoppingBriefly, timeExpected } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
@@ -144,8 +145,7 @@ export function createDeliveryStore({
       const unsent = { ...event, project_id, environment, id: newId("delivery", now()), webhook_id: id };
       const delivery: DeliveryRow = { ...unsent, body: writeEvent(unsent, { object: serializeWebhook(row) }) };
       const tried = await dispatcher.tryOnce(row, delivery);
-      if (!tried)
-        throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+      if (!tried) throw new AppError("shutting_down", stoppingBriefly, { retryAfter: 5 });
       return await db.write(() => {
         webhook(author, id);
         insert.run(project_id, environment, delivery.id, id, testEvent, event.created_at_ms);
@@ -172,7 +172,7 @@ export function createDeliveryStore({
     async redeliverAll(author: Author & Viewer, id: string, since: string) {
       requireUnrestrictedKey(author);
       const from = readTimestamp(since);
-      if (from === null) throw invalid("since", "Expected a time such as 2026-11-21T01:20:00.123Z.");
+      if (from === null) throw invalid("since", timeExpected);
       let deliveries = 0;
       for (let after: string | undefined = ""; after !== undefined; ) {
         const begun = after;

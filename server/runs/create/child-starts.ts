@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { childBudget } from "../../domain/child-budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
+import { supersededCall } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { decidedEvents } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
@@ -102,7 +103,7 @@ export function createChildStarts({
     const agent = snapshot({ project_id, environment }, order.agent_id);
     // Read in slices and cached, because all calls of one answer need the same state.
     const state = await journal.stateInSlices(run_id);
-    if (!state) throw new AppendRefused("The run does not wait for it any more.");
+    if (!state) throw new AppendRefused(supersededCall);
     if (agent.memory) requireScopeIds(agent, state.run);
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
@@ -116,7 +117,7 @@ export function createChildStarts({
   function requireWaiting({ run_id, attempt }: RunHead): void {
     const head = stopped ? null : journal.head(run_id);
     if (head?.status !== "in_progress" || head.attempt !== attempt)
-      throw new AppendRefused("The run does not wait for it any more.");
+      throw new AppendRefused(supersededCall);
   }
 
   function creationEvent(

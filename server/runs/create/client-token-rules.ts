@@ -1,4 +1,5 @@
 import { tightest } from "../../domain/budget.ts";
+import { oneThreadToken, otherUserToken } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -40,10 +41,9 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
         param: "input",
       },
     );
-  if (body.user_id !== undefined && body.user_id !== token.user_id)
-    throw invalid("user_id", "This client token is for another user.");
+  if (body.user_id !== undefined && body.user_id !== token.user_id) throw invalid("user_id", otherUserToken);
   if (body.thread_id === newThread && token.thread_id !== null)
-    throw new AppError("insufficient_scope", "This client token is for one thread and cannot start others.", {
+    throw new AppError("insufficient_scope", oneThreadToken, {
       param: "thread_id",
     });
   const thread_id = body.thread_id ?? token.thread_id ?? undefined;

@@ -1,4 +1,5 @@
 import { runForVisitor } from "../../domain/api-types/redact-for-visitors.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import { type RunList, type RunObject, runLists } from "../../domain/run-object.ts";
 import { mayUse, type Viewer } from "../../http/auth.ts";
 import { cachedQuery } from "../../http/cached-query.ts";
@@ -97,7 +98,7 @@ export function createRunRequests(deps: RunRequestDeps) {
       const { agent_id, input } = body;
       // A run that was created earlier is returned again, even if its agent is gone.
       const isKnown = claimOf(request)?.previous ? mayUse(principal, agent_id) : hasAgent(principal, agent_id);
-      if (!isKnown) throw invalid("agent_id", "There is no such agent.");
+      if (!isKnown) throw invalid("agent_id", noSuch("agent"));
       requireInput(input, "input");
       return answerNew(asked, body, (requestId, note) =>
         service.create(principal, applyTokenRules(principal, body), requestId, note),

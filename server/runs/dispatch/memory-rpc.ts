@@ -1,4 +1,5 @@
 import type { MemoryScope } from "../../domain/agent-snapshot.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelSpend, RunCreated, ToolError } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -96,7 +97,7 @@ async function asToolError<Answer>(work: () => Promise<Answer>): Promise<Answer 
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === "resource_not_found")
-      return { refused: { code: "memory_not_found", message: "There is no such memory store any more." } };
+      return { refused: { code: "memory_not_found", message: noSuch("memory store any more") } };
     return { refused: { code: error.code, message: error.message } };
   }
 }

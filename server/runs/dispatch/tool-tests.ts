@@ -1,4 +1,5 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
+import { stopping } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -110,7 +111,7 @@ export function createToolTests({
     runTool,
     stop(): void {
       threads.stop();
-      for (const each of tries.values()) each.failed(new AppError("shutting_down", "The server is stopping."));
+      for (const each of tries.values()) each.failed(new AppError("shutting_down", stopping));
     },
   };
 }

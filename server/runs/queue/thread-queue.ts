@@ -1,3 +1,4 @@
+import { threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -84,4 +85,4 @@ export function createThreadQueue({
 const replaced = "A new run has taken its place in the thread (if_thread_busy).";
 
 const busy = ({ id }: Scope & { id: string }): AppError =>
-  new AppError("thread_busy", "The thread already has an active run.", { details: { run_id: id } });
+  new AppError("thread_busy", threadBusy, { details: { run_id: id } });

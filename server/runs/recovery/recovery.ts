@@ -1,4 +1,5 @@
 import { withFollowUp } from "../../domain/decide.ts";
+import { damagedRecord } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
@@ -119,7 +120,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   async function giveUp(runId: string, cause: unknown): Promise<boolean> {
     if (cause instanceof AppendRefused) return true;
     if (isStorageRefusal(cause)) return false;
-    const message = "The record of this run is damaged and cannot be read.";
+    const message = damagedRecord;
     const error = { type: "run_error", code: "internal_error", message, step_index: null, retryable: false } as const;
     const failed: RunEvent = { type: "run.failed", error, output: null, usage: unknownRunUsage };
     try {

@@ -1,7 +1,8 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { damagedRecord } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { notFound } from "../../domain/not-found.ts";
-import type { JournalEntry, RunCreated } from "../../domain/run-event.ts";
+import { createdEvent, type JournalEntry, type RunCreated } from "../../domain/run-event.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { isStorageRefusal } from "../../storage/db/corruption.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -44,8 +45,7 @@ export async function readReplaySource(
 }
 
 /** Converts an error of folding a record: its entries do not follow from one another. */
-export const recordDamaged = (cause: unknown): AppError =>
-  new AppError("record_damaged", "The record of this run is damaged and cannot be read.", { cause });
+export const recordDamaged = (cause: unknown): AppError => new AppError("record_damaged", damagedRecord, { cause });
 
 /** Adds to the error for a missing agent that the pinned agent can be used instead. */
 export function explainMissingAgent(error: unknown): unknown {
@@ -54,8 +54,7 @@ export function explainMissingAgent(error: unknown): unknown {
   return new AppError("resource_not_found", message, { param: "agent", cause: error });
 }
 
-function createdIn([first]: readonly JournalEntry[]): RunCreated {
-  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
-  const { type: _, ...created } = first.event;
+function createdIn(entries: readonly JournalEntry[]): RunCreated {
+  const { type: _, ...created } = createdEvent(entries);
   return created;
 }

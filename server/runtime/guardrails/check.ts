@@ -1,4 +1,5 @@
 import type { Guardrail, GuardrailAction, GuardrailPoint, GuardrailType } from "../../domain/agent-snapshot.ts";
+import { missingParameter, noSuch } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { ownValue } from "../../lib/collections.ts";
 import { guardrailLimits } from "./limits.ts";
@@ -51,10 +52,10 @@ function checkPlace({ type, on, action }: GuardrailInput, path: string, complain
 function checkConfig({ type, config = {} }: GuardrailInput, path: string, complain: Complain): void {
   const { required, optional = {} } = guardrailKinds[type];
   for (const name of Object.keys(required))
-    if (!Object.hasOwn(config, name)) complain(`${path}.${name}`, "This parameter is required.", "required");
+    if (!Object.hasOwn(config, name)) complain(`${path}.${name}`, missingParameter, "required");
   for (const [name, value] of Object.entries(config)) {
     const check = ownValue({ ...required, ...optional }, name);
     if (check) check(value, `${path}.${name}`, complain);
-    else complain(`${path}.${name}`, "There is no such parameter.", "unknown_parameter");
+    else complain(`${path}.${name}`, noSuch("parameter"), "unknown_parameter");
   }
 }

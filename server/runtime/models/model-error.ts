@@ -1,3 +1,4 @@
+import { responseIncomplete } from "../../domain/error-messages.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { maskSecrets } from "../../lib/redact.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
@@ -17,7 +18,7 @@ export const abortedError: ModelError = {
 /** Error of a stream that stops without a finish reason, as with a cut connection. */
 export const incompleteError: ModelError = {
   code: "model_incomplete",
-  message: "The provider's response ended before it was complete.",
+  message: responseIncomplete,
   retryable: true,
   retry_after_ms: null,
   aborted: false,

@@ -1,3 +1,4 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import { sleep } from "../../lib/retry.ts";
 import { exampleArguments } from "./example-arguments.ts";
 import type {
@@ -42,7 +43,7 @@ export function openTestModel(name: string): Model {
   return { stream: (request, signal) => deal(card(request), request, signal) };
 }
 
-const unknown: Card = (request) => fail(request, "model_not_available", "There is no such test model.");
+const unknown: Card = (request) => fail(request, "model_not_available", noSuch("test model"));
 
 async function* deal(
   events: Generator<ModelEvent>,

@@ -1,7 +1,8 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { agentDeleted, recordUnreadable } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { replay } from "../../domain/replay.ts";
-import type { Divergence, JournalEntry } from "../../domain/run-event.ts";
+import { createdEvent, type Divergence, type JournalEntry } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createReplayScreen } from "../../runtime/guardrails/replay-screen.ts";
@@ -31,10 +32,11 @@ export function createComparison({ journal, snapshot }: ComparisonOptions) {
     try {
       const entries = await readRecord(journal, runId);
       if (entries.length === 0) return refused("run_deleted", "The run or its trace was deleted.");
-      return { agent_version, ...(await compared(entries, agent, pinnedBy(scope, entries))), error: null };
+      const pinned = journal.snapshot(scope, createdEvent(entries).agent_hash);
+      return { agent_version, ...(await compared(entries, agent, pinned)), error: null };
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
-      return { ...refused("record_damaged", "The record of the run cannot be read."), agent_version };
+      return { ...refused("record_damaged", recordUnreadable), agent_version };
     }
   };
 
@@ -45,13 +47,8 @@ export function createComparison({ journal, snapshot }: ComparisonOptions) {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const isGone = error.code === "resource_not_found";
-      return isGone ? refused("agent_deleted", "The agent was deleted.") : refused(error.code, error.message);
+      return isGone ? refused("agent_deleted", agentDeleted) : refused(error.code, error.message);
     }
-  }
-
-  function pinnedBy(scope: Scope, [first]: readonly JournalEntry[]): AgentSnapshot {
-    if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
-    return journal.snapshot(scope, first.event.agent_hash);
   }
 }
 

@@ -1,3 +1,4 @@
+import { noSuch, recordUnreadable } from "../../domain/error-messages.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { endsRun, type RunEvent } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
@@ -32,12 +33,12 @@ export function createPin({ runs, journal }: { runs: RunStore; journal: Journal 
   /** Returns the run, or the reason why it cannot be pinned. */
   function pinOne(viewer: Viewer, id: string): Omit<PinnedRow, "position"> | string {
     const row = rowOf(viewer, id);
-    if (!row) return "There is no such run.";
+    if (!row) return noSuch("run");
     const { agent_id, status, summary, seq } = row;
     if (!isOver(status)) return "The run has not ended.";
     if (summary !== null) return "The trace of the run was deleted.";
     const [last] = nullIfUnreadable(() => journal.read(id, seq - 1, 1)) ?? [];
-    if (!last) return "The record of the run cannot be read.";
+    if (!last) return recordUnreadable;
     return { run_id: id, agent_id, status, output: headOf(outputOf(last.event)) };
   }
 

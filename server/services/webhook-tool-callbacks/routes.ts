@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { booleanExpected, noSuch, tooManyRequests } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
@@ -43,14 +44,14 @@ export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: Callb
   );
 }
 
-const tooMany = (retryAfter: number) => new AppError("rate_limited", "Too many requests.", { retryAfter });
+const tooMany = (retryAfter: number) => new AppError("rate_limited", tooManyRequests, { retryAfter });
 
 function readAnswer(body: unknown): CallbackAnswer {
   if (!isObject(body) || !("output" in body))
     throw invalid("output", "Expected the output of the call, which may be any JSON.", "required");
   const { output, is_error = false, ...others } = body;
-  const unknown = Object.keys(others).map((name) => fault(name, "There is no such parameter.", "unknown_parameter"));
+  const unknown = Object.keys(others).map((name) => fault(name, noSuch("parameter"), "unknown_parameter"));
   throwIfInvalid(unknown);
-  if (typeof is_error !== "boolean") throw invalid("is_error", "Expected true or false.");
+  if (typeof is_error !== "boolean") throw invalid("is_error", booleanExpected);
   return { output, ...(is_error && { is_error }) };
 }

@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { noSuch } from "../../domain/error-messages.ts";
 import type { JournalEntry, RunEvent, RunEventType } from "../../domain/run-event.ts";
 import { isOver, type RunStatus } from "../../domain/run-state.ts";
 import { type RunSummary, stripLength, stripTypes } from "../../domain/run-summary.ts";
@@ -361,6 +362,6 @@ const boundaryOf = (event: RunEvent): string =>
       : event.type;
 
 function scopeOf(event: RunEvent): Scope {
-  if (event.type !== "run.created") throw new AppendRefused("There is no such run.");
+  if (event.type !== "run.created") throw new AppendRefused(noSuch("run"));
   return event;
 }

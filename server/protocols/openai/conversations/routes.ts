@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { noSuch } from "../../../domain/error-messages.ts";
 import { AppError, type Fault, isRefusal } from "../../../domain/errors.ts";
 import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
 import type { ProtocolAccess } from "../../../http/internal-client.ts";
@@ -112,7 +113,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
       (await must(request, "GET", `${thread}/messages?limit=1&order=asc${query}`)).data[0];
     const found = message === null ? undefined : await nextTo(message, page);
     const item = found && itemsOf(found).find((one) => "id" in one && one.id === id);
-    if (!item) throw new AppError("resource_not_found", "There is no such item here.", { param: "item_id" });
+    if (!item) throw new AppError("resource_not_found", noSuch("item here"), { param: "item_id" });
     return json(200, item);
   }
 
@@ -121,8 +122,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     (context: { request: Request; set: { headers: Record<string, unknown> }; params: Record<string, string> }) =>
       guarded(context, async (principal) => {
         const id = threadOf(context.params.id ?? "");
-        if (!id)
-          throw new AppError("resource_not_found", "There is no such conversation.", { param: "conversation_id" });
+        if (!id) throw new AppError("resource_not_found", noSuch("conversation"), { param: "conversation_id" });
         return work({ request: context.request, principal, thread: `/v1/threads/${id}` }, context.params);
       });
 
@@ -171,4 +171,4 @@ const shown = ({ id, created_at, metadata }: Thread) => ({
   metadata,
 });
 
-const noPlace = () => invalid("after", "There is no such item here.");
+const noPlace = () => invalid("after", noSuch("item here"));

@@ -1,4 +1,5 @@
 import { byteLength } from "../../../domain/byte-length.ts";
+import { noSuch } from "../../../domain/error-messages.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { contentText } from "../../../domain/run-input.ts";
@@ -89,7 +90,7 @@ function settingsOf(body: CreateResponse, faults: Fault[]): Settings {
 function threadIn(conversation: CreateResponse["conversation"], faults: Fault[]): string | null {
   if (!conversation) return null;
   const id = threadOf(typeof conversation === "string" ? conversation : conversation.id);
-  if (id === null) faults.push(fault("conversation", "There is no such conversation."));
+  if (id === null) faults.push(fault("conversation", noSuch("conversation")));
   return id;
 }
 

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { noSuch } from "../../../domain/error-messages.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { invalid } from "../../../http/errors.ts";
 import type { ProtocolAccess } from "../../../http/internal-client.ts";
@@ -198,7 +199,7 @@ const idIn = ({ params: { id } }: { params: { id?: string } }): string => id ?? 
 
 const from = ({ seq }: Stretch) => ({ seq, anchor: null, offset: 0 });
 const refusedConversation = ({ code }: AppError) =>
-  new AppError(code, "There is no such conversation.", { param: "conversation" });
+  new AppError(code, noSuch("conversation"), { param: "conversation" });
 const named = ({ run_id }: Stretch) => ({ "x-runnel-run-id": run_id });
 
 function numberIn(text: string | null): number {

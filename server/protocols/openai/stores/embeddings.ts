@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { onlySpaces, runScopeExpected } from "../../../domain/error-messages.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { clientTokenRefused } from "../../../http/auth.ts";
@@ -48,7 +49,7 @@ export function createEmbeddings({ embedders, stores, patience_ms = 300_000 }: D
     const isAdmin = scopes.has("admin");
     if (token) throw clientTokenRefused("run");
     if (!(isAdmin || scopes.has("run")))
-      throw new AppError("insufficient_scope", 'This needs the scope "run".', { details: { required_scope: "run" } });
+      throw new AppError("insufficient_scope", runScopeExpected, { details: { required_scope: "run" } });
     if (model === embedderId) return defaultModel;
     // Models that cost money need an administrator's consent: their key, or a store that uses the model.
     const mayUse = model.includes("/") && agent_ids === null && (isAdmin || stores.isUsing(principal, model));
@@ -81,7 +82,7 @@ function textsOf({ input }: CreateEmbedding): string[] {
   const faults = texts.flatMap((text, index) => {
     const param = typeof input === "string" ? "input" : `input[${index}]`;
     if (typeof text !== "string") return [fault(param, "Expected text. Lists of tokens are not read.")];
-    return text.trim() === "" ? [fault(param, "Expected more than spaces.")] : [];
+    return text.trim() === "" ? [fault(param, onlySpaces)] : [];
   });
   throwIfInvalid(faults.slice(0, 1));
   return texts as string[];

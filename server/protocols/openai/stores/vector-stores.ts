@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FileChunk } from "../../../domain/api-types/file.ts";
 import type { Memory, MemoryEntry, MemoryMatch } from "../../../domain/api-types/memory.ts";
 import type { List } from "../../../domain/api-types/schema.ts";
+import { noSuch } from "../../../domain/error-messages.ts";
 import { isRefusal } from "../../../domain/errors.ts";
 import { isId, newId, prefixes } from "../../../domain/ids.ts";
 import { notFound, throwNotFound } from "../../../domain/not-found.ts";
@@ -78,7 +79,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
 
   async function mustFile(request: Request, id: string, param: string): Promise<void> {
     await must(request, "GET", `/v1/files/${id}`).catch((error) => {
-      throw isRefusal(error, "resource_not_found") ? invalid(param, "There is no such file.") : error;
+      throw isRefusal(error, "resource_not_found") ? invalid(param, noSuch("file")) : error;
     });
   }
 

@@ -1,3 +1,4 @@
+import { noSuch } from "../../../domain/error-messages.ts";
 import type { Fault } from "../../../domain/errors.ts";
 import { fault } from "../../../http/errors.ts";
 import { idOf } from "../../../http/schemas.ts";
@@ -31,8 +32,7 @@ function agentFaults(input: ToolInput, before: Definition | null, { hasAgent }: 
   const faults: Fault[] = [];
   if (input.agent_id === undefined && !before)
     faults.push(fault("agent_id", "An agent tool needs an agent.", "required"));
-  if (input.agent_id !== undefined && !hasAgent(input.agent_id))
-    faults.push(fault("agent_id", "There is no such agent."));
+  if (input.agent_id !== undefined && !hasAgent(input.agent_id)) faults.push(fault("agent_id", noSuch("agent")));
   if (input.parameters) faults.push(fault("parameters", "An agent tool has only the parameter input."));
   return faults;
 }

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { totalmem } from "node:os";
+import { stopping } from "../../../domain/error-messages.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { searchEntry } from "../../../lib/assets.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -140,4 +141,4 @@ function searchInThread(
   };
 }
 
-const over = () => new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });
+const over = () => new AppError("shutting_down", stopping, { retryAfter: 5 });
