@@ -1,5 +1,5 @@
 /** Cache of rows of one kind. Rows are shared: callers must not modify them. */
-interface CachedRows<Key extends string[], Row> {
+export interface CachedRows<Key extends string[], Row> {
   /** Returns the row, from the database if it is not cached. */
   of(...key: Key): Row;
   /** Returns the cached row, or undefined if it would have to be read. */
