@@ -126,14 +126,14 @@ export const clusterMutants: readonly ClusterMutant[] = [
     caughtBy: ["lost", "repeated", "gaps", "refused"],
     ways: ["unheard"],
     file: "server/storage/replication/shipper.ts",
-    find: "      if (!next) last = Promise.all([last, told.promise]).then(() => {});\n",
+    find: "    if (!before) this.#last = Promise.all([this.#last, told.promise]).then(() => {});\n",
     replace: "",
   },
   {
     name: "a row that goes in whatever its epoch",
     caughtBy: ["unfenced"],
     ways: ["paused"],
-    file: "server/storage/replication/shipper.ts",
+    file: "server/storage/replication/leader-lease.ts",
     find: `WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
     )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
   return {
