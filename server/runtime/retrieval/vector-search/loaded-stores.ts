@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { createFactNumbers, type FactNumbers } from "./entry-facts.ts";
 import type { Filter } from "./filter.ts";
-import { bytesOfRows, createInt8Rows, type Int8Rows } from "./int8-rows.ts";
+import { bytesOfRows, Int8Rows } from "./int8-rows.ts";
 import { deletedChunks, factsOf } from "./passages.ts";
 import { countVectors, type Piece, readPieces } from "./stored-vectors.ts";
 import { chunk_size, type StoreTables } from "./tables.ts";
@@ -133,7 +133,7 @@ const isSame = (a: StoreTables, b: StoreTables) =>
   a.number === b.number && a.generation === b.generation && a.dimensions === b.dimensions;
 
 function createStore(sqlite: Database, tables: StoreTables, room: LoadedOptions & { expected: number }) {
-  const rows = createInt8Rows(tables.dimensions, room.expected);
+  const rows = new Int8Rows(tables.dimensions, room.expected);
   let facts: FactNumbers | null = createFactNumbers();
   let last = 0;
   /** Chunk numbers of the last piece, the only one that can grow. */
@@ -232,7 +232,7 @@ function createStore(sqlite: Database, tables: StoreTables, room: LoadedOptions 
 /** Returns the vectors of a store that exceeds the memory limit, part by part in reused memory. */
 export function* partsOf(sqlite: Database, tables: StoreTables, most_bytes: number): Generator<Int8Rows> {
   const each = Math.max(1, Math.floor((memoryShare * most_bytes) / bytesOfRows(vectors_at_once, tables.dimensions)));
-  const rows = createInt8Rows(tables.dimensions);
+  const rows = new Int8Rows(tables.dimensions);
   for (let from = 0; ; ) {
     rows.clear();
     for (let read = 0; read < each; read++) {
