@@ -77,6 +77,7 @@ export function corrections(sqlite: Database, table: string, mistyped: string): 
 
 /** Returns the edit distance: letters dropped, added, changed or swapped with the next. */
 function distance(a: string, b: string): number {
+  const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
@@ -84,13 +85,13 @@ function distance(a: string, b: string): number {
     for (let column = 1; column <= b.length; column++) {
       const isSame = a[row - 1] === b[column - 1];
       const isExchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const steps = [now[column - 1]! + 1, last[column]! + 1, last[column - 1]! + (isSame ? 0 : 1)];
-      if (isExchanged) steps.push(before[column - 2]! + 1);
+      const steps = [at(now, column - 1) + 1, at(last, column) + 1, at(last, column - 1) + (isSame ? 0 : 1)];
+      if (isExchanged) steps.push(at(before, column - 2) + 1);
       now.push(Math.min(...steps));
     }
     [before, last] = [last, now];
   }
-  return last[b.length]!;
+  return at(last, b.length);
 }
 
 /** Returns the number of chunks with a word exactly as written. */

@@ -32,7 +32,7 @@ function vectorsOf({ size, validity, rowids, vectors }: PieceRow, { dimensions }
   const values = floats(vectors);
   const found: NumberedVector[] = [];
   for (let slot = 0; slot < size; slot++) {
-    if ((validity[slot >> 3]! & (1 << (slot & 7))) === 0) continue;
+    if (((validity[slot >> 3] ?? 0) & (1 << (slot & 7))) === 0) continue;
     const vector = values.subarray(slot * dimensions, (slot + 1) * dimensions);
     found.push({ number: Number(numbers.getBigInt64(8 * slot, true)), vector });
   }
@@ -73,7 +73,7 @@ export function vectorsBy(
 function cosine(a: Float32Array, b: Float32Array): number {
   let [product, first, second] = [0, 0, 0];
   for (let index = 0; index < a.length; index++) {
-    const [x, y] = [a[index]!, b[index]!];
+    const [x, y] = [a[index] ?? 0, b[index] ?? 0];
     product += x * y;
     first += x * x;
     second += y * y;

@@ -72,7 +72,7 @@ function requireVector(number: number, vector: Float32Array, dimensions: number)
   if (vector.length !== dimensions)
     throw new RangeError(`The vector of chunk ${number} has ${vector.length} dimensions instead of ${dimensions}.`);
   let squares = 0;
-  for (let index = 0; index < dimensions; index++) squares += vector[index]! ** 2;
+  for (let index = 0; index < dimensions; index++) squares += (vector[index] ?? 0) ** 2;
   // A non-finite number would make all comparisons false and the order of matches meaningless.
   if (!Number.isFinite(squares)) throw new RangeError(`The vector of chunk ${number} is not finite.`);
   if (squares < minSquaredLength) throw new RangeError(`The vector of chunk ${number} is zero: it has no direction.`);

@@ -6,7 +6,7 @@ import { openDatabase } from "../../../storage/db/open.ts";
 import { createMemoryStore, searchOrder } from "../../../testing/memory-store.ts";
 import { temporaryFolder } from "../../../testing/temporary.ts";
 import { Int8Rows } from "./int8-rows.ts";
-import { createLoadedStores } from "./loaded-stores.ts";
+import { LoadedStores } from "./loaded-stores.ts";
 import { createSearch } from "./search.ts";
 import { removeChunks } from "./tables.ts";
 import { readVectorCache, writeVectorCache } from "./vector-cache.ts";
@@ -22,7 +22,7 @@ function open(folder: ReturnType<typeof temporaryFolder>, name: string) {
 
 /** Loads a store as after a start, and returns the number of rows taken from its cache. */
 function load(sqlite: Database, folder: string | null) {
-  const work = createLoadedStores(sqlite, { most_bytes: 2 ** 30, folder }).load(tables);
+  const work = new LoadedStores(sqlite, { most_bytes: 2 ** 30, folder }).load(tables);
   for (;;) {
     const { done, value } = work.next();
     if (done) return value!;
