@@ -4,7 +4,7 @@ import type { Base, Module } from "../../http/module.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { LateRef } from "../../lib/late-ref.ts";
 import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
-import { createFileBlobs } from "../../storage/db/file-blobs.ts";
+import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { createAttachments } from "./attachments.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
@@ -27,7 +27,7 @@ export function createFilesModule({
   memory: LateRef<FileMemory>;
 }) {
   const { db, log, sandbox, requireRoom, now } = base;
-  const blobs = createFileBlobs({
+  const blobs = new FileBlobs({
     db,
     onError: (error) => log.error("content that no file has any more could not be deleted", { error }),
     now,
@@ -104,7 +104,7 @@ export function createFilesModule({
       },
       onMoved: moved.listen,
     },
-    deleteExpired: [files.forgetExpired, blobs.forgetUnused],
+    deleteExpired: [files.forgetExpired, () => blobs.forgetUnused()],
     start(): void {
       blobs.collectSoon();
       processing.start();

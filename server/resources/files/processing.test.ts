@@ -5,7 +5,7 @@ import { silentLog } from "../../lib/log.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
 import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
 import { createAudit } from "../../storage/db/audit.ts";
-import { createFileBlobs } from "../../storage/db/file-blobs.ts";
+import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { docxOf } from "../../testing/documents.ts";
 import { testActor } from "../../testing/test-actor.ts";
@@ -27,7 +27,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
   const db = openDatabase(":memory:");
   let now = Date.now();
   const clock = () => now;
-  const blobs = createFileBlobs({ db });
+  const blobs = new FileBlobs({ db });
   const work = createDocumentWork({ db, now: clock });
   const chunks = createDocumentChunks({ db });
   const told: { type: string; id: unknown; status: unknown; error: unknown }[] = [];
