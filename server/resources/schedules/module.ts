@@ -2,7 +2,7 @@ import type { Base, Module } from "../../http/module.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import { type ScheduleRoutes, scheduleRoutes } from "./routes.ts";
 import { createScheduleRuns } from "./schedule-runs.ts";
-import { createScheduler } from "./scheduler.ts";
+import { Scheduler } from "./scheduler.ts";
 import { createScheduleStore, type ScheduleStoreOptions } from "./store.ts";
 
 /** Runs that start on a schedule. */
@@ -20,12 +20,12 @@ export function createSchedulesModule({
     asOf: ScheduleRoutes["runAsOf"];
     checkRun: ScheduleStoreOptions["checkRun"];
     checkInput: ScheduleStoreOptions["checkInput"];
-    watches: { listen(hear: ReturnType<typeof createScheduler>["heard"]): unknown };
+    watches: { listen(hear: Scheduler["heard"]): unknown };
   };
 }) {
   const { requireRoom, now } = base;
   const firings = createScheduleRuns(base);
-  const scheduler = createScheduler({
+  const scheduler = new Scheduler({
     ...base,
     firings,
     start,
