@@ -10,7 +10,7 @@ import { createAttachments } from "./attachments.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { createOutputs } from "./outputs.ts";
-import { createProcessing, type ProcessingOptions } from "./processing.ts";
+import { Processing, type ProcessingOptions } from "./processing.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileStore, type FileMemory } from "./store.ts";
 import { createUploader } from "./upload.ts";
@@ -37,7 +37,7 @@ export function createFilesModule({
   const work = createDocumentWork({ db, now });
   // Emitted when a document was processed, is to be indexed, or was deleted.
   const moved = createEventEmitter();
-  const processing = createProcessing({
+  const processing = new Processing({
     db,
     blobs,
     work,
@@ -100,7 +100,7 @@ export function createFilesModule({
         reading: files.reading,
         chunks: chunks.read,
         demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
-        settle: processing.settle,
+        settle: (scope: Scope, id: string) => processing.settle(scope, id),
       },
       onMoved: moved.listen,
     },

@@ -84,11 +84,10 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: Pick<
     /** Facts about the named files. Throws for unknown ones, naming the parameter of each. */
     facts(viewer: Viewer, ids: readonly string[], param = "file_ids"): FileFacts[] {
       const found = ids.map((id) => rows.seen(viewer, id));
-      const faults = found.flatMap((row, index) =>
-        row ? [] : [fault(`${param}[${index}]`, "There is no such file.")],
+      throwIfInvalid(
+        found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, "There is no such file.")])),
       );
-      throwIfInvalid(faults);
-      return found.map((row) => factsOf(row!));
+      return found.flatMap((row) => (row ? [factsOf(row)] : []));
     },
   };
 }

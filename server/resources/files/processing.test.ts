@@ -11,7 +11,7 @@ import { docxOf } from "../../testing/documents.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
-import { createProcessing, type Reader } from "./processing.ts";
+import { Processing, type Reader } from "./processing.ts";
 import type { Indexed } from "./row.ts";
 import { createFileStore } from "./store.ts";
 
@@ -35,7 +35,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
   const scopes = new Map<string, Scope>();
 
   const open = (by: Reader) =>
-    createProcessing({
+    new Processing({
       db,
       blobs,
       work,

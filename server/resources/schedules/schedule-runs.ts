@@ -3,7 +3,7 @@ import type { Outcome } from "../../domain/api-types/enums.ts";
 import { newId } from "../../domain/ids.ts";
 import { endsRun, type JournalEntry } from "../../domain/run-event.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
-import type { Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
 import { listPage, type Page, scopeCondition } from "../../http/page.ts";
 import { type Audit, itself } from "../../storage/db/audit.ts";
@@ -176,7 +176,7 @@ function queries(sqlite: Database) {
     taken: sqlite.query<unknown, Key & { due_at_ms: number }>(
       `SELECT 1 FROM schedule_runs WHERE ${ofSchedule} AND due_at_ms = $due_at_ms AND trigger <> 'request'`,
     ),
-    anyGoing: sqlite.query<unknown, Pick<Key, keyof Scope>>(
+    anyGoing: sqlite.query<unknown, ScopeColumns>(
       `SELECT 1 FROM schedule_runs WHERE project_id = $project_id AND environment = $environment
          AND outcome = 'started' LIMIT 1`,
     ),

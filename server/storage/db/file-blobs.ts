@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../domain/errors.ts";
-import type { Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { createGarbageCollector } from "./garbage-collector.ts";
 import type { Db } from "./open.ts";
@@ -35,7 +35,7 @@ const chunksPerWrite = 16;
 const arrivingContent = { sha256: null, bytes: 0 };
 
 type BlobKey = Pick<typeof fileBlobs.$inferSelect, "project_id" | "environment" | "id">;
-type HashKey = Pick<BlobKey, keyof Scope> & { sha256: string };
+type HashKey = ScopeColumns & { sha256: string };
 
 interface FileBlobsOptions {
   db: Db;
