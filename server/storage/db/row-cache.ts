@@ -120,4 +120,4 @@ export function createRowCache({ dataVersion, beginRead }: { dataVersion(): numb
  * part is used as it is, since its hash is known; several are concatenated, because `join` takes six times as long.
  */
 const nameOf = (key: readonly string[]): string =>
-  key.length === 1 ? key[0]! : key.reduce((name, part) => `${name} ${part}`, "");
+  key.length === 1 ? (key[0] ?? "") : key.reduce((name, part) => `${name} ${part}`, "");

@@ -150,7 +150,8 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     // Counted from now, which is later than the leader's own count (from before its request).
     if (row && row.lease_until !== followed.lease?.until)
       followed.lease = { until: row.lease_until, over_at: performance.now() + row.lease_ms };
-    const over = row && performance.now() > followed.lease!.over_at ? row.lease_until : null;
+    const { lease } = followed;
+    const over = row && lease && performance.now() > lease.over_at ? row.lease_until : null;
     const mayLead = folder.own === null || folder.own === candidate.cell; // A database without any copy must not be given up for another cell.
     if (mayLead && (!row || row.free || over !== null)) {
       const claimed_at = now();
