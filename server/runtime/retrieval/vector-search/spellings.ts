@@ -34,16 +34,19 @@ export function addSpellings(sqlite: Database, table: string, texts: readonly st
   const counts = countWords(texts);
   const known = new Set(change(sqlite, table, counts).map(({ word }) => word));
   const fresh = [...counts].filter(([word]) => !known.has(word));
-  const rows = fresh.flatMap(([word, uses]) => [[word, word, uses], ...keysOf(word).map((key) => [key, word, 0])]);
-  runEach(sqlite, `INSERT OR IGNORE INTO ${table} (key, word, uses) VALUES (?, ?, ?)`, rows);
+  const rows = fresh.flatMap(([word, uses]) => [
+    { key: word, word, uses },
+    ...keysOf(word).map((key) => ({ key, word, uses: 0 })),
+  ]);
+  runEach(sqlite, `INSERT OR IGNORE INTO ${table} (key, word, uses) VALUES ($key, $word, $uses)`, rows);
 }
 
 /** Subtracts the words of removed texts, and deletes words that no text has any more. */
 export function removeSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
   const counts = new Map([...countWords(texts)].map(([word, count]) => [word, -count]));
   const gone = change(sqlite, table, counts).filter(({ uses }) => uses <= 0);
-  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => [key, word]));
-  runEach(sqlite, `DELETE FROM ${table} WHERE key = ? AND word = ?`, rows);
+  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => ({ key, word })));
+  runEach(sqlite, `DELETE FROM ${table} WHERE key = $key AND word = $word`, rows);
 }
 
 const change = (sqlite: Database, table: string, counts: ReadonlyMap<string, number>) =>
@@ -63,9 +66,9 @@ function keysOf(word: string): string[] {
 /** Returns the closest words to a mistyped one, the most frequent first. */
 export function corrections(sqlite: Database, table: string, mistyped: string): string[] {
   const sql = `SELECT DISTINCT own.word, own.uses FROM ${table} found CROSS JOIN ${table} own
-    ON own.key = found.word AND own.word = found.word WHERE found.key IN (SELECT value FROM json_each(?)) LIMIT ?`;
+    ON own.key = found.word AND own.word = found.word WHERE found.key IN (SELECT value FROM json_each($keys)) LIMIT $most`;
   const keys = JSON.stringify([mistyped, ...keysOf(mistyped)]);
-  const found = all<{ word: string; uses: number }>(sqlite, sql, [keys, most.candidates]);
+  const found = all<{ word: string; uses: number }>(sqlite, sql, [{ keys, most: most.candidates }]);
   const near = found.map(({ word, uses }) => ({ word, uses, distance: distance(mistyped, word) }));
   const least = Math.min(mistyped.length < 6 ? 1 : 2, ...near.map(({ distance }) => distance));
   return near
@@ -96,4 +99,5 @@ function distance(a: string, b: string): number {
 
 /** Returns the number of chunks with a word exactly as written. */
 export const usesOf = (sqlite: Database, table: string, word: string): number =>
-  all<{ uses: number }>(sqlite, `SELECT uses FROM ${table} WHERE key = ? AND word = ?`, [word, word])[0]?.uses ?? 0;
+  all<{ uses: number }>(sqlite, `SELECT uses FROM ${table} WHERE key = $word AND word = $word`, [{ word }])[0]?.uses ??
+  0;

@@ -23,8 +23,8 @@ export function readPieces(sqlite: Database, tables: StoreTables, from: number, 
   const name = vectorsTable(tables);
   // vec0's `rowid` is no real column there: comparing with it reads the whole table.
   const sql = `SELECT chunk_id AS id, size, validity, c.rowids, v.vectors FROM ${name}_chunks c
-    CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = c.chunk_id WHERE chunk_id >= ? ORDER BY chunk_id LIMIT ?`;
-  return all<PieceRow>(sqlite, sql, [from, most]).map((row) => ({ id: row.id, vectors: vectorsOf(row, tables) }));
+    CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = c.chunk_id WHERE chunk_id >= $from ORDER BY chunk_id LIMIT $most`;
+  return all<PieceRow>(sqlite, sql, [{ from, most }]).map((row) => ({ id: row.id, vectors: vectorsOf(row, tables) }));
 }
 
 function vectorsOf({ size, validity, rowids, vectors }: PieceRow, { dimensions }: StoreTables): NumberedVector[] {
