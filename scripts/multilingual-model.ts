@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../server/lib/log.ts";
-import { createBuiltIn } from "../server/runtime/retrieval/embeddings/built-in.ts";
+import { EmbeddingThread } from "../server/runtime/retrieval/embeddings/built-in.ts";
 import { type Bits, group, type Shape, sentenceGraph } from "./e5-graph.ts";
 import { pythonWith } from "./python-tool.ts";
 import { inProject } from "./root.ts";
@@ -164,16 +164,16 @@ print(json.dumps(E5().passage(json.load(sys.stdin)).tolist()))`;
   });
   if (!child.success) throw new Error(`The package's own engine does not run here:\n${child.stderr}`);
   const theirs = JSON.parse(child.stdout.toString()) as number[][];
-  const { embed, stop } = createBuiltIn({ log: silentLog });
+  const thread = new EmbeddingThread({ log: silentLog });
   try {
     const own = { folder, window_tokens, prefix, query_prefix, dimensions: 0 };
-    const ours = await embed(own, samples, undefined, { prefix });
+    const ours = await thread.embed(own, samples, undefined, { prefix });
     const cosines = ours.map((vector, at) =>
       vector.reduce((sum, value, index) => sum + value * theirs[at]![index]!, 0),
     );
     return Math.min(...cosines);
   } finally {
-    stop();
+    thread.stop();
   }
 }
 

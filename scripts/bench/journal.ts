@@ -8,7 +8,7 @@ import { newId } from "../../server/domain/ids.ts";
 import type { RunEvent } from "../../server/domain/run-event.ts";
 import { createRunProjection } from "../../server/runs/run-projection.ts";
 import { openDatabase } from "../../server/storage/db/open.ts";
-import { createJournal } from "../../server/storage/journal/journal.ts";
+import { Journal } from "../../server/storage/journal/journal.ts";
 
 /** Microseconds per run: processor time and elapsed time. */
 export interface JournalCost {
@@ -22,7 +22,7 @@ const [warm, counted] = [6000, 12_000];
 const scope = { project_id: "proj_bench", environment: "test" } as const;
 const db = openDatabase(process.argv[2]!);
 db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
-const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
+const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
 const said = [started(0), completed(0, { answer: answer([text("It is done.")]) })];
 const { usage } = stateOf(created(), ...said);

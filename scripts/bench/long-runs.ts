@@ -14,7 +14,7 @@ import { newId } from "../../server/domain/ids.ts";
 import type { Scope } from "../../server/domain/scope.ts";
 import { createRunProjection } from "../../server/runs/run-projection.ts";
 import { openDatabase } from "../../server/storage/db/open.ts";
-import { createJournal } from "../../server/storage/journal/journal.ts";
+import { Journal } from "../../server/storage/journal/journal.ts";
 
 /** Number of runs, number of tool calls per run, and bytes per output; a call is four events. */
 interface LongRuns {
@@ -32,7 +32,7 @@ export async function storeLongRuns(path: string, { runs, calls, output_bytes }:
   const scope = db.sqlite
     .query<Scope, []>("SELECT project_id, environment FROM api_keys WHERE environment = 'test'")
     .get()!;
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
   const stored: string[] = [];
   for (let run = 0; run < runs; run++) {
     const run_id = newId("run");

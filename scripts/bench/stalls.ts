@@ -28,7 +28,7 @@ import { silentLog } from "../../server/lib/log.ts";
 import { createSeal } from "../../server/lib/seal.ts";
 import { createRunProjection } from "../../server/runs/run-projection.ts";
 import { openDatabase } from "../../server/storage/db/open.ts";
-import { createJournal } from "../../server/storage/journal/journal.ts";
+import { Journal } from "../../server/storage/journal/journal.ts";
 import { testActor } from "../../server/testing/test-actor.ts";
 
 const [turns, calls] = [200, 24];
@@ -50,7 +50,7 @@ const server = createApp({
 const { id: project_id } = server.projects.byName("default") ?? (await server.projects.create("default"));
 const scope: Scope = { project_id, environment: "test" };
 const key = await server.keys.create({ ...scope, actor: testActor }, { name: "bench", scopes: ["admin"] });
-const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
+const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
 async function ask(method: string, address: string, body?: unknown, headers: Record<string, string> = {}) {
   const response = await server.app.handle(

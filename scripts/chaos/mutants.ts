@@ -64,22 +64,23 @@ export const mutants: readonly Mutant[] = [
     name: "publish before commit",
     caughtBy: "unrecorded",
     file: "server/storage/db/writer.ts",
-    find: `      begin!.run();
+    find: `      begin.run();
       kept.look();
-      for (const { job } of waiting) {
-        outcomes.push(run(sqlite, job, finish));
-        if (!outcomes.at(-1)!.ok) forget();
+      for (const queued of waiting) {
+        const outcome = run(this.#sqlite, queued, this.#finish);
+        outcomes.push(outcome);
+        if (!outcome.ok) this.#forget();
         if (performance.now() >= until) break;
       }
-      finish();
-      if (!committed) sendAhead(waiting, outcomes, left);
+      this.#finish();
+      if (!committed) this.#sendAhead(outcomes, undo);
       const done = performance.now();
-      end!.run();`,
-    replace: `      if (!sqlite.inTransaction) begin!.run();
-      for (const { job } of waiting) outcomes.push(run(sqlite, job, finish));
-      finish();
+      commit.run();`,
+    replace: `      if (!this.#sqlite.inTransaction) begin.run();
+      for (const queued of waiting) outcomes.push(run(this.#sqlite, queued, this.#finish));
+      this.#finish();
       const done = performance.now();
-      setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
+      setTimeout(() => this.#sqlite.inTransaction && commit.run(), 5);`,
   },
   {
     name: "a resumed stream that forgets its offset",
@@ -102,13 +103,13 @@ export const mutants: readonly Mutant[] = [
     name: "usage that is added behind the commit",
     caughtBy: "uncounted",
     file: "server/storage/db/writer.ts",
-    find: `      finish();
-      if (!committed) sendAhead(waiting, outcomes, left);
+    find: `      this.#finish();
+      if (!committed) this.#sendAhead(outcomes, undo);
       const done = performance.now();
-      end!.run();`,
-    replace: `      if (!committed) sendAhead(waiting, outcomes, left);
+      commit.run();`,
+    replace: `      if (!committed) this.#sendAhead(outcomes, undo);
       const done = performance.now();
-      end!.run();`,
+      commit.run();`,
   },
   {
     name: "rows in memory that outlive a change",
@@ -125,14 +126,14 @@ export const clusterMutants: readonly ClusterMutant[] = [
     caughtBy: ["lost", "repeated", "gaps", "refused"],
     ways: ["unheard"],
     file: "server/storage/replication/shipper.ts",
-    find: "      if (!next) last = Promise.all([last, told.promise]).then(() => {});\n",
+    find: "    if (!before) this.#last = Promise.all([this.#last, told.promise]).then(() => {});\n",
     replace: "",
   },
   {
     name: "a row that goes in whatever its epoch",
     caughtBy: ["unfenced"],
     ways: ["paused"],
-    file: "server/storage/replication/shipper.ts",
+    file: "server/storage/replication/leader-lease.ts",
     find: `WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
     )\${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq\`;
   return {

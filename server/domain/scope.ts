@@ -7,6 +7,9 @@ export interface Scope {
   readonly environment: Environment;
 }
 
+/** The columns of a scope, as values of a statement. */
+export type ScopeColumns = Pick<Scope, keyof Scope>;
+
 /** Returns a key for a scope, for example as the owner of work. */
 export const nameOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;
 

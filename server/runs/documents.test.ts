@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import type { JournalEntry } from "../domain/run-event.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { createRunProjection } from "./run-projection.ts";
@@ -20,7 +20,7 @@ async function begin() {
   await server.recover();
   const client = await server.client();
   const entriesOf = (id: string): JournalEntry[] =>
-    createJournal({ db: server.db, project: createRunProjection(server.db.sqlite), wake() {}, now: Date.now }).read(id);
+    new Journal({ db: server.db, project: createRunProjection(server.db.sqlite), wake() {}, now: Date.now }).read(id);
   return { server, client, entriesOf };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JournalEntry } from "../domain/run-event.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
@@ -15,7 +15,7 @@ const made = ({ status, body }: Answer) => {
   return body;
 };
 const typesOf = ({ db }: TestApp, id: string): string[] =>
-  createJournal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now })
+  new Journal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now })
     .read(id)
     .map(({ event }: JournalEntry) => event.type);
 

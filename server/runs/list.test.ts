@@ -15,7 +15,7 @@ import { byteLength } from "../domain/byte-length.ts";
 import { newId } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import type { RunEvent } from "../domain/run-event.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { createRunProjection } from "./run-projection.ts";
 
@@ -29,7 +29,7 @@ interface Asked {
 /** Writes a finished run, as its loop would have written it. */
 async function past({ db }: TestApp, client: Client, { input, output = "Done.", calls = 0, callBytes = 1 }: Asked) {
   const run_id = newId("run");
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
   const ids = Array.from({ length: calls }, () => newId("tool_call"));
   const ofCalls = ids.flatMap((id, i): RunEvent[] => [
     requested(id, i + 1),

@@ -15,13 +15,13 @@ import { newId } from "../domain/ids.ts";
 import type { RunEvent } from "../domain/run-event.ts";
 import { runObject } from "../domain/run-object.ts";
 import { fold } from "../domain/run-state.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { longRunThreshold } from "../storage/journal/state-cache.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { createRunProjection } from "./run-projection.ts";
 
 const journalOf = ({ db }: TestApp) =>
-  createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
+  new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now: Date.now });
 
 /**
  * Writes a run with this number of calls, as its loop would have written it; an unfinished run waits for the last call.

@@ -5,7 +5,7 @@ import type { JournalEntry } from "../domain/run-event.ts";
 import { fold } from "../domain/run-state.ts";
 import { hashJson } from "../lib/hash.ts";
 import { EmbeddingError } from "../runtime/models/embedding-error.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
@@ -39,7 +39,7 @@ const calls = (name: string, args: Record<string, unknown>): ScriptEntry[] => [
   { text: "Done." },
 ];
 const entriesOf = ({ db }: TestApp, id: string): JournalEntry[] =>
-  createJournal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now }).read(id);
+  new Journal({ db, project: createRunProjection(db.sqlite), wake() {}, now: Date.now }).read(id);
 const reset = "To reset the coffee machine hold the red button for ten seconds.";
 
 test("an agent shows its memory with defaults, keeps it in its versions, and removes it for null", async () => {

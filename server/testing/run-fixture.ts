@@ -30,7 +30,7 @@ import { builtInPrice } from "../runtime/models/known-models.ts";
 import { testConnection } from "../runtime/models/registry.ts";
 import { type Author, createAudit } from "../storage/db/audit.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 import { testActor } from "./test-actor.ts";
 
 const toolSecrets = { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
@@ -65,7 +65,7 @@ export function runFixture(
   const author: Author = { ...scope, actor: testActor };
   db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_fixture', 'fixture', 0)");
   const watches = createRunSubscriptions(now);
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
   let agent = agentOf([]);
   const limit = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
   const slots = createSlots({ limit });

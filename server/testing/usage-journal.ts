@@ -7,7 +7,7 @@ import { createUsageProjection, createUsageSums } from "../resources/usage/usage
 import { createRunProjection } from "../runs/run-projection.ts";
 import { createAudit } from "../storage/db/audit.ts";
 import { openDatabase } from "../storage/db/open.ts";
-import { createJournal } from "../storage/journal/journal.ts";
+import { Journal } from "../storage/journal/journal.ts";
 
 /** Folder of the old journals. */
 export const corpus = join(import.meta.dir, "../domain/__fixtures__/journals/v1");
@@ -19,7 +19,7 @@ export async function openUsageJournal(at: number) {
   const projectRun = createRunProjection(db.sqlite);
   const projectUsage = createUsageProjection(createUsageSums(db));
   const clock = { at };
-  const journal = createJournal({
+  const journal = new Journal({
     db,
     project: (before, entries) => {
       const run = projectRun(before, entries);

@@ -10,7 +10,7 @@ import { requireValue } from "../../lib/require-value.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
-import { createBuiltIn } from "../../runtime/retrieval/embeddings/built-in.ts";
+import { EmbeddingThread } from "../../runtime/retrieval/embeddings/built-in.ts";
 import { availableModels, defaultModel, unavailableReason } from "../../runtime/retrieval/embeddings/models.ts";
 import { findOwnModel, ownModels } from "../../runtime/retrieval/embeddings/own-models.ts";
 import { jailAdvice } from "../../runtime/sandbox/jail-advice.ts";
@@ -238,10 +238,10 @@ function installedEmbedders(dataDir: string): string[] {
 /** Loads the default model as a server does, and embeds one text. */
 async function embeddingFinding(dataDir: string): Promise<Finding> {
   if (availableModels.length === 0) return asFinding("embedding", unavailableReason(defaultModel));
-  const { embed, stop } = createBuiltIn({ log: silentLog });
+  const thread = new EmbeddingThread({ log: silentLog });
   const started = performance.now();
   try {
-    const [vector] = await embed(defaultModel, ["Is the embedding model well?"]);
+    const [vector] = await thread.embed(defaultModel, ["Is the embedding model well?"]);
     const ms = Math.round(performance.now() - started);
     const detail = `${defaultModel}: ${requireValue(vector, "The vector").length} dimensions, loaded and asked in ${ms} ms`;
     const others = availableModels.filter((model) => model !== defaultModel);
@@ -249,7 +249,7 @@ async function embeddingFinding(dataDir: string): Promise<Finding> {
   } catch (error) {
     return asFinding("embedding", fail(messageOf(error)));
   } finally {
-    stop();
+    thread.stop();
   }
 }
 

@@ -2,7 +2,7 @@ import { isId } from "../../domain/ids.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 import { isOver, type RunStatus } from "../../domain/run-state.ts";
 import { createLog, type Log } from "../../lib/log.ts";
-import { createJournal } from "../../storage/journal/journal.ts";
+import { Journal } from "../../storage/journal/journal.ts";
 import { commandTarget } from "./command-target.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { print } from "./print.ts";
@@ -29,7 +29,7 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
       if (!row) throw new CliError(`There is no run ${run} in ${commandTarget() ? "this cell" : dataDir}.`);
       return row.status;
     };
-    const { read } = createJournal({ db, project: refuse, wake: () => {}, now: Date.now });
+    const journal = new Journal({ db, project: refuse, wake: () => {}, now: Date.now });
     let at = 0;
     const log = createLog({
       format: json ? "json" : "pretty",
@@ -39,7 +39,7 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
     let seq = 0;
     for (;;) {
       const ended = isOver(statusOf()); // Checked before the read, so that the read includes the last entry.
-      const entries = read(run, seq, page);
+      const entries = journal.read(run, seq, page);
       for (const entry of entries) {
         [seq, at] = [entry.seq, entry.at];
         const { type, ...fields } = entry.event;

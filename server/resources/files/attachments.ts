@@ -1,6 +1,6 @@
 import type { Chunking } from "../../domain/chunking.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
-import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { truncationNotice } from "../../domain/truncate-middle.ts";
 import { joinChunk } from "../../runtime/documents/join-chunks.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -51,18 +51,20 @@ export function createAttachments({
   max_wait_ms?: number;
   now?: () => number;
 }) {
-  const select = db.sqlite.query<Row, [string, Environment, string, number]>(
+  const scope = "project_id = $project_id AND environment = $environment";
+  type Key = ScopeColumns & { id: string };
+  const select = db.sqlite.query<Row, Key & { now: number }>(
     `SELECT id, filename, mime_type, sha256, bytes, purpose, status, error, chunks, chunking FROM files
-     WHERE project_id = ? AND environment = ? AND id = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+     WHERE ${scope} AND id = $id AND (expires_at_ms IS NULL OR expires_at_ms > $now)`,
   );
-  const selectSize = db.sqlite.query<{ size: number }, [string, Environment, string]>(
-    `SELECT coalesce(sum(octet_length(text) + 2), 0) AS size FROM document_chunks
-     WHERE project_id = ? AND environment = ? AND file_id = ?`,
+  const selectSize = db.sqlite.query<{ size: number }, Key>(
+    `SELECT coalesce(sum(octet_length(text) + 2), 0) AS size FROM document_chunks WHERE ${scope} AND file_id = $id`,
   );
-  const selectChunk = db.sqlite.query<{ text: string }, [string, Environment, string, number]>(
-    `SELECT text FROM document_chunks WHERE project_id = ? AND environment = ? AND file_id = ? AND chunk_index = ?`,
+  const selectChunk = db.sqlite.query<{ text: string }, Key & { index: number }>(
+    `SELECT text FROM document_chunks WHERE ${scope} AND file_id = $id AND chunk_index = $index`,
   );
-  const find = ({ project_id, environment }: Scope, id: string) => select.get(project_id, environment, id, now());
+  const find = ({ project_id, environment }: Scope, id: string) =>
+    select.get({ project_id, environment, id, now: now() });
 
   let next = Promise.withResolvers<void>();
 
@@ -80,19 +82,20 @@ export function createAttachments({
   }
 
   /** Upper bound of the text's bytes: chunks overlap, or are separated by an empty line. */
-  const sizeOf = ({ project_id, environment }: Scope, row: Row): number =>
-    row.chunks > 0 ? selectSize.get(project_id, environment, row.id)!.size : isText(row) ? row.bytes : 0;
+  function sizeOf({ project_id, environment }: Scope, { id, ...row }: Row): number {
+    if (row.chunks === 0) return isText(row) ? row.bytes : 0;
+    return selectSize.get({ project_id, environment, id })?.size ?? 0;
+  }
 
   /** Text of a document up to a limit, which the last chunk may exceed. */
   function textOf(scope: Scope, row: Row, most: number): string {
     if (row.chunks === 0) return new TextDecoder().decode(read(scope, row.id, most + 4) ?? new Uint8Array());
+    const { project_id, environment } = scope;
     let text = "";
-    for (let index = 0; index < row.chunks && text.length <= most; index++)
-      text = joinChunk(
-        text,
-        selectChunk.get(scope.project_id, scope.environment, row.id, index)?.text ?? "",
-        overlapOf(row),
-      );
+    for (let index = 0; index < row.chunks && text.length <= most; index++) {
+      const chunk = selectChunk.get({ project_id, environment, id: row.id, index });
+      text = joinChunk(text, chunk?.text ?? "", overlapOf(row));
+    }
     return text;
   }
 
@@ -121,7 +124,7 @@ export function createAttachments({
       const rows = order.file_ids.map((id) => find(scope, id) ?? missingRow(id));
       const needs = rows.map((row) => (reasonAgainst(row, order.images) === null ? sizeOf(scope, row) : 0));
       const shares = fairShares(needs, order.max_bytes);
-      return rows.map((row, index) => attached(scope, row, order, shares[index]!));
+      return rows.map((row, index) => attached(scope, row, order, shares[index] ?? 0));
     },
   };
 }
@@ -132,7 +135,8 @@ const unreadStatuses = ["uploaded", "processing"];
 const isBeingRead = (row: Row | null): boolean =>
   row !== null && row.chunks === 0 && row.purpose !== "code_interpreter" && unreadStatuses.includes(row.status);
 
-const isText = ({ mime_type }: Row): boolean => mime_type.startsWith("text/") || texts.has(mime_type);
+const isText = ({ mime_type }: Pick<Row, "mime_type">): boolean =>
+  mime_type.startsWith("text/") || texts.has(mime_type);
 
 /** Most characters that a chunk may repeat of the previous one: a token has about four, and in no language eight. */
 function overlapOf({ chunking }: Row): number {

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import type { Bounds } from "../../http/principal.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -27,38 +27,41 @@ interface Sent {
   expires_at_ms: number;
 }
 
+const noFiles = { own: 0, waiting: 0, own_bytes: 0, bytes: 0 };
+
 /** Access rules for files that browsers upload and read. */
 export function createTokenFiles({ db, now }: { db: Db; now: () => number }) {
   const standing = db.sqlite.query<
     { own: number; waiting: number; own_bytes: number; bytes: number },
-    [string, string, string, string]
+    ScopeColumns & Pick<Sent, "owner" | "agent_id">
   >(
-    `SELECT count(*) FILTER (WHERE owner = ?1) AS own,
-       count(*) FILTER (WHERE owner = ?1 AND expires_at_ms IS NOT NULL) AS waiting, coalesce(sum(bytes) FILTER (WHERE owner = ?1), 0) AS own_bytes,
-       coalesce(sum(bytes), 0) AS bytes
-     FROM files WHERE project_id = ?2 AND environment = ?3 AND agent_id = ?4 AND owner IS NOT NULL`,
+    `SELECT count(*) FILTER (WHERE owner = $owner) AS own,
+       count(*) FILTER (WHERE owner = $owner AND expires_at_ms IS NOT NULL) AS waiting,
+       coalesce(sum(bytes) FILTER (WHERE owner = $owner), 0) AS own_bytes, coalesce(sum(bytes), 0) AS bytes
+     FROM files WHERE project_id = $project_id AND environment = $environment AND agent_id = $agent_id
+       AND owner IS NOT NULL`,
   );
   // A file attached to a message is visible if the run that shows it is.
   const ofRuns = (bound: string) =>
-    db.sqlite.query<unknown, [string, string, string, string, string]>(
+    db.sqlite.query<unknown, ScopeColumns & { id: string; agents: string; bound: string }>(
       `SELECT 1 FROM image_uses JOIN runs ON runs.id = image_uses.owner_id
-       WHERE image_uses.project_id = ? AND image_uses.environment = ? AND image_uses.file_id = ?
-         AND runs.agent_id IN (SELECT value FROM json_each(?)) AND runs.${bound} = ? LIMIT 1`,
+       WHERE image_uses.project_id = $project_id AND image_uses.environment = $environment AND image_uses.file_id = $id
+         AND runs.agent_id IN (SELECT value FROM json_each($agents)) AND runs.${bound} = $bound LIMIT 1`,
     );
   const byRun = ofRuns("id");
   const byThread = ofRuns("thread_id");
   const byUser = ofRuns("user_id");
 
-  const waitingOf = db.sqlite.query<{ id: string }, [string, string, string, number]>(
-    `SELECT id FROM files WHERE project_id = ?1 AND environment = ?2 AND expires_at_ms > 0 AND owner IN (
-       SELECT 'user:' || ?3 UNION ALL SELECT 'thread:' || id FROM threads
-       WHERE project_id = ?1 AND environment = ?2 AND user_id = ?3) LIMIT ?4`,
+  const waitingOf = db.sqlite.query<{ id: string }, ScopeColumns & { userId: string; most: number }>(
+    `SELECT id FROM files WHERE project_id = $project_id AND environment = $environment AND expires_at_ms > 0
+       AND owner IN (SELECT 'user:' || $userId UNION ALL SELECT 'thread:' || id FROM threads
+         WHERE project_id = $project_id AND environment = $environment AND user_id = $userId) LIMIT $most`,
   );
 
   return {
     /** Files of a user that no run has taken. */
     waiting: ({ project_id, environment }: Scope, userId: string, most: number): string[] =>
-      waitingOf.all(project_id, environment, userId, most).map(({ id }) => id),
+      waitingOf.all({ project_id, environment, userId, most }).map(({ id }) => id),
 
     /**
      * Returns the columns of an upload with a client token; null for a key. Throws for fields that a browser may not
@@ -66,7 +69,8 @@ export function createTokenFiles({ db, now }: { db: Db; now: () => number }) {
      */
     sent({ token, agent_ids }: Viewer, body: CreateFile, mime_type: string): Sent | null {
       if (!token) return null;
-      if (token.run_id !== null)
+      const [agent_id] = agent_ids ?? [];
+      if (token.run_id !== null || agent_id === undefined)
         throw new AppError("insufficient_scope", "This client token is for one run, and has no files.", {
           param: "run_id",
         });
@@ -82,12 +86,12 @@ export function createTokenFiles({ db, now }: { db: Db; now: () => number }) {
             param: "file",
           },
         );
-      return { owner: ownerOf(token), agent_id: agent_ids![0]!, expires_at_ms: now() + waiting_ms };
+      return { owner: ownerOf(token), agent_id, expires_at_ms: now() + waiting_ms };
     },
 
     /** Throws if the owner or the agent has too many such files. Call inside the write that inserts one. */
     requireRoom({ project_id, environment }: Scope, { owner, agent_id }: Sent, bytes: number): void {
-      const all = standing.get(owner, project_id, environment, agent_id)!;
+      const all = standing.get({ owner, project_id, environment, agent_id }) ?? noFiles;
       const isFull = all.own >= limits.client_files || all.waiting >= limits.client_files_waiting;
       if (isFull || all.own_bytes + bytes > limits.client_files_bytes)
         throw new AppError("file_too_large", "You have sent as many files as you may.", { param: "file" });
@@ -100,9 +104,10 @@ export function createTokenFiles({ db, now }: { db: Db; now: () => number }) {
       if (!token) return true;
       const { run_id, thread_id, user_id } = token;
       if (run_id === null && owner === ownerOf(token)) return true;
-      const of = [project_id, environment, id, JSON.stringify(agent_ids ?? [])] as const;
-      if (run_id !== null) return byRun.get(...of, run_id) !== null;
-      return thread_id === null ? byUser.get(...of, user_id ?? "") !== null : byThread.get(...of, thread_id) !== null;
+      const of = { project_id, environment, id, agents: JSON.stringify(agent_ids ?? []) };
+      if (run_id !== null) return byRun.get({ ...of, bound: run_id }) !== null;
+      if (thread_id !== null) return byThread.get({ ...of, bound: thread_id }) !== null;
+      return byUser.get({ ...of, bound: user_id ?? "" }) !== null;
     },
   };
 }

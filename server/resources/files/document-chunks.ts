@@ -1,4 +1,4 @@
-import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Box } from "../../runtime/documents/boxes.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -13,37 +13,38 @@ export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 
 /** Stores the text of documents. */
 export function createDocumentChunks({ db: { sqlite } }: { db: Db }) {
-  const ofFile = "project_id = ? AND environment = ? AND file_id = ?";
-  type Key = [string, Environment, string];
-  const some = sqlite.query<Row, [...Key, number, number]>(
+  const ofFile = "project_id = $project_id AND environment = $environment AND file_id = $fileId";
+  type Key = ScopeColumns & { fileId: string };
+  const some = sqlite.query<Row, Key & { from: number; limit: number }>(
     `SELECT chunk_index, text, tokens, page, heading, boxes, source FROM document_chunks
-     WHERE ${ofFile} AND chunk_index >= ? ORDER BY chunk_index LIMIT ?`,
+     WHERE ${ofFile} AND chunk_index >= $from ORDER BY chunk_index LIMIT $limit`,
   );
   const insertion = sqlite.query(
     `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading, boxes, source)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES ($project_id, $environment, $fileId, $index, $text, $tokens, $page, $heading, $boxes, $source)`,
   );
   const deletion = sqlite.query(
     `DELETE FROM document_chunks WHERE ${ofFile} AND chunk_index IN (
-       SELECT chunk_index FROM document_chunks WHERE ${ofFile} LIMIT ?)`,
+       SELECT chunk_index FROM document_chunks WHERE ${ofFile} LIMIT $limit)`,
   );
 
   return {
     /** Chunks from index `from` on, in order. */
     read: ({ project_id, environment }: Scope, fileId: string, from: number, limit: number): StoredChunk[] =>
-      some.all(project_id, environment, fileId, from, limit).map(toChunk),
+      some.all({ project_id, environment, fileId, from, limit }).map(toChunk),
 
     /** Appends chunks after the first `from`. Call inside a write. */
     insert({ project_id, environment }: Scope, fileId: string, chunks: readonly DocumentChunk[], from: number): void {
-      for (const [index, { text, tokens, page, heading, boxes, source = null }] of chunks.entries()) {
-        const placed = boxes ? JSON.stringify(boxes) : null;
-        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading, placed, source);
+      const key = { project_id, environment, fileId };
+      for (const [at, { boxes: placed, source = null, text, tokens, page, heading }] of chunks.entries()) {
+        const boxes = placed ? JSON.stringify(placed) : null;
+        insertion.run({ ...key, index: from + at, text, tokens, page, heading, boxes, source });
       }
     },
 
     /** Deletes up to `limit` chunks and returns their number. Call inside a write. */
     clear({ project_id, environment }: Scope, fileId: string, limit: number): number {
-      return deletion.run(project_id, environment, fileId, project_id, environment, fileId, limit).changes;
+      return deletion.run({ project_id, environment, fileId, limit }).changes;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Chunking } from "../../domain/chunking.ts";
 import type { CodedError } from "../../domain/errors.ts";
-import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { files } from "../../storage/db/schema.ts";
 import { columnsOf, createReader } from "../../storage/db/scoped-table.ts";
@@ -18,39 +18,40 @@ const sender = "coalesce(owner, '.')";
 const columns = columnsOf(files);
 const rowOf = createReader(files);
 const toRow = (row: Stored | null): FileRow | null => row && rowOf(row);
-const alive = "(expires_at_ms IS NULL OR expires_at_ms > ?)";
+const alive = "(expires_at_ms IS NULL OR expires_at_ms > $now)";
 
 /** Queries of document processing over the files table. Call those that write inside a write. */
 export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () => number }) {
-  const key = "project_id = ? AND environment = ? AND id = ?";
-  type Key = [string, Environment, string];
-  const keyOf = ({ project_id, environment, id }: FileRef): Key => [project_id, environment, id];
+  const scope = "project_id = $project_id AND environment = $environment";
+  const key = `${scope} AND id = $id`;
+  type Key = ScopeColumns & { id: string };
+  const keyOf = ({ project_id, environment, id }: FileRef): Key => ({ project_id, environment, id });
   // One index step per project and environment, however many files wait.
-  const nextOwner = sqlite.query<Scope, [string, string]>(
-    `SELECT project_id, environment FROM files WHERE ${unread} AND (project_id, environment) > (?, ?)
+  const nextOwner = sqlite.query<Scope, { [Name in keyof Scope]: string }>(
+    `SELECT project_id, environment FROM files WHERE ${unread} AND (project_id, environment) > ($project_id, $environment)
        ORDER BY project_id, environment LIMIT 1`,
   );
   // One index step per sender.
-  const nextSender = sqlite.query<{ sender: string }, [string, Environment, string]>(
-    `SELECT ${sender} AS sender FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${sender} > ?
+  const nextSender = sqlite.query<{ sender: string }, ScopeColumns & { after: string }>(
+    `SELECT ${sender} AS sender FROM files WHERE ${unread} AND ${scope} AND ${sender} > $after
        ORDER BY ${sender} LIMIT 1`,
   );
-  const first = sqlite.query<Stored, [string, Environment, string, number, string]>(
-    `SELECT ${columns} FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${sender} = ? AND ${alive}
-       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1`,
+  const first = sqlite.query<Stored, ScopeColumns & { sender: string; now: number; except: string }>(
+    `SELECT ${columns} FROM files WHERE ${unread} AND ${scope} AND ${sender} = $sender AND ${alive}
+       AND id NOT IN (SELECT value FROM json_each($except)) ORDER BY id LIMIT 1`,
   );
-  const one = sqlite.query<Stored, [...Key, number]>(`SELECT ${columns} FROM files WHERE ${key} AND ${alive}`);
-  const read = sqlite.query<Stored, [number]>(
+  const one = sqlite.query<Stored, Key & { now: number }>(`SELECT ${columns} FROM files WHERE ${key} AND ${alive}`);
+  const read = sqlite.query<Stored, { now: number }>(
     `SELECT ${columns} FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
   );
   const beginning = sqlite.query(
     `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
   );
   const givingBack = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
-  const counting = sqlite.query(`UPDATE files SET chunks = ?, pages = ? WHERE ${key}`);
-  const ending = sqlite.query(`UPDATE files SET status = ?, error = ? WHERE ${key}`);
+  const counting = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages WHERE ${key}`);
+  const ending = sqlite.query(`UPDATE files SET status = $status, error = $error WHERE ${key}`);
   const demanding = sqlite.query(
-    `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, ?)
+    `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, $chunking)
      WHERE ${key} AND chunks = 0`,
   );
   const resuming = sqlite.query(`UPDATE files SET status = 'processing', error = NULL WHERE ${key} AND chunks > 0`);
@@ -59,37 +60,42 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     /** Projects and environments that have files to process. */
     owners(): Scope[] {
       const found: Scope[] = [];
-      for (let at = nextOwner.get("", ""); at; at = nextOwner.get(at.project_id, at.environment)) found.push(at);
+      for (let at = nextOwner.get({ project_id: "", environment: "" }); at; at = nextOwner.get({ ...at }))
+        found.push(at);
       return found;
     },
     /** Senders in a project and environment that have files to process. */
     senders({ project_id, environment }: Scope): string[] {
       const found: string[] = [];
-      for (let at = nextSender.get(project_id, environment, ""); at; ) {
+      for (let at = nextSender.get({ project_id, environment, after: "" }); at; ) {
         found.push(at.sender);
-        at = nextSender.get(project_id, environment, at.sender);
+        at = nextSender.get({ project_id, environment, after: at.sender });
       }
       return found;
     },
     /** Oldest file of a sender to process, except these. */
     first: ({ project_id, environment }: Scope, sender: string, except: readonly string[]): FileRow | null =>
-      toRow(first.get(project_id, environment, sender, now(), JSON.stringify(except))),
+      toRow(first.get({ project_id, environment, sender, now: now(), except: JSON.stringify(except) })),
     /** Null if the file is gone. */
-    find: (file: FileRef): FileRow | null => toRow(one.get(...keyOf(file), now())),
+    find: (file: FileRef): FileRow | null => toRow(one.get({ ...keyOf(file), now: now() })),
     /** Processed files that wait for memory stores. */
-    read: (): FileRow[] => read.all(now()).map(rowOf),
+    read: (): FileRow[] => read.all({ now: now() }).map(rowOf),
     /** False if the file no longer needs processing. */
-    begin: (file: FileRef): boolean => beginning.run(...keyOf(file), now()).changes > 0,
+    begin: (file: FileRef): boolean => beginning.run({ ...keyOf(file), now: now() }).changes > 0,
     /** Returns the attempt, because the server's stop ended it and not a fault. */
-    giveBack: (file: FileRef): void => void givingBack.run(...keyOf(file)),
+    giveBack: (file: FileRef): void => void givingBack.run(keyOf(file)),
     count: (file: FileRef, chunks: number, pages: number | null): void =>
-      void counting.run(chunks, pages, ...keyOf(file)),
+      void counting.run({ ...keyOf(file), chunks, pages }),
     end: (file: FileRef, error: CodedError | null): void =>
-      void ending.run(error ? "failed" : "ready", error && JSON.stringify(error), ...keyOf(file)),
+      void ending.run({
+        ...keyOf(file),
+        status: error ? "failed" : "ready",
+        error: error && JSON.stringify(error),
+      }),
     /** Queues the file for processing, or again after a failure. No-op if it is processed. */
     demand: (file: FileRef, chunking: Chunking | null): void =>
-      void demanding.run(chunking && JSON.stringify(chunking), ...keyOf(file)),
+      void demanding.run({ ...keyOf(file), chunking: chunking && JSON.stringify(chunking) }),
     /** Marks a processed file as waiting for memory stores again. */
-    resume: (file: FileRef): void => void resuming.run(...keyOf(file)),
+    resume: (file: FileRef): void => void resuming.run(keyOf(file)),
   };
 }

@@ -4,7 +4,7 @@ const unfit = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u
 
 /** Sanitizes a client's file name for display: no path, no controls, at most 255 bytes. It is never used as a path. */
 export function fitFileName(name: string): string {
-  const last = name.toWellFormed().split(/[/\\]/).at(-1)!;
+  const last = name.toWellFormed().replace(/^.*[/\\]/s, "");
   const shown = last.replace(unfit, "").trim();
   return /^\.*$/.test(shown) ? "file" : shortened(shown);
 }

@@ -81,7 +81,7 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
   // PDF readers allow bytes before the header.
   if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
-  const known = Object.hasOwn(texts, extension) ? texts[extension]! : null;
+  const known = Object.hasOwn(texts, extension) ? (texts[extension] ?? null) : null;
   if (isUtf8(start)) return known ?? "text/plain";
   // The document reader detects the encoding; every other consumer expects UTF-8.
   if (known !== null && isDocument(known) && isOtherText(start)) return known;

@@ -4,14 +4,14 @@ import type { Base, Module } from "../../http/module.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { LateRef } from "../../lib/late-ref.ts";
 import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
-import { createFileBlobs } from "../../storage/db/file-blobs.ts";
+import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Journals } from "../../storage/journal/module.ts";
 import type { WebhooksModule } from "../webhooks/module.ts";
 import { createAttachments } from "./attachments.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { createOutputs } from "./outputs.ts";
-import { createProcessing } from "./processing.ts";
+import { Processing } from "./processing.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileStore, type FileMemory } from "./store.ts";
 import { createUploader } from "./upload.ts";
@@ -30,7 +30,7 @@ interface Needs {
 export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   const { announce, announced } = webhooks;
   const { db, log, sandbox, requireRoom, now } = base;
-  const blobs = createFileBlobs({
+  const blobs = new FileBlobs({
     db,
     onError: (error) => log.error("content that no file has any more could not be deleted", { error }),
     now,
@@ -40,7 +40,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   const work = createDocumentWork({ db, now });
   // Emitted when a document was processed, is to be indexed, or was deleted.
   const moved = createEventEmitter();
-  const processing = createProcessing({
+  const processing = new Processing({
     db,
     blobs,
     work,
@@ -103,7 +103,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
       reading: files.reading,
       chunks: chunks.read,
       demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
-      settle: processing.settle,
+      settle: (scope: Scope, id: string) => processing.settle(scope, id),
     },
     onMoved: moved.listen,
     deleteExpired: [files.forgetExpired, () => blobs.forgetUnused()],

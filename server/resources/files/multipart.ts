@@ -147,9 +147,9 @@ function parseDisposition(value: string): PartHead {
   parameter.lastIndex = "form-data".length;
   let read = parameter.lastIndex;
   for (let match = parameter.exec(value); match; match = parameter.exec(value)) {
-    const [, name = "", quoted, plain] = match;
+    const [, name = "", quoted, plain = ""] = match;
     if (found.has(name)) throw malformed("a part has a name twice");
-    found.set(name, quoted?.replace(/\\(["\\])/g, "$1") ?? plain!);
+    found.set(name, quoted?.replace(/\\(["\\])/g, "$1") ?? plain);
     read = parameter.lastIndex;
   }
   const name = found.get("name");

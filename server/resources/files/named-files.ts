@@ -85,9 +85,10 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: FileB
     /** Facts about the named files. Throws for unknown ones, naming the parameter of each. */
     facts(viewer: Viewer, ids: readonly string[], param = "file_ids"): FileFacts[] {
       const found = ids.map((id) => rows.seen(viewer, id));
-      const faults = found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, noSuch("file"))]));
-      throwIfInvalid(faults);
-      return found.map((row) => factsOf(row!));
+      throwIfInvalid(
+        found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, noSuch("file"))])),
+      );
+      return found.flatMap((row) => (row ? [factsOf(row)] : []));
     },
   };
 }

@@ -5,13 +5,13 @@ import { silentLog } from "../../lib/log.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
 import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
 import { createAudit } from "../../storage/db/audit.ts";
-import { createFileBlobs } from "../../storage/db/file-blobs.ts";
+import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { docxOf } from "../../testing/documents.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
-import { createProcessing, type Reader } from "./processing.ts";
+import { Processing, type Reader } from "./processing.ts";
 import type { Indexed } from "./row.ts";
 import { createFileStore } from "./store.ts";
 
@@ -27,7 +27,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
   const db = openDatabase(":memory:");
   let now = Date.now();
   const clock = () => now;
-  const blobs = createFileBlobs({ db });
+  const blobs = new FileBlobs({ db });
   const work = createDocumentWork({ db, now: clock });
   const chunks = createDocumentChunks({ db });
   const told: { type: string; id: unknown; status: unknown; error: unknown }[] = [];
@@ -35,7 +35,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
   const scopes = new Map<string, Scope>();
 
   const open = (by: Reader) =>
-    createProcessing({
+    new Processing({
       db,
       blobs,
       work,

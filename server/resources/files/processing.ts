@@ -42,6 +42,8 @@ interface ProcessingOptions {
   pause_ms?: number;
 }
 
+type Write = <T>(job: () => T) => Promise<T>;
+
 // Most chunks that one write inserts or deletes, so that the next write waits only milliseconds.
 const chunksPerWrite = 200;
 // Attempts per document. A child process that died of something else succeeds on a retry.
@@ -55,78 +57,137 @@ const look_ms = 15_000;
  * Processes documents, a few at a time, round-robin over projects and environments. All state is in the database, so
  * work that did not finish is repeated after a restart.
  */
-export function createProcessing(options: ProcessingOptions) {
-  const { db, blobs, work, chunks, reader, indexedOf, announce, announced, onRead, log } = options;
-  // One owner may use all cores; one more place is reserved for another owner.
-  const places = createFairSemaphore(options.places ?? { count: navigator.hardwareConcurrency + 1, reserve: 1 });
-  const { pause_ms = 1000 } = options;
-  const closing = new AbortController();
-  const underWay = new Map<string, { stop: AbortController; done: Promise<void> }>();
+export class Processing {
+  readonly #options: ProcessingOptions;
+  readonly #pause_ms: number;
+  readonly #places;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Map<string, { stop: AbortController; done: Promise<void> }>();
   /** Last turn of each waiting sender, by project. */
-  const served = new Map<string, Map<string, number>>();
-  let turns = 0;
-  let isRunning = true;
-  let timer: Timer | undefined;
+  readonly #served = new Map<string, Map<string, number>>();
+  #turns = 0;
+  #isRunning = true;
+  #timer: Timer | undefined;
+
+  constructor(options: ProcessingOptions) {
+    this.#options = options;
+    this.#pause_ms = options.pause_ms ?? 1000;
+    // One owner may use all cores; one more place is reserved for another owner.
+    this.#places = createFairSemaphore(options.places ?? { count: navigator.hardwareConcurrency + 1, reserve: 1 });
+  }
+
+  /** Resumes files that an earlier process left. */
+  start(): void {
+    this.wake();
+    this.#arm();
+  }
 
   /** Starts waiting files. Call when a file is to be processed. */
-  function wake(): void {
-    if (!isRunning) return;
-    const waiting = new Map(work.owners().map((scope) => [nameOf(scope), scope]));
+  readonly wake = (): void => {
+    if (!this.#isRunning) return;
+    const places = this.#places;
+    const waiting = new Map(this.#options.work.owners().map((scope) => [nameOf(scope), scope]));
     for (let owner = places.next(waiting.keys()); owner !== null; owner = places.next(waiting.keys())) {
-      const file = nextOf(waiting.get(owner)!);
-      if (file) take(file, places.take(owner));
+      const scope = waiting.get(owner);
+      const file = scope && this.#nextOf(scope);
+      if (file) this.#take(file, places.take(owner));
       else waiting.delete(owner);
     }
+  };
+
+  /** Settles files whose memory store was deleted, because no other event does. */
+  async look(): Promise<void> {
+    const { db, work, announced } = this.#options;
+    const waiting = work.read();
+    for (let from = 0; from < waiting.length; from += chunksPerWrite)
+      await db.write(() => {
+        for (const file of waiting.slice(from, from + chunksPerWrite)) this.settle(file, file.id);
+      });
+    if (waiting.length > 0) announced();
+  }
+
+  /** Marks a processed document as ready once all its memory stores have indexed it. Call inside a write. */
+  settle(scope: Scope, id: string): void {
+    const { work, indexedOf } = this.#options;
+    const file = work.find({ ...scope, id });
+    if (file?.status !== "processing" || file.chunks === 0) return;
+    const { processing, error } = indexedOf(scope, id);
+    if (processing === 0) this.#end(file, error);
+  }
+
+  /** Aborts the processing of a deleted file. */
+  forget(id: string): void {
+    this.#underWay.get(id)?.stop.abort();
+  }
+
+  /** For tests: resolves when no file is being processed. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await this.#allDone();
+  }
+
+  /** Aborts all processing; the next start repeats it. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    clearTimeout(this.#timer);
+    this.#closing.abort();
+    await this.#allDone();
+  }
+
+  #allDone(): Promise<unknown> {
+    return Promise.all([...this.#underWay.values()].map(({ done }) => done));
   }
 
   /** Next file of a project, round-robin over senders, so that one visitor's many files do not delay another's. */
-  function nextOf(scope: Scope): FileRow | null {
+  #nextOf(scope: Scope): FileRow | null {
+    const { work } = this.#options;
     const name = nameOf(scope);
-    const before = served.get(name) ?? new Map<string, number>();
+    const before = this.#served.get(name) ?? new Map<string, number>();
     const senders = work.senders(scope);
     const turnOf = (sender: string): number => before.get(sender) ?? 0;
     for (const sender of senders.toSorted((a, b) => turnOf(a) - turnOf(b))) {
-      const file = work.first(scope, sender, [...underWay.keys()]);
+      const file = work.first(scope, sender, [...this.#underWay.keys()]);
       if (!file) continue;
       const still = senders.flatMap((one) => (before.has(one) ? [[one, turnOf(one)] as const] : []));
-      served.set(name, new Map([...still, [sender, ++turns]]));
+      this.#served.set(name, new Map([...still, [sender, ++this.#turns]]));
       return file;
     }
-    served.delete(name);
+    this.#served.delete(name);
     return null;
   }
 
-  function take(file: FileRow, giveBack: () => void): void {
+  #take(file: FileRow, giveBack: () => void): void {
+    const { db, work, log, onRead } = this.#options;
     const stop = new AbortController();
-    const signal = AbortSignal.any([stop.signal, closing.signal]);
-    const done = readFile(file, signal)
+    const signal = AbortSignal.any([stop.signal, this.#closing.signal]);
+    const done = this.#readFile(file, signal)
       .catch(async (error) => {
         // The server's stop is no fault of the document.
-        if (closing.signal.aborted) await db.write(() => work.giveBack(file));
+        if (this.#closing.signal.aborted) await db.write(() => work.giveBack(file));
         if (signal.aborted) return;
         log.error("a document could not be processed", { file_id: file.id, error });
-        await sleep(pause_ms, signal);
+        await sleep(this.#pause_ms, signal);
       })
       .catch(() => {})
       .finally(() => {
-        underWay.delete(file.id);
+        this.#underWay.delete(file.id);
         giveBack();
-        if (isRunning) onRead();
-        wake();
+        if (this.#isRunning) onRead();
+        this.wake();
       });
-    underWay.set(file.id, { stop, done });
+    this.#underWay.set(file.id, { stop, done });
   }
 
-  async function readFile(file: FileRow, signal: AbortSignal): Promise<void> {
-    const write = <T>(job: () => T): Promise<T> => retryWrite(db.write, job, signal, pause_ms);
+  async #readFile(file: FileRow, signal: AbortSignal): Promise<void> {
+    const { db, work, chunks, announced, log } = this.#options;
+    const write = <T>(job: () => T): Promise<T> => retryWrite(db.write, job, signal, this.#pause_ms);
     if (!(await write(() => work.begin(file)))) return;
     const begun = performance.now();
     // Delete chunks of an earlier attempt that did not finish.
     while ((await write(() => chunks.clear(file, file.id, chunksPerWrite))) > 0);
-    const outcome = file.attempts < mostAttempts ? await readContent(file, signal) : { error: givenUp };
+    const outcome = file.attempts < mostAttempts ? await this.#readContent(file, signal) : { error: givenUp };
     signal.throwIfAborted();
-    if ("error" in outcome) await write(() => fail(file, outcome.error));
-    else await keep(file, outcome, write);
+    if ("error" in outcome) await write(() => this.#fail(file, outcome.error));
+    else await this.#keep(file, outcome, write);
     announced();
     log.info("a document was processed", {
       file_id: file.id,
@@ -137,7 +198,8 @@ export function createProcessing(options: ProcessingOptions) {
     });
   }
 
-  async function readContent(file: FileRow, signal: AbortSignal) {
+  async #readContent(file: FileRow, signal: AbortSignal) {
+    const { blobs, reader } = this.#options;
     const chunking = file.chunking ?? defaultChunking;
     for (let tries = 1; ; tries++) {
       const content = blobs.open(file, file.sha256);
@@ -149,14 +211,13 @@ export function createProcessing(options: ProcessingOptions) {
       );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
       if (!died || tries === triesOfChild) return outcome;
-      await sleep(pause_ms, signal);
+      await sleep(this.#pause_ms, signal);
     }
   }
 
-  type Write = <T>(job: () => T) => Promise<T>;
-
   /** Stores chunks in several writes. The last write also sets their number. */
-  async function keep(file: FileRow, document: { chunks: DocumentChunk[]; pages: number | null }, write: Write) {
+  async #keep(file: FileRow, document: { chunks: DocumentChunk[]; pages: number | null }, write: Write) {
+    const { work, chunks } = this.#options;
     for (let from = 0; from < document.chunks.length; from += chunksPerWrite) {
       const some = document.chunks.slice(from, from + chunksPerWrite);
       const isLast = from + chunksPerWrite >= document.chunks.length;
@@ -165,71 +226,31 @@ export function createProcessing(options: ProcessingOptions) {
         chunks.insert(file, file.id, some, from);
         if (!isLast) return;
         work.count(file, document.chunks.length, document.pages);
-        settle(file, file.id);
+        this.settle(file, file.id);
       });
       failpoint?.("mid_document");
     }
   }
 
-  /** Marks a processed document as ready once all its memory stores have indexed it. Call inside a write. */
-  function settle(scope: Scope, id: string): void {
-    const file = work.find({ ...scope, id });
-    if (file?.status !== "processing" || file.chunks === 0) return;
-    const { processing, error } = indexedOf(scope, id);
-    if (processing === 0) end(file, error);
+  #fail(file: FileRow, error: CodedError): void {
+    if (this.#options.work.find(file)) this.#end(file, error);
   }
 
-  function fail(file: FileRow, error: CodedError): void {
-    if (work.find(file)) end(file, error);
-  }
-
-  function end(ref: FileRef, error: CodedError | null): void {
+  #end(ref: FileRef, error: CodedError | null): void {
+    const { work, announce, indexedOf } = this.#options;
     work.end(ref, error);
-    const file = work.find(ref)!;
-    announce(file, error ? "file.failed" : "file.ready", serializeFile(file, indexedOf(file, file.id)));
+    const file = work.find(ref);
+    if (file) announce(file, error ? "file.failed" : "file.ready", serializeFile(file, indexedOf(file, file.id)));
   }
 
-  /** Settles files whose memory store was deleted, because no other event does. */
-  async function look(): Promise<void> {
-    const waiting = work.read();
-    for (let from = 0; from < waiting.length; from += chunksPerWrite)
-      await db.write(() => {
-        for (const file of waiting.slice(from, from + chunksPerWrite)) settle(file, file.id);
-      });
-    if (waiting.length > 0) announced();
-  }
-
-  function arm(): void {
-    timer = setTimeout(async () => {
-      await look().catch((error) => log.error("files that wait for memory stores were not looked at", { error }));
-      wake();
-      if (isRunning) arm();
+  #arm(): void {
+    const { log } = this.#options;
+    this.#timer = setTimeout(async () => {
+      await this.look().catch((error) => log.error("files that wait for memory stores were not looked at", { error }));
+      this.wake();
+      if (this.#isRunning) this.#arm();
     }, look_ms).unref();
   }
-
-  return {
-    wake,
-    look,
-    settle,
-    /** Resumes files that an earlier process left. */
-    start(): void {
-      wake();
-      arm();
-    },
-    /** Aborts the processing of a deleted file. */
-    forget: (id: string): void => underWay.get(id)?.stop.abort(),
-    /** For tests: resolves when no file is being processed. */
-    async idle(): Promise<void> {
-      while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
-    },
-    /** Aborts all processing; the next start repeats it. */
-    async stop(): Promise<void> {
-      isRunning = false;
-      clearTimeout(timer);
-      closing.abort();
-      await Promise.all([...underWay.values()].map(({ done }) => done));
-    },
-  };
 }
 
 const givenUp: CodedError = {

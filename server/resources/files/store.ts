@@ -156,7 +156,9 @@ export function createFileStore({
     /** Facts about a file, and its content. */
     content(viewer: Viewer, id: string): { file: FileFacts; content: StoredContent } {
       const file = rows.find(viewer, id);
-      return { file, content: blobs.open(viewer, file.sha256)! };
+      const content = blobs.open(viewer, file.sha256);
+      if (!content) throw new Error("The content of a file is gone.");
+      return { file, content };
     },
 
     async remove(author: Author & Viewer, id: string) {

@@ -41,7 +41,7 @@ export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requi
   };
 
   async function readParts(request: Request, scope: Viewer): Promise<ReadBody> {
-    const boundary = readBoundary(request.headers.get("content-type")!);
+    const boundary = readBoundary(request.headers.get("content-type") ?? "");
     refuseCompressed(request.headers);
     const most = mostBytes(scope);
     if (Number(request.headers.get("content-length") ?? 0) > most + overheadBytes) throw tooLarge(most);

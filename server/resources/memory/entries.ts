@@ -122,8 +122,9 @@ export function createEntryStore(options: EntryStoreOptions) {
    * retry. Throws if the entry differs. Call inside a write.
    */
   function replaceable(store: VectorStoreRow, scopeId: string, entry: NewEntryRow): EntryRow | null {
+    if (entry.file_id === null) return null;
     const known = rows
-      .ofFile(store, entry.file_id!)
+      .ofFile(store, entry.file_id)
       .find(({ memory_id, scope_id }) => memory_id === store.id && scope_id === scopeId);
     if (!known) return null;
     if (known.status === "failed") {

@@ -1,5 +1,5 @@
 import type { CodedError } from "../../domain/errors.ts";
-import { type Environment, nameOf, type Scope } from "../../domain/scope.ts";
+import { nameOf, type Scope, type ScopeColumns } from "../../domain/scope.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SpendGuard } from "../../runtime/models/spend-guard.ts";
@@ -58,10 +58,11 @@ export function createBatches({
 }) {
   const { sqlite } = db;
   const work = createEntryWork({ db, now });
-  const counting = sqlite.query<{ n: number }, [string, Environment, string]>(
-    "SELECT coalesce(max(chunk_index) + 1, 0) AS n FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ?",
+  const counting = sqlite.query<{ n: number }, ScopeColumns & { id: string }>(
+    `SELECT coalesce(max(chunk_index) + 1, 0) AS n FROM memory_chunks
+     WHERE project_id = $project_id AND environment = $environment AND entry_id = $id`,
   );
-  const count = ({ project_id, environment, id }: EntryRow) => counting.get(project_id, environment, id)!.n;
+  const count = ({ project_id, environment, id }: EntryRow) => counting.get({ project_id, environment, id })?.n ?? 0;
   const maker = createChunkMaker({ work, count, documents });
 
   /** Indexes one batch of a store; false if nothing can be done now. */
@@ -162,7 +163,7 @@ export function createBatches({
     const found = work.find(entry);
     if (!found || found.entry.total === null) return false; // Changed meanwhile: these chunks are outdated.
     const { number, generation, dimensions } = found.store;
-    const rows = chunks.map((chunk, index) => ({ number: chunk.number, vector: vectors[index]! }));
+    const rows = chunks.map((chunk, index) => ({ number: chunk.number, vector: vectors[index] ?? new Float32Array() }));
     addVectors(sqlite, { number, generation, dimensions }, rows);
     addWords(sqlite, number, chunks);
     const numbers = rows.map((row) => row.number);

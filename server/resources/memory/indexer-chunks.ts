@@ -52,7 +52,7 @@ export function createChunkMaker(options: {
   async function makeLong(one: EntryWork, write: Write): Promise<CodedError | "later" | null> {
     const { file_id, text } = one.entry;
     if (file_id !== null) return await copy(one, file_id, write);
-    const chunks = await cut(text!, chunkingOf(one));
+    const chunks = await cut(text ?? "", chunkingOf(one));
     if (chunks.length === 0) return { code: "document_empty", message: "The text has no characters to be shown." };
     await insert(one, chunks.length, (from, limit) => chunks.slice(from, from + limit), write);
     return null;

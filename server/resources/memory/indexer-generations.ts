@@ -25,6 +25,14 @@ interface Progress {
   error: CodedError | null;
 }
 
+/** A store whose embedding is being changed. */
+type ChangingStore = VectorStoreRow & { next_model: string; next_dimensions: number };
+
+const isChanging = (store: VectorStoreRow): store is ChangingStore =>
+  store.next_model !== null && store.next_dimensions !== null;
+
+type StoreGeneration = { store: number; generation: number };
+
 const chunksPerBatch = 32;
 const batchesPerTurn = 2;
 // A store this close to the end finishes in one turn: otherwise new entries could delay the end forever.
@@ -48,22 +56,23 @@ export function createGenerations(options: {
   const { db, embedders, queue, write, forget, signal, log } = options;
   const { sqlite } = db;
   // Skip chunks without a vector: their entry is not done, and gets vectors of the generation that is current then.
-  const lacking = "store = ? AND generation > 0 AND generation < ?";
-  const next = sqlite.query<PendingChunk, [number, number, number]>(
-    `SELECT number, text FROM memory_chunks WHERE ${lacking} AND number > ? ORDER BY number LIMIT ${chunksPerBatch}`,
+  const lacking = "store = $store AND generation > 0 AND generation < $generation";
+  const next = sqlite.query<PendingChunk, StoreGeneration & { at: number }>(
+    `SELECT number, text FROM memory_chunks WHERE ${lacking} AND number > $at ORDER BY number LIMIT ${chunksPerBatch}`,
   );
-  const isLacking = sqlite.query<unknown, [number, number]>(`SELECT 1 FROM memory_chunks WHERE ${lacking} LIMIT 1`);
-  const tally = sqlite.query<{ total: number; processed: number }, [number, number]>(
-    `SELECT count(*) AS total, coalesce(sum(generation >= ?2), 0) AS processed FROM memory_chunks
-     WHERE store = ?1 AND generation > 0`,
+  const isLacking = sqlite.query<unknown, StoreGeneration>(`SELECT 1 FROM memory_chunks WHERE ${lacking} LIMIT 1`);
+  const tally = sqlite.query<{ total: number; processed: number }, StoreGeneration>(
+    `SELECT count(*) AS total, coalesce(sum(generation >= $generation), 0) AS processed FROM memory_chunks
+     WHERE store = $store AND generation > 0`,
   );
-  const marking = sqlite.query<{ number: number }, [number, string]>(
-    `UPDATE memory_chunks SET generation = max(generation, ?) WHERE number IN (SELECT value FROM json_each(?))
+  const marking = sqlite.query<{ number: number }, { generation: number; numbers: string }>(
+    `UPDATE memory_chunks SET generation = max(generation, $generation)
+     WHERE number IN (SELECT value FROM json_each($numbers))
      RETURNING number`,
   );
   const swapping = sqlite.query(
     `UPDATE memory_stores SET model = next_model, dimensions = next_dimensions, generation = last_generation,
-       next_model = NULL, next_dimensions = NULL WHERE number = ? AND last_generation = ? AND next_model IS NOT NULL`,
+       next_model = NULL, next_dimensions = NULL WHERE number = $store AND last_generation = $generation AND next_model IS NOT NULL`,
   );
   const unused = sqlite.query<{ number: number; generation: number }, []>(
     `SELECT number, made AS generation FROM (
@@ -80,17 +89,19 @@ export function createGenerations(options: {
   function jobOf({ number, last_generation }: VectorStoreRow): Progress {
     const known = jobs.get(number);
     if (known?.generation === last_generation) return known;
-    const job = { generation: last_generation, ...tally.get(number, last_generation)!, at: 0, error: null };
+    const { total = 0, processed = 0 } = tally.get({ store: number, generation: last_generation }) ?? {};
+    const job = { generation: last_generation, total, processed, at: 0, error: null };
     jobs.set(number, job);
     return job;
   }
 
   /** Indexes some batches, or all that are left if few; then swaps the generations. */
   async function turn(store: VectorStoreRow): Promise<void> {
+    if (!isChanging(store)) return;
     const job = jobOf(store);
     for (let batches = 0; batches < batchesPerTurn || job.total - job.processed <= nearlyDone; batches++) {
       signal.throwIfAborted();
-      const chunks = next.all(store.number, job.generation, job.at);
+      const chunks = next.all({ store: store.number, generation: job.generation, at: job.at });
       if (chunks.length > 0) await fill(store, job, chunks);
       else if (job.at > 0) job.at = 0;
       else return await swap(store, job);
@@ -103,17 +114,20 @@ export function createGenerations(options: {
     return row?.next_model === store.next_model && row.last_generation === store.last_generation;
   };
 
-  async function fill(store: VectorStoreRow, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
-    const dimensions = store.next_dimensions!;
+  async function fill(store: ChangingStore, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
+    const { next_model, next_dimensions: dimensions } = store;
     const texts = chunks.map(({ text }) => text);
-    const vectors = await embedders.of(store.next_model!, dimensions, store).embed(texts, signal);
+    const vectors = await embedders.of(next_model, dimensions, store).embed(texts, signal);
     const tables = { number: store.number, generation: job.generation, dimensions };
     const done = await write(() => {
       if (!isCurrent(store)) return 0;
       createStoreTables(sqlite, tables);
-      const left = marking.all(job.generation, JSON.stringify(chunks.map(({ number }) => number)));
+      const left = marking.all({
+        generation: job.generation,
+        numbers: JSON.stringify(chunks.map(({ number }) => number)),
+      });
       const there = new Set(left.map(({ number }) => number)); // The others were deleted meanwhile.
-      const rows = chunks.map(({ number }, index) => ({ number, vector: vectors[index]! }));
+      const rows = chunks.map(({ number }, index) => ({ number, vector: vectors[index] ?? new Float32Array() }));
       addVectors(
         sqlite,
         tables,
@@ -122,18 +136,19 @@ export function createGenerations(options: {
       return there.size;
     });
     failpoint?.("mid_reindexing");
-    job.at = chunks.at(-1)!.number;
+    job.at = chunks.at(-1)?.number ?? job.at;
     job.processed += done;
     job.total = Math.max(job.total, job.processed);
     job.error = null;
   }
 
-  async function swap(store: VectorStoreRow, job: Progress): Promise<void> {
+  async function swap(store: ChangingStore, job: Progress): Promise<void> {
     const { number } = store;
+    const { generation } = job;
     const swapped = await write(() => {
-      if (!isCurrent(store) || isLacking.get(number, job.generation)) return false;
-      createStoreTables(sqlite, { number, generation: job.generation, dimensions: store.next_dimensions! });
-      return swapping.run(number, job.generation).changes > 0;
+      if (!isCurrent(store) || isLacking.get({ store: number, generation })) return false;
+      createStoreTables(sqlite, { number, generation, dimensions: store.next_dimensions });
+      return swapping.run({ store: number, generation }).changes > 0;
     });
     if (!swapped) return;
     jobs.delete(number);

@@ -55,7 +55,7 @@ export function createIndexerScheduler({
   /** Picks the next store of the next owner. Owners without a ready store are removed from the map. */
   function choose(owners: Map<string, StoreKeys[]>): VectorStoreRow | null {
     for (let owner = places.next(owners.keys()); owner !== null; owner = places.next(owners.keys())) {
-      for (const key of after(owners.get(owner)!, lastOf.get(owner) ?? "", ({ id }) => id)) {
+      for (const key of after(owners.get(owner) ?? [], lastOf.get(owner) ?? "", ({ id }) => id)) {
         const store = busy.has(key.id) || rests.has(key.id) ? null : queue.store(key);
         if (!store || !placesOf(store).mayTake(owner)) continue;
         lastOf.set(owner, key.id);

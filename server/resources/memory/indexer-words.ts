@@ -13,8 +13,8 @@ const pause_ms = 5;
  */
 export function createWordUpgrade({ db, write, signal, log }: { db: Db; write: Write; signal: AbortSignal; log: Log }) {
   const { sqlite } = db;
-  const next = sqlite.query<{ number: number; text: string }, [number, number]>(
-    `SELECT number, text FROM memory_chunks WHERE store = ? AND generation > 0 AND number > ?
+  const next = sqlite.query<{ number: number; text: string }, { store: number; from: number }>(
+    `SELECT number, text FROM memory_chunks WHERE store = $store AND generation > 0 AND number > $from
      ORDER BY number LIMIT ${chunksPerWrite}`,
   );
   let upgrading: Promise<void> | null = null;
@@ -25,7 +25,7 @@ export function createWordUpgrade({ db, write, signal, log }: { db: Db; write: W
       for (let at: number | undefined = 0; at !== undefined; await Bun.sleep(pause_ms)) {
         const from: number = at;
         at = await write(() => {
-          const chunks = next.all(store, from);
+          const chunks = next.all({ store, from });
           addWords(sqlite, store, chunks);
           return chunks.at(-1)?.number;
         });

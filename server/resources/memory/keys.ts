@@ -3,7 +3,7 @@ import { controlCharacters } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
-import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { timestamp, timestampOrNull } from "../../domain/time.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page, scopeCondition } from "../../http/page.ts";
@@ -39,29 +39,27 @@ export function createKeyStore({
   now?: () => number;
 }) {
   const { sqlite } = db;
-  const one = sqlite.query<Row, [string, Environment, string, string, string]>(
-    `SELECT ${columnsOf(memoryKeys)} FROM memory_keys
-     WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?`,
+  type Columns = ScopeColumns & Pick<Row, "memory_id" | "scope_id">;
+  const one = sqlite.query<Row, Columns & { key: string }>(
+    `SELECT ${columnsOf(memoryKeys)} FROM memory_keys WHERE ${inScope} AND key = $key`,
   );
-  const count = sqlite.query<{ n: number }, [string, Environment, string, string]>(
-    "SELECT count(*) AS n FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?",
-  );
-  const over = sqlite.query<ErasedRow, [string, Environment, string, string, number]>(
-    `SELECT ${erasedColumns} FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?
-       AND expires_at_ms <= ? LIMIT 100`,
+  const count = sqlite.query<{ n: number }, Columns>(`SELECT count(*) AS n FROM memory_keys WHERE ${inScope}`);
+  const over = sqlite.query<ErasedRow, Columns & { now: number }>(
+    `SELECT ${erasedColumns} FROM memory_keys WHERE ${inScope} AND expires_at_ms <= $now LIMIT 100`,
   );
   const counting = sqlite.query(
-    "UPDATE memory_stores SET items = items + 1 WHERE project_id = ? AND environment = ? AND id = ?",
+    "UPDATE memory_stores SET items = items + 1 WHERE project_id = $project_id AND environment = $environment AND id = $id",
   );
-  const expired = sqlite.query<ErasedRow, [number, number]>(
-    `SELECT ${erasedColumns} FROM memory_keys WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
+  const expired = sqlite.query<ErasedRow, { now: number; limit: number }>(
+    `SELECT ${erasedColumns} FROM memory_keys WHERE expires_at_ms <= $now ORDER BY expires_at_ms LIMIT $limit`,
   );
   // CROSS fixes the join order: from the few stores of that scope, each by its key.
-  const ofSubjects = sqlite.query<ErasedRow, [string, Environment, string, string, number]>(
+  const ofSubjects = sqlite.query<ErasedRow, ScopeColumns & { of: string; ids: string; limit: number }>(
     `SELECT k.project_id, k.environment, k.memory_id, k.scope_id, k.key, k.version
-     FROM memory_stores s CROSS JOIN json_each(?4) o CROSS JOIN memory_keys k
+     FROM memory_stores s CROSS JOIN json_each($ids) o CROSS JOIN memory_keys k
        ON k.project_id = s.project_id AND k.environment = s.environment AND k.memory_id = s.id AND k.scope_id = o.value
-     WHERE s.project_id = ?1 AND s.environment = ?2 AND s.scope = ?3 AND s.deleted_at_ms IS NULL LIMIT ?5`,
+     WHERE s.project_id = $project_id AND s.environment = $environment AND s.scope = $of
+       AND s.deleted_at_ms IS NULL LIMIT $limit`,
   );
   const erase = createErasing(db);
 
@@ -74,16 +72,18 @@ export function createKeyStore({
 
   function read({ project_id, environment }: Scope, place: KeyPlace): Row | null {
     const { scopeId } = open({ project_id, environment }, place);
-    const row = one.get(project_id, environment, place.memory_id, scopeId, place.key);
+    const { memory_id, key } = place;
+    const row = one.get({ project_id, environment, memory_id, scope_id: scopeId, key });
     return row && !isOver(row) ? row : null;
   }
 
   /** Throws if the scope is full. Call inside a write. */
   function requireSpace(store: StoreRow, scopeId: string): void {
-    const { project_id, environment, id } = store;
-    const isFull = () => count.get(project_id, environment, id, scopeId)!.n >= limits.keys_per_scope;
+    const { project_id, environment, id: memory_id } = store;
+    const columns = { project_id, environment, memory_id, scope_id: scopeId };
+    const isFull = () => (count.get(columns)?.n ?? 0) >= limits.keys_per_scope;
     if (!isFull()) return;
-    over.all(project_id, environment, id, scopeId, now()).forEach(erase);
+    over.all({ ...columns, now: now() }).forEach(erase);
     if (isFull())
       throw new AppError("validation_failed", `There are ${limits.keys_per_scope} keys already, and may be no more.`);
   }
@@ -116,13 +116,13 @@ export function createKeyStore({
       const text = checked(place.key, value);
       return await db.write(() => {
         const { store, scopeId } = open(scope, place);
-        const before = one.get(project_id, environment, store.id, scopeId, place.key);
+        const before = one.get({ project_id, environment, memory_id: store.id, scope_id: scopeId, key: place.key });
         const stands = before !== null && !isOver(before);
         if (stands && toolCallId !== null && before.tool_call_id === toolCallId) return serializeKey(before);
         requireVersion(stands ? before.version : 0, expected);
         if (!before) {
           requireSpace(store, scopeId);
-          counting.run(project_id, environment, store.id);
+          counting.run({ project_id, environment, id: store.id });
         }
         // Continues after deleted keys, so that a version number never recurs with another value.
         const version = (before?.version ?? findStore(scope, store.id).last_version) + 1;
@@ -181,14 +181,14 @@ export function createKeyStore({
       ids: readonly string[],
       limit: number,
     ): number {
-      const rows = ofSubjects.all(project_id, environment, of, JSON.stringify(ids), limit);
+      const rows = ofSubjects.all({ project_id, environment, of, ids: JSON.stringify(ids), limit });
       rows.forEach(erase);
       return rows.length;
     },
 
     /** Deletes up to `limit` expired keys and returns their number. Call inside a write. */
     forgetExpired(limit: number): number {
-      const rows = expired.all(now(), limit);
+      const rows = expired.all({ now: now(), limit });
       rows.forEach(erase);
       return rows.length;
     },
@@ -197,20 +197,21 @@ export function createKeyStore({
 
 /** Columns read of deleted keys, without the values, which may total a gigabyte. */
 type ErasedRow = Pick<Row, "project_id" | "environment" | "memory_id" | "scope_id" | "key" | "version">;
+/** Keys of one scope in a store. */
+const inScope =
+  "project_id = $project_id AND environment = $environment AND memory_id = $memory_id AND scope_id = $scope_id";
 const erasedColumns = "project_id, environment, memory_id, scope_id, key, version";
 
 /** Deletes a key. The store keeps the highest deleted version. Call inside a write. */
 function createErasing({ sqlite }: Db) {
-  const deletion = sqlite.query(
-    "DELETE FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?",
-  );
+  const deletion = sqlite.query(`DELETE FROM memory_keys WHERE ${inScope} AND key = $key`);
   const counting = sqlite.query(
-    `UPDATE memory_stores SET items = items - 1, last_version = max(last_version, ?)
-     WHERE project_id = ? AND environment = ? AND id = ?`,
+    `UPDATE memory_stores SET items = items - 1, last_version = max(last_version, $version)
+     WHERE project_id = $project_id AND environment = $environment AND id = $memory_id`,
   );
-  return ({ project_id, environment, memory_id, scope_id, key, version }: ErasedRow): void => {
-    deletion.run(project_id, environment, memory_id, scope_id, key);
-    counting.run(version, project_id, environment, memory_id);
+  return (row: ErasedRow): void => {
+    deletion.run(row);
+    counting.run(row);
   };
 }
 

@@ -12,9 +12,11 @@ export function maximalMarginalRelevance<Passage extends Compared>(
   const left = passages.map((passage) => ({ passage, unit: passage.vector ? unit(passage.vector) : null, likest: 0 }));
   const chosen: Passage[] = [];
   const worth = ({ passage, likest }: (typeof left)[number]) => (1 - diversity) * passage.score - diversity * likest;
-  while (chosen.length < count && left.length > 0) {
-    const best = left.reduce((best, one, index) => (worth(one) > worth(left[best]!) ? index : best), 0);
-    const [one] = left.splice(best, 1) as [(typeof left)[number]];
+  while (chosen.length < count) {
+    const [first] = left;
+    if (!first) break;
+    const one = left.reduce((best, each) => (worth(each) > worth(best) ? each : best), first);
+    left.splice(left.indexOf(one), 1);
     chosen.push(one.passage);
     for (const other of left) {
       const isSame = other.passage.text === one.passage.text;
@@ -34,6 +36,6 @@ function unit(vector: Float32Array): Float32Array {
 function likeness(a: Float32Array | null, b: Float32Array | null): number {
   if (!a || !b) return 0;
   let product = 0;
-  for (let index = 0; index < a.length; index++) product += a[index]! * b[index]!;
+  for (let index = 0; index < a.length; index++) product += (a[index] ?? 0) * (b[index] ?? 0);
   return Math.min(1, Math.max(0, product));
 }

@@ -84,7 +84,7 @@ export function createRankMatches({
       const texts = matches.map(({ text }) => text);
       const scores = await (type === "chat" ? byChat : byCrossEncoder)(order, texts, either);
       breaker.worked(name);
-      const ranked = matches.map((match, index) => ({ ...match, score: scores[index]! }));
+      const ranked = matches.map((match, index) => ({ ...match, score: scores[index] ?? 0 }));
       return { matches: ranked.sort((a, b) => b.score - a.score), error: null };
     } catch (error) {
       if (signal?.aborted) throw error;

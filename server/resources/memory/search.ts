@@ -1,9 +1,8 @@
-import type { SQLQueryBindings } from "bun:sqlite";
 import { onlySpaces } from "../../domain/error-messages.ts";
 import { AppError, type CodedError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { completeRerank } from "../../domain/retrieval.ts";
-import { nameOf, type Scope } from "../../domain/scope.ts";
+import { nameOf, type Scope, type ScopeColumns } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { createBreaker } from "../../lib/breaker.ts";
 import type { SpendGuard } from "../../runtime/models/spend-guard.ts";
@@ -66,8 +65,9 @@ export function createMemorySearch({
     const limited = AbortSignal.any([...limit, ...(signal ? [signal] : [])]);
     try {
       const [vector] = await embedders.of(model, dimensions, payer).embed([query], limited, "query");
+      if (!vector) throw new EmbeddingError("embedding_failed", `${model} gave no vector.`);
       breaker.worked(model);
-      return vector!;
+      return vector;
     } catch (error) {
       if (signal?.aborted) throw error;
       const refusal = embeddingRefusal(error, model);
@@ -195,14 +195,14 @@ function checked({ query, filter }: SearchMemory): Filter | null {
 
 /** Looks up the file names of matches. */
 function createFilenames({ sqlite }: Db) {
-  const select = sqlite.query<{ id: string; filename: string }, SQLQueryBindings[]>(
+  const select = sqlite.query<{ id: string; filename: string }, ScopeColumns & { ids: string }>(
     `SELECT id, filename FROM files
-     WHERE project_id = ? AND environment = ? AND id IN (SELECT value FROM json_each(?))`,
+     WHERE project_id = $project_id AND environment = $environment AND id IN (SELECT value FROM json_each($ids))`,
   );
   return ({ project_id, environment }: Scope, matches: readonly Match[]): Map<string, string> => {
     const ids = matches.flatMap(({ file_id }) => (file_id === null ? [] : [file_id]));
     if (ids.length === 0) return new Map();
-    const rows = select.all(project_id, environment, JSON.stringify([...new Set(ids)]));
+    const rows = select.all({ project_id, environment, ids: JSON.stringify([...new Set(ids)]) });
     return new Map(rows.map(({ id, filename }) => [id, filename]));
   };
 }

@@ -17,21 +17,19 @@ export const serializeStore = (row: StoreRow, progressOf: (row: StoreRow) => Ind
   name: row.name,
   kind: row.kind,
   scope: row.scope,
-  embedding: row.model === null ? null : { model: row.model, dimensions: row.dimensions! },
+  embedding: row.model === null || row.dimensions === null ? null : { model: row.model, dimensions: row.dimensions },
   ttl_seconds: row.ttl_seconds,
   entries: row.kind === "vector" ? row.items : null,
   keys: row.kind === "kv" ? row.items : null,
-  indexing: row.next_model === null ? null : indexing(row, progressOf(row) ?? { processed: 0, total: 0, error: null }),
+  indexing: indexing(row, () => progressOf(row) ?? { processed: 0, total: 0, error: null }),
   ...changeable(row),
 });
 
-const indexing = ({ next_model, next_dimensions }: StoreRow, { processed, total, error }: IndexProgress) => ({
-  processed,
-  total,
-  model: next_model!,
-  dimensions: next_dimensions!,
-  error,
-});
+function indexing({ next_model: model, next_dimensions: dimensions }: StoreRow, progress: () => IndexProgress) {
+  if (model === null || dimensions === null) return null;
+  const { processed, total, error } = progress();
+  return { processed, total, model, dimensions, error };
+}
 
 /** Metadata of an entry. */
 export type EntryMetadata = Record<string, string | number | boolean>;

@@ -3,7 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
-import type { Environment, Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { nameIssues } from "../../http/validate-name.ts";
@@ -32,11 +32,13 @@ export function createMemoryStores(options: MemoryStoreOptions) {
   const { sqlite } = db;
   const rows = createStoreRows(db);
   const { find } = rows;
-  const count = sqlite.query<{ n: number }, [string, Environment]>(
-    "SELECT count(*) AS n FROM memory_stores WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL",
+  const count = sqlite.query<{ n: number }, ScopeColumns>(
+    `SELECT count(*) AS n FROM memory_stores
+     WHERE project_id = $project_id AND environment = $environment AND deleted_at_ms IS NULL`,
   );
-  const using = sqlite.query<unknown, [string, Environment, string]>(
-    "SELECT 1 FROM memory_stores WHERE project_id = ? AND environment = ? AND model = ? AND deleted_at_ms IS NULL LIMIT 1",
+  const using = sqlite.query<unknown, ScopeColumns & { model: string }>(
+    `SELECT 1 FROM memory_stores WHERE project_id = $project_id AND environment = $environment AND model = $model
+       AND deleted_at_ms IS NULL LIMIT 1`,
   );
   const nextNumber = sqlite.query<{ number: number }, []>(
     "UPDATE memory_store_numbers SET number = number + 1 RETURNING number",
@@ -57,9 +59,11 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     const [id, at] = [newId("memory", now()), now()];
     const row = await db.write(() => {
       const { project_id, environment } = author;
-      if (count.get(project_id, environment)!.n >= limits.memory_stores)
+      if ((count.get({ project_id, environment })?.n ?? 0) >= limits.memory_stores)
         throw new AppError("validation_failed", `There are ${limits.memory_stores} memory stores, and may be no more.`);
-      const { number } = nextNumber.get()!;
+      const next = nextNumber.get();
+      if (!next) throw new Error("The number of the next memory store is missing.");
+      const { number } = next;
       const generation = chosen && firstGeneration;
       const row = rows.insert(author, {
         id,
@@ -116,7 +120,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     get: (scope: Scope, id: string) => shown(find(scope, id)),
     /** True if some store uses this embedding model. */
     isUsing: ({ project_id, environment }: Scope, model: string): boolean =>
-      using.get(project_id, environment, model) !== null,
+      using.get({ project_id, environment, model }) !== null,
     list(scope: Scope, page: Page) {
       const where = [{ sql: "deleted_at_ms IS NULL", values: [] }];
       return listPage(db, { table: memoryStores, kind: "memory", scope, page, where }, shown);

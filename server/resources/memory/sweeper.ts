@@ -1,5 +1,5 @@
 import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
-import type { Environment } from "../../domain/scope.ts";
+import type { ScopeColumns } from "../../domain/scope.ts";
 import { dropStoreTables, removeChunks } from "../../runtime/retrieval/vector-search/tables.ts";
 import { createGarbageCollector } from "../../storage/db/garbage-collector.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -11,6 +11,7 @@ const rowsPerWrite = 20; // Up to a megabyte each.
 
 type Store = Pick<StoreRow, "project_id" | "environment" | "id" | "number" | "kind">;
 const ofStores = "project_id, environment, id, number, kind FROM memory_stores";
+type StoreKey = ScopeColumns & { id: string };
 type EntryKey = Pick<EntryRow, "project_id" | "environment" | "id" | "memory_id">;
 
 /**
@@ -36,13 +37,13 @@ export function createMemorySweeper({
   pause_ms?: number;
 }) {
   const { sqlite } = db;
-  const expire = sqlite.query<Pick<EntryRow, "project_id" | "environment" | "memory_id">, [number, number, number]>(
-    `UPDATE memory_entries SET deleted_at_ms = ? WHERE rowid IN (SELECT rowid FROM memory_entries
-       WHERE expires_at_ms <= ? AND deleted_at_ms IS NULL LIMIT ?) RETURNING project_id, environment, memory_id`,
+  const scope = "project_id = $project_id AND environment = $environment";
+  const expire = sqlite.query<StoreKey, { now: number; limit: number }>(
+    `UPDATE memory_entries SET deleted_at_ms = $now WHERE rowid IN (SELECT rowid FROM memory_entries
+       WHERE expires_at_ms <= $now AND deleted_at_ms IS NULL LIMIT $limit)
+     RETURNING project_id, environment, memory_id AS id`,
   );
-  const counting = sqlite.query(
-    "UPDATE memory_stores SET items = items - 1 WHERE project_id = ? AND environment = ? AND id = ?",
-  );
+  const counting = sqlite.query(`UPDATE memory_stores SET items = items - 1 WHERE ${scope} AND id = $id`);
   // Skip entries of a deleted store: its tables are dropped as a whole.
   const deletedEntry = sqlite.query<EntryKey, []>(
     `SELECT e.project_id, e.environment, e.id, e.memory_id FROM memory_entries e
@@ -50,28 +51,24 @@ export function createMemorySweeper({
      WHERE e.deleted_at_ms IS NOT NULL AND s.deleted_at_ms IS NULL LIMIT 1`,
   );
   const deletedStore = sqlite.query<Store, []>(`SELECT ${ofStores} WHERE deleted_at_ms IS NOT NULL LIMIT 1`);
-  const storeById = sqlite.query<Store, [string, Environment, string]>(
-    `SELECT ${ofStores} WHERE project_id = ? AND environment = ? AND id = ?`,
-  );
-  const hide = sqlite.query(
-    "UPDATE memory_stores SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?",
-  );
+  const storeById = sqlite.query<Store, StoreKey>(`SELECT ${ofStores} WHERE ${scope} AND id = $id`);
+  const hide = sqlite.query(`UPDATE memory_stores SET deleted_at_ms = $now WHERE ${scope} AND id = $id`);
   const storeOfProject = sqlite.query<Store, [string]>(`SELECT ${ofStores} WHERE project_id = ? LIMIT 1`);
-  const chunksOfEntry = sqlite.query<{ number: number }, [string, Environment, string]>(
-    `SELECT number FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ? LIMIT ${chunksPerWrite}`,
+  const chunksOfEntry = sqlite.query<{ number: number }, StoreKey>(
+    `SELECT number FROM memory_chunks WHERE ${scope} AND entry_id = $id LIMIT ${chunksPerWrite}`,
   );
   const chunksOfStore = sqlite.query<{ number: number }, [number]>(
     `SELECT number FROM memory_chunks WHERE store = ? LIMIT ${chunksPerWrite}`,
   );
   const deleteChunks = sqlite.query("DELETE FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))");
-  const deleteEntry = sqlite.query("DELETE FROM memory_entries WHERE project_id = ? AND environment = ? AND id = ?");
-  const [deleteEntries, deleteKeys] = ["memory_entries", "memory_keys"].map((table) =>
-    sqlite.query<unknown, [string, Environment, string]>(
-      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table}
-         WHERE project_id = ? AND environment = ? AND memory_id = ? LIMIT ${rowsPerWrite})`,
+  const deleteEntry = sqlite.query(`DELETE FROM memory_entries WHERE ${scope} AND id = $id`);
+  const deletionsOfStore = ["memory_entries", "memory_keys"].map((table) =>
+    sqlite.query<unknown, StoreKey>(
+      `DELETE FROM ${table} WHERE rowid IN
+         (SELECT rowid FROM ${table} WHERE ${scope} AND memory_id = $id LIMIT ${rowsPerWrite})`,
     ),
   );
-  const deleteStore = sqlite.query("DELETE FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ?");
+  const deleteStore = sqlite.query(`DELETE FROM memory_stores WHERE ${scope} AND id = $id`);
 
   /** Deletes chunks with their words and vectors and returns their number. Call inside a write. */
   function removeRows(store: Store, chunks: readonly { number: number }[]): number {
@@ -85,9 +82,10 @@ export function createMemorySweeper({
 
   /** Deletes rows of an entry and returns their number. Call inside a write. */
   function eraseEntry({ project_id, environment, id, memory_id }: EntryKey): number {
-    const store = storeById.get(project_id, environment, memory_id)!;
-    const chunks = removeRows(store, chunksOfEntry.all(project_id, environment, id));
-    if (chunks < chunksPerWrite) deleteEntry.run(project_id, environment, id);
+    const key = { project_id, environment, id };
+    const store = storeById.get({ project_id, environment, id: memory_id });
+    const chunks = store ? removeRows(store, chunksOfEntry.all(key)) : 0;
+    if (chunks < chunksPerWrite) deleteEntry.run(key);
     return chunks + 1;
   }
 
@@ -96,14 +94,15 @@ export function createMemorySweeper({
    */
   function eraseStore(store: Store): number {
     const { project_id, environment, id, number, kind } = store;
+    const key = { project_id, environment, id };
     const chunks = removeRows(store, chunksOfStore.all(number));
     if (chunks > 0) return chunks;
-    for (const rows of [deleteEntries!, deleteKeys!]) {
-      const { changes } = rows.run(project_id, environment, id);
+    for (const deletion of deletionsOfStore) {
+      const { changes } = deletion.run(key);
       if (changes > 0) return changes;
     }
     if (memoryKinds[kind].isSearched) dropStoreTables(sqlite, store);
-    deleteStore.run(project_id, environment, id);
+    deleteStore.run(key);
     forgetStore(number);
     return 1;
   }
@@ -118,8 +117,8 @@ export function createMemorySweeper({
 
   /** Marks up to `limit` expired entries as deleted and returns their number. Call inside a write. */
   function forgetExpired(limit: number): number {
-    const rows = expire.all(now(), now(), Math.min(limit, rowsPerWrite));
-    for (const { project_id, environment, memory_id } of rows) counting.run(project_id, environment, memory_id);
+    const rows = expire.all({ now: now(), limit: Math.min(limit, rowsPerWrite) });
+    for (const row of rows) counting.run(row);
     return rows.length;
   }
 
@@ -141,7 +140,8 @@ export function createMemorySweeper({
     eraseOfProject(projectId: string): number {
       const store = storeOfProject.get(projectId);
       if (!store) return 0;
-      hide.run(now(), store.project_id, store.environment, store.id); // Hide it, so that a half-deleted store is not searched.
+      const { project_id, environment, id } = store;
+      hide.run({ project_id, environment, id, now: now() }); // Hide it, so that a half-deleted store is not searched.
       return eraseStore(store);
     },
   };

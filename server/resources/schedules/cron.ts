@@ -66,7 +66,7 @@ function cronFaults(cron: string): Fault[] {
   if (parts.length === 6 || parts.length === 7)
     return [fault("cron", `Seconds and years are not supported. ${expected}`, "cron_seconds")];
   if (parts.length !== 5) return [invalid(expected)];
-  const problems = parts.flatMap((part, index) => problemOf(part, fields[index]!) ?? []);
+  const problems = fields.flatMap((field, index) => problemOf(parts[index] ?? "", field) ?? []);
   return problems.slice(0, 1).map(invalid);
 }
 

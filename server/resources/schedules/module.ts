@@ -5,7 +5,7 @@ import type { AgentsModule } from "../agents/module.ts";
 import type { ProjectsModule } from "../projects/module.ts";
 import { type ScheduleRoutes, scheduleRoutes } from "./routes.ts";
 import { createScheduleRuns } from "./schedule-runs.ts";
-import { createScheduler } from "./scheduler.ts";
+import { Scheduler } from "./scheduler.ts";
 import { createScheduleStore, type ScheduleStoreOptions } from "./store.ts";
 
 export type SchedulesModule = ReturnType<typeof createSchedulesModule>;
@@ -27,7 +27,7 @@ export function createSchedulesModule({ base, journals, projects, agents, ...run
   const { startRun, runAsOf, checkRun, checkInput } = runs;
   const { requireRoom, now } = base;
   const firings = createScheduleRuns(base);
-  const scheduler = createScheduler({
+  const scheduler = new Scheduler({
     ...base,
     firings,
     start: startRun,

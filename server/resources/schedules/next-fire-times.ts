@@ -18,22 +18,25 @@ const plansPerWrite = 20;
 /** Next fire times of schedules, and fires that wait for a run to end. */
 export function createNextFireTimes(db: Db) {
   const { sqlite } = db;
-  const key = "project_id = ? AND environment = ? AND id = ?";
-  const moving = sqlite.query(`UPDATE schedules SET next_at_ms = ?, next_run_ats = ? WHERE ${key} AND next_at_ms = ?`);
-  const queueing = sqlite.query(`UPDATE schedules SET queued_at_ms = ? WHERE ${key}`);
-  const taking = sqlite.query(`UPDATE schedules SET queued_at_ms = NULL WHERE ${key} AND queued_at_ms = ?`);
+  const key = "project_id = $project_id AND environment = $environment AND id = $id";
+  const moving = sqlite.query(
+    `UPDATE schedules SET next_at_ms = $after, next_run_ats = $next_run_ats WHERE ${key} AND next_at_ms = $before`,
+  );
+  const queueing = sqlite.query(`UPDATE schedules SET queued_at_ms = $due_at_ms WHERE ${key}`);
+  const taking = sqlite.query(`UPDATE schedules SET queued_at_ms = NULL WHERE ${key} AND queued_at_ms = $due_at_ms`);
 
   return {
     /** Moves a schedule to its next plan; false if the plan was changed meanwhile. Call inside a write. */
-    move: ({ project_id, environment, id, next_at_ms }: Row, plan: Plan): boolean =>
-      moving.run(plan.next_at_ms, JSON.stringify(plan.next_run_ats), project_id, environment, id, next_at_ms).changes >
-      0,
+    move({ project_id, environment, id, next_at_ms: before }: Row, plan: Plan): boolean {
+      const next_run_ats = JSON.stringify(plan.next_run_ats);
+      return moving.run({ project_id, environment, id, before, after: plan.next_at_ms, next_run_ats }).changes > 0;
+    },
     /** Queues this fire time. Call inside a write. */
     queue: ({ project_id, environment, id }: Row, due_at_ms: number): void =>
-      void queueing.run(due_at_ms, project_id, environment, id),
+      void queueing.run({ project_id, environment, id, due_at_ms }),
     /** Removes this fire time from the queue; false if it was not queued. Call inside a write. */
     unqueue: ({ project_id, environment, id }: Row, due_at_ms: number): boolean =>
-      taking.run(project_id, environment, id, due_at_ms).changes > 0,
+      taking.run({ project_id, environment, id, due_at_ms }).changes > 0,
   };
 }
 
@@ -43,16 +46,16 @@ export function createNextFireTimes(db: Db) {
  */
 export async function replan(db: Db, now: () => number, isRunning: () => boolean): Promise<void> {
   const plans = createNextFireTimes(db);
-  const selectPlanned = db.sqlite.query<{ place: number }, [number, number, number]>(
+  const selectPlanned = db.sqlite.query<{ place: number }, { after: number; now: number; limit: number }>(
     `SELECT ${columnsOf(schedules)}, place, since FROM (SELECT ${columnsOf(schedules, "s")}, s.rowid AS place, max(s.updated_at_ms, coalesce(s.queued_at_ms, 0), coalesce(
            (SELECT max(due_at_ms) FROM schedule_runs f WHERE f.project_id = s.project_id
               AND f.environment = s.environment AND f.schedule_id = s.id AND f.trigger <> 'request'), 0)) AS since
-         FROM schedules s WHERE s.rowid > ?1 AND s.next_at_ms > ?2 ORDER BY s.rowid) WHERE since <= ?2 LIMIT ?3`,
+         FROM schedules s WHERE s.rowid > $after AND s.next_at_ms > $now ORDER BY s.rowid) WHERE since <= $now LIMIT $limit`,
   );
   for (let after: number | undefined = 0; after !== undefined && isRunning(); ) {
     const begun: number = after;
     after = await db.write(() => {
-      const planned = selectPlanned.all(begun, now(), plansPerWrite);
+      const planned = selectPlanned.all({ after: begun, now: now(), limit: plansPerWrite });
       for (const raw of planned) {
         const row = rowOf(raw) as Planned;
         const plan = planAfter(row, row.since);

@@ -9,7 +9,7 @@ import { schedules } from "../../storage/db/schema.ts";
 import { columnsOf, createScopedTable } from "../../storage/db/scoped-table.ts";
 import { replan } from "./next-fire-times.ts";
 import { type Row, rowOf } from "./row.ts";
-import { createTrigger } from "./trigger.ts";
+import { createTrigger, type DueRow, isQueued, type QueuedRow } from "./trigger.ts";
 
 // Polling interval, because timers do not notice clock changes or the machine's sleep.
 const look_ms = 15_000;
@@ -25,155 +25,166 @@ interface Due extends Scope {
   place: number;
 }
 
+type SchedulerOptions = Omit<Parameters<typeof createTrigger>[0], "isRunning">;
+
 const beginning = { next_at_ms: 0, place: 0 };
 
 /**
  * Starts the runs of schedules with one timer for the next fire time. The plan moves on in the write that creates the
  * run, so that a crash neither loses nor repeats a fire time. Owners of due schedules take turns.
  */
-export function createScheduler({
-  db,
-  firings,
-  log,
-  now,
-  ...rules
-}: Omit<Parameters<typeof createTrigger>[0], "isRunning">) {
-  const rows = createScopedTable(db, schedules);
-  const { selectNext, selectDue, selectQueued } = queries(db);
-  const places = createFairSemaphore({ count: atOnce, reserve: 0 });
-  const waiting = new Map<string, Due>();
-  const lines = createRoundRobin<string>();
-  // Fire time and row number of the last schedule read.
-  let behind: Pick<Due, "next_at_ms" | "place"> = beginning;
-  let isMore = false;
-  const underWay = new Map<string, Promise<void>>();
-  const stopping = Promise.withResolvers<void>();
-  let isRunning = false;
-  let replanned = Promise.resolve();
-  let timer: Timer | undefined;
-  const { fire, fireWaiting } = createTrigger({ ...rules, db, firings, isRunning: () => isRunning, log, now });
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #rows;
+  readonly #statements;
+  readonly #trigger;
+  readonly #places = createFairSemaphore({ count: atOnce, reserve: 0 });
+  readonly #lines = createRoundRobin<Due>();
+  /** Ids of the schedules in the lines. */
+  readonly #waiting = new Set<string>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #stopping = Promise.withResolvers<void>();
+  /** Fire time and row number of the last schedule read. */
+  #behind: Pick<Due, "next_at_ms" | "place"> = beginning;
+  #isMore = false;
+  #isRunning = false;
+  #replanned = Promise.resolve();
+  #timer: Timer | undefined;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#rows = createScopedTable(options.db, schedules);
+    this.#statements = statementsOf(options.db);
+    this.#trigger = createTrigger({ ...options, isRunning: () => this.#isRunning });
+  }
+
+  /** Starts firing, first what an earlier process left. */
+  readonly start = (): void => {
+    const { db, firings, log, now } = this.#options;
+    this.#isRunning = true;
+    const queued = this.#statements.selectQueued.all().map(rowOf).filter(isQueued);
+    for (const row of queued) if (!firings.isBusy(row)) this.#follow(row);
+    this.look();
+    this.#replanned = replan(db, now, () => this.#isRunning)
+      .then(this.arm)
+      .catch((error) => log.error("the times of schedules were not looked at again", { error }));
+  };
 
   /** Sets the timer for the next schedule. Call when a schedule's times may have changed. */
-  function arm(): void {
-    if (!isRunning) return;
-    if (underWay.size >= atOnce && !isMore) return; // The next one that ends arms the timer.
-    clearTimeout(timer);
-    if (isMore || waiting.size > 0) wait(0);
-    else {
-      const next = selectNext.all(underWay.size + 1).find(({ id }) => !underWay.has(id));
-      if (next) wait(next.next_at_ms);
-    }
-  }
-
-  function wait(at: number): void {
-    const left = at - now();
-    timer = setTimeout(() => (now() < at ? wait(at) : look()), Math.min(Math.max(0, left), look_ms));
-  }
+  readonly arm = (): void => {
+    if (!this.#isRunning) return;
+    if (this.#underWay.size >= atOnce && !this.#isMore) return; // The next one that ends arms the timer.
+    clearTimeout(this.#timer);
+    const isWaiting = this.#isMore || this.#waiting.size > 0;
+    const soonest = isWaiting ? [] : this.#statements.selectNext.all(this.#underWay.size + 1);
+    const next = soonest.find(({ id }) => !this.#underWay.has(id));
+    if (isWaiting) this.#wait(0);
+    else if (next) this.#wait(next.next_at_ms);
+  };
 
   /** Fires due schedules. */
-  function look(): void {
-    if (!isRunning) return;
-    readOn();
+  look(): void {
+    if (!this.#isRunning) return;
+    this.#readOn();
     const rest = createYielder();
-    while (underWay.size < atOnce) {
-      const owner = places.next(lines.owners());
-      if (owner === null) break;
-      const due = waiting.get(lines.next(owner)!)!;
-      waiting.delete(due.id);
-      const giveBack = places.take(owner);
-      take(due, () => read(due, rest, fire).finally(giveBack));
+    while (this.#underWay.size < atOnce) {
+      const owner = this.#places.next(this.#lines.owners());
+      const due = owner === null ? undefined : this.#lines.next(owner);
+      if (owner === null || !due) break;
+      this.#waiting.delete(due.id);
+      const giveBack = this.#places.take(owner);
+      this.#take(due, () => this.#fire(due, rest).finally(giveBack));
     }
-    arm();
+    this.arm();
+  }
+
+  /** Fires a schedule that waited for this run to end. */
+  readonly heard = (runId: string, entries: readonly JournalEntry[]): void => {
+    const isOver = this.#isRunning && entries.some(({ event }) => endsRun(event));
+    const found = isOver && this.#options.firings.scheduleOf(runId);
+    const row = found && this.#rows.get(found, found.id);
+    if (row && isQueued(row)) this.#follow(row);
+  };
+
+  /** For tests: resolves when nothing is firing. */
+  async idle(): Promise<void> {
+    await this.#replanned;
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  }
+
+  readonly stop = async (): Promise<void> => {
+    this.#isRunning = false;
+    clearTimeout(this.#timer);
+    this.#stopping.resolve();
+    await Promise.all([this.#replanned, ...this.#underWay.values()]);
+  };
+
+  #wait(at: number): void {
+    const { now } = this.#options;
+    const wake = () => (now() < at ? this.#wait(at) : this.look());
+    this.#timer = setTimeout(wake, Math.min(Math.max(0, at - now()), look_ms));
   }
 
   /** Reads the next due schedules by fire time; starts over when none is waiting. */
-  function readOn(): void {
-    if (waiting.size === 0 && !isMore) behind = beginning;
-    const due = selectDue.all(now(), behind.next_at_ms, behind.place, perLook);
+  #readOn(): void {
+    if (this.#waiting.size === 0 && !this.#isMore) this.#behind = beginning;
+    const { next_at_ms, place } = this.#behind;
+    const due = this.#statements.selectDue.all({ now: this.#options.now(), next_at_ms, place, limit: perLook });
     for (const one of due) {
-      if (underWay.has(one.id) || waiting.has(one.id)) continue;
-      waiting.set(one.id, one);
-      lines.add(nameOf(one), one.id);
+      if (this.#underWay.has(one.id) || this.#waiting.has(one.id)) continue;
+      this.#waiting.add(one.id);
+      this.#lines.add(nameOf(one), one);
     }
-    behind = due.at(-1) ?? behind;
-    isMore = due.length === perLook;
+    this.#behind = due.at(-1) ?? this.#behind;
+    this.#isMore = due.length === perLook;
   }
 
   /** Reads the row only when its turn comes, because a schedule's input may be large, and yields first. */
-  async function read(due: Scope & { id: string }, rest: () => Promise<void>, use: (row: Row) => Promise<void>) {
+  async #fire(due: Due, rest: () => Promise<void>): Promise<void> {
     await rest();
-    const row = rows.get(due, due.id);
-    if (row && isDue(row)) await use(row);
+    const row = this.#rows.get(due, due.id);
+    if (row && this.#isDue(row)) await this.#trigger.fire(row);
   }
 
-  const isDue = (row: Row | null): boolean => row !== null && row.next_at_ms !== null && row.next_at_ms <= now();
-
-  /** Fires a schedule that waited for this run to end. */
-  function heard(runId: string, entries: readonly JournalEntry[]): void {
-    const found = isRunning && entries.some(({ event }) => endsRun(event)) && firings.scheduleOf(runId);
-    const row = found && rows.get(found, found.id);
-    if (row && row.queued_at_ms !== null) follow(row);
+  #isDue(row: Row): row is DueRow {
+    return row.next_at_ms !== null && row.next_at_ms <= this.#options.now();
   }
 
-  function follow(row: Row): void {
+  #follow(row: QueuedRow): void {
     // A schedule that is firing now looks for it when done.
-    if (!underWay.has(row.id)) take(row, () => fireWaiting(row));
+    if (!this.#underWay.has(row.id)) this.#take(row, () => this.#trigger.fireWaiting(row));
   }
 
-  function take({ id, ...schedule }: Scope & { id: string }, work: () => Promise<void>): void {
+  #take({ id, ...scope }: Scope & { id: string }, work: () => Promise<void>): void {
+    const { firings, log } = this.#options;
     const done = work()
       .catch(async (error) => {
         if (!isStorageRefusal(error)) log.error("a schedule could not fire", { schedule_id: id, error });
         // Pause, because storage that accepts no write would be retried at once.
-        await Promise.race([Bun.sleep(again_ms), stopping.promise]);
+        await Promise.race([Bun.sleep(again_ms), this.#stopping.promise]);
       })
       .then(() => {
-        underWay.delete(id);
-        const row = isRunning ? rows.get(schedule, id) : null;
-        if (isDue(row)) behind = beginning; // Still due, but reading has moved past it: start over.
-        if (row && row.queued_at_ms !== null && !firings.isBusy(row)) follow(row);
-        arm();
+        this.#underWay.delete(id);
+        const row = this.#isRunning ? this.#rows.get(scope, id) : null;
+        if (row && this.#isDue(row)) this.#behind = beginning; // Still due, but reading has moved past it: start over.
+        if (row && isQueued(row) && !firings.isBusy(row)) this.#follow(row);
+        this.arm();
       });
-    underWay.set(id, done);
+    this.#underWay.set(id, done);
   }
-
-  return {
-    arm,
-    look,
-    heard,
-    /** Starts firing, first what an earlier process left. */
-    start(): void {
-      isRunning = true;
-      for (const row of selectQueued.all().map(rowOf)) if (!firings.isBusy(row)) follow(row);
-      look();
-      replanned = replan(db, now, () => isRunning)
-        .then(arm)
-        .catch((error) => log.error("the times of schedules were not looked at again", { error }));
-    },
-    /** For tests: resolves when nothing is firing. */
-    async idle(): Promise<void> {
-      await replanned;
-      while (underWay.size > 0) await Promise.all(underWay.values());
-    },
-    async stop(): Promise<void> {
-      isRunning = false;
-      clearTimeout(timer);
-      stopping.resolve();
-      await Promise.all([replanned, ...underWay.values()]);
-    },
-  };
 }
 
-function queries({ sqlite }: Db) {
+function statementsOf({ sqlite }: Db) {
   const open = "JOIN projects p ON p.id = s.project_id AND p.archived_at_ms IS NULL AND p.deleted_at_ms IS NULL";
   const columns = columnsOf(schedules, "s");
   return {
     selectNext: sqlite.query<{ id: string; next_at_ms: number }, [number]>(
       `SELECT s.id, s.next_at_ms FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
     ),
-    selectDue: sqlite.query<Due, [number, number, number, number]>(
+    selectDue: sqlite.query<Due, Pick<Due, "next_at_ms" | "place"> & { now: number; limit: number }>(
       `SELECT s.project_id, s.environment, s.id, s.next_at_ms, s.rowid AS place FROM schedules s CROSS ${open}
-       WHERE s.next_at_ms <= ? AND (s.next_at_ms, s.rowid) > (?, ?) ORDER BY s.next_at_ms, s.rowid LIMIT ?`,
+       WHERE s.next_at_ms <= $now AND (s.next_at_ms, s.rowid) > ($next_at_ms, $place)
+       ORDER BY s.next_at_ms, s.rowid LIMIT $limit`,
     ),
     selectQueued: sqlite.query<Record<string, unknown>, []>(
       `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.queued_at_ms IS NOT NULL`,

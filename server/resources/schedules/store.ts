@@ -37,8 +37,9 @@ export function createScheduleStore({
   now = Date.now,
 }: ScheduleStoreOptions) {
   const rows = createScopedTable(db, schedules);
-  const selectOf = db.sqlite.query<{ id: string }, [string, string, string]>(
-    "SELECT id FROM schedules WHERE project_id = ? AND environment = ? AND definition ->> '$.user_id' = ? LIMIT 1",
+  const selectOf = db.sqlite.query<{ id: string }, { project_id: string; environment: string; userId: string }>(
+    `SELECT id FROM schedules WHERE project_id = $project_id AND environment = $environment
+       AND definition ->> '$.user_id' = $userId LIMIT 1`,
   );
 
   /** Finds a schedule. Throws for one of another scope, or of an agent that the viewer may not use. */
@@ -119,7 +120,7 @@ export function createScheduleStore({
       ),
     /** Deletes one schedule whose runs are for this user; false if there is none. Call inside a write. */
     eraseOf(scope: Scope, userId: string): boolean {
-      const schedule = selectOf.get(scope.project_id, scope.environment, userId);
+      const schedule = selectOf.get({ project_id: scope.project_id, environment: scope.environment, userId });
       if (schedule) rows.remove(scope, schedule.id);
       return schedule !== null;
     },

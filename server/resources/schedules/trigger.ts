@@ -43,6 +43,13 @@ interface Turn {
   waited: boolean;
 }
 
+/** A schedule with a fire time. */
+export type DueRow = Row & { next_at_ms: number };
+/** A schedule with a fire that waits for a run to end. */
+export type QueuedRow = Row & { queued_at_ms: number };
+
+export const isQueued = (row: Row): row is QueuedRow => row.queued_at_ms !== null;
+
 /** Thrown if the schedule was changed since its due fire time was determined. */
 class Superseded extends Error {}
 
@@ -80,9 +87,9 @@ export function createTrigger({
 }) {
   const plans = createNextFireTimes(db);
 
-  async function fire(row: Row): Promise<void> {
+  async function fire(row: DueRow): Promise<void> {
     failpoint?.("before_schedule.due");
-    const due_at_ms = latestTime(row, row.next_at_ms!, now());
+    const due_at_ms = latestTime(row, row.next_at_ms, now());
     // If the clock was set back, or a plan was changed, the time may have been handled already.
     if (firings.isTaken(row, due_at_ms))
       return within(row, () => leave(row, { trigger: "plan", due_at_ms, waited: false }));
@@ -94,9 +101,9 @@ export function createTrigger({
     return settle(row, due_at_ms, "skipped");
   }
 
-  async function fireWaiting(row: Row): Promise<void> {
+  async function fireWaiting(row: QueuedRow): Promise<void> {
     if (!isOpen(row.project_id) || firings.isBusy(row)) return;
-    await begin(row, { trigger: "plan", due_at_ms: row.queued_at_ms!, waited: true });
+    await begin(row, { trigger: "plan", due_at_ms: row.queued_at_ms, waited: true });
   }
 
   /** Creates the run; a refusal becomes the outcome. */

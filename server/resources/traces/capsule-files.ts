@@ -1,6 +1,6 @@
 import type { Viewer } from "../../http/auth.ts";
 import { redact } from "../../lib/redact.ts";
-import type { createBlobReader } from "../../storage/db/file-blobs.ts";
+import type { BlobReader } from "../../storage/db/file-blobs.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { CapsuleFile, CapsuleWriter } from "./capsule-writer.ts";
 
@@ -16,7 +16,7 @@ interface Row extends CapsuleFile {
 
 export interface CapsuleFilesOptions {
   db: Db;
-  blobs: ReturnType<typeof createBlobReader>;
+  blobs: BlobReader;
   /** Throws `storage_full` if the disk has no room. */
   requireRoom: () => void;
   now: () => number;

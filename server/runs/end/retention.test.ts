@@ -7,7 +7,7 @@ import { createProjectStore } from "../../resources/projects/store.ts";
 import { createAudit } from "../../storage/db/audit.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { deleteUnusedBlob } from "../../storage/journal/blob-refcounts.ts";
-import { createJournal } from "../../storage/journal/journal.ts";
+import { Journal } from "../../storage/journal/journal.ts";
 import { textsOf } from "../../testing/run-fixture.ts";
 import { testApp } from "../../testing/test-app.ts";
 import { createRunProjection } from "../run-projection.ts";
@@ -26,7 +26,7 @@ async function fixture(forgetters: DeleteExpired[] = []) {
   let clock = 1_000_000 * day;
   const now = () => clock;
   const watches = createRunSubscriptions(now);
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
   const projects = createProjectStore({ db, audit: createAudit({ db, now }), now });
   const runs = createRunStore({ db, journal, audit: createAudit({ db }) });
   const retentionOf = (of: typeof db) =>

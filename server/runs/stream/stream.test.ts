@@ -4,7 +4,7 @@ import { answer, completed, created, started } from "../../domain/__fixtures__/e
 import { AppError } from "../../domain/errors.ts";
 import { sseEvent } from "../../lib/sse.ts";
 import { openDatabase } from "../../storage/db/open.ts";
-import { createJournal } from "../../storage/journal/journal.ts";
+import { Journal } from "../../storage/journal/journal.ts";
 import { parseFrames, runFixture, type StreamFrame, textOfFrames, textsOf, tool } from "../../testing/run-fixture.ts";
 import { createRunProjection } from "../run-projection.ts";
 import { createRunSubscriptions, partialAnswer } from "./run-subscriptions.ts";
@@ -160,7 +160,7 @@ test("any sequence of deltas, read over any number of connections, joins to the 
       db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
       const watches = createRunSubscriptions();
       const project = createRunProjection(db.sqlite);
-      const journal = createJournal({ db, project, wake: watches.committed, now: () => 0 });
+      const journal = new Journal({ db, project, wake: watches.committed, now: () => 0 });
       const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
       const { run_id } = created();
       const append = async (...events: Parameters<typeof journal.append>[1]) => {
@@ -265,15 +265,13 @@ test("other work runs while a reader takes a long journal as fast as it is read"
   );
   const { journal } = fixture;
   const reads: number[] = [];
-  const slow: typeof journal = {
-    ...journal,
-    read(...asked) {
-      reads.push(asked[2] ?? -1);
-      Bun.sleepSync(5); // More than a slice.
-      return journal.read(...asked);
-    },
-  };
-  const tail = createRunStream({ journal: slow, watches: fixture.watches, publicUrl: () => "" });
+  const read = journal.read.bind(journal);
+  using _ = spyOn(journal, "read").mockImplementation((...asked) => {
+    reads.push(asked[2] ?? -1);
+    Bun.sleepSync(5); // More than a slice.
+    return read(...asked);
+  });
+  const tail = createRunStream({ journal, watches: fixture.watches, publicUrl: () => "" });
   let [turns, frames] = [0, 0];
   const reading = (async () => {
     for await (const text of textsOf((wake) => tail(id, parseCursor(null, ""), wake))) {
@@ -307,7 +305,7 @@ function watchedJournal() {
   const watches = createRunSubscriptions();
   const db = openDatabase(":memory:");
   db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now: () => 0 });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now: () => 0 });
   return { db, journal, watches };
 }
 
@@ -453,17 +451,15 @@ test("a position is checked against its own step only, however much follows", as
     id,
     Array.from({ length: 500 }, () => ({ type: "run.resumed" })),
   );
-  let read = 0;
-  const counted: typeof journal = {
-    ...journal,
-    read(...asked) {
-      const entries = journal.read(...asked);
-      read += entries.length;
-      return entries;
-    },
-  };
-  requireCursor({ journal: counted, watches: fixture.watches }, id, parseCursor(`${anchor}.1`, ""), "starting_after");
-  expect(read).toBeLessThan(20);
+  const read = journal.read.bind(journal);
+  let count = 0;
+  using _ = spyOn(journal, "read").mockImplementation((...asked) => {
+    const entries = read(...asked);
+    count += entries.length;
+    return entries;
+  });
+  requireCursor({ journal, watches: fixture.watches }, id, parseCursor(`${anchor}.1`, ""), "starting_after");
+  expect(count).toBeLessThan(20);
 });
 
 test("text streamed before a crash is a valid position, even before the run's recovery", async () => {

@@ -40,10 +40,11 @@ export type Audit = ReturnType<typeof createAudit>;
 export function createAudit({ db, now = Date.now }: { db: Db; now?: () => number }) {
   const insert = db.sqlite.query(
     `INSERT INTO audit_log (id, project_id, environment, action, actor_type, actor_id, ip, request_id, target_type,
-       target_id, details, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       target_id, details, created_at_ms) VALUES ($id, $project_id, $environment, $action, $actor_type, $actor_id, $ip,
+       $request_id, $target_type, $target, $details, $now)`,
   );
   const deletion = db.sqlite.query(
-    "DELETE FROM audit_log WHERE rowid IN (SELECT rowid FROM audit_log WHERE created_at_ms < ? LIMIT ?)",
+    "DELETE FROM audit_log WHERE rowid IN (SELECT rowid FROM audit_log WHERE created_at_ms < $than_ms LIMIT $limit)",
   );
 
   return {
@@ -54,24 +55,25 @@ export function createAudit({ db, now = Date.now }: { db: Db; now?: () => number
      */
     note({ actor, project_id, environment }: By, action: string, target: string | null, details: object = {}): void {
       // A model's price is audited as a change of the model.
-      const type = action.startsWith("model_price.") ? "model" : action.split(".", 1)[0]!;
-      insert.run(
-        newId("audit_entry", now()),
-        project_id ?? null,
-        environment ?? null,
+      const [object = ""] = action.split(".", 1);
+      const type = action.startsWith("model_price.") ? "model" : object;
+      insert.run({
+        id: newId("audit_entry", now()),
+        project_id: project_id ?? null,
+        environment: environment ?? null,
         action,
-        actor.type,
-        actor.id,
-        actor.ip,
-        actor.request_id,
-        target === null ? null : type,
+        actor_type: actor.type,
+        actor_id: actor.id,
+        ip: actor.ip,
+        request_id: actor.request_id,
+        target_type: target === null ? null : type,
         target,
-        JSON.stringify(details),
-        now(),
-      );
+        details: JSON.stringify(details),
+        now: now(),
+      });
     },
 
     /** Deletes up to `limit` entries that are older than this, and returns their number. Call it inside a write. */
-    forgetOlder: (than_ms: number, limit: number): number => deletion.run(than_ms, limit).changes,
+    forgetOlder: (than_ms: number, limit: number): number => deletion.run({ than_ms, limit }).changes,
   };
 }

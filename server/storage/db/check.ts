@@ -12,7 +12,7 @@ export function faultsOf(sqlite: Database, depth: "quick" | "full"): string[] {
     const said = sqlite
       .query<Record<string, string>, []>(`PRAGMA ${depth === "quick" ? "quick_check" : "integrity_check"}(${most})`)
       .all()
-      .map((row) => Object.values(row)[0]!);
+      .flatMap((row) => Object.values(row));
     const faults = said.length === 1 && said[0] === "ok" ? [] : said;
     return depth === "full" && faults.length === 0 ? danglingReferences(sqlite) : faults;
   } catch (error) {

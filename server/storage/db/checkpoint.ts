@@ -129,12 +129,12 @@ function createInlineCheckpointer(sqlite: Database): WalCheckpointer {
  * an older SQLite, which would run a checkpoint instead of the NOOP.
  */
 function pagesOf(sqlite: Database): () => number | null {
-  const { version } = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()!;
+  const { version = "0.0.0" } = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get() ?? {};
   if (Bun.semver.order(version, "3.51.0") < 0) return () => null;
   const question = sqlite.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)");
   return () => {
     try {
-      return sqlite.inTransaction ? null : question.get()!.log;
+      return sqlite.inTransaction ? null : (question.get()?.log ?? null);
     } catch {
       return null;
     }

@@ -67,7 +67,7 @@ export function createDiskSpace({
   /**
    * True if the free pages that deleted runs left in the database suffice; only while the disk has room for the WAL.
    */
-  const isReusable = (): boolean => free > kept / 8 && free + freePages.get()!.n > kept;
+  const isReusable = (): boolean => free > kept / 8 && free + (freePages.get()?.n ?? 0) > kept;
 
   function tell(low: boolean): void {
     const fields = { path: folder, free_mb: megabytes(free), kept_free_mb: megabytes(kept) };

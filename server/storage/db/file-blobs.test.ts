@@ -4,7 +4,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
 import { backUp } from "./backup.ts";
-import { createBlobReader, createFileBlobs, type FileBlobs, type Upload } from "./file-blobs.ts";
+import { BlobReader, FileBlobs, type Upload } from "./file-blobs.ts";
 import { type Db, openDatabase } from "./open.ts";
 
 const scope: Scope = { project_id: "proj_1", environment: "test" };
@@ -20,7 +20,7 @@ function open(path = ":memory:", projects = [scope.project_id]) {
     db.sqlite.query("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES (?, ?, 0)").run(id, id);
   const count = (table: string): number =>
     db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
-  return { db, blobs: createFileBlobs({ db, pause_ms: 0 }), count };
+  return { db, blobs: new FileBlobs({ db, pause_ms: 0 }), count };
 }
 
 let files = 0;
@@ -143,7 +143,7 @@ test("leftovers of a process that ended are found by the next one", async () => 
   const { db, blobs, count } = open();
   await upload(blobs, random(1_000_000));
   expect(count("file_chunks")).toBe(3);
-  await createFileBlobs({ db, pause_ms: 0 }).collect();
+  await new FileBlobs({ db, pause_ms: 0 }).collect();
   expect([count("file_blobs"), count("file_chunks")]).toEqual([0, 0]);
 });
 
@@ -176,7 +176,7 @@ test("no write deletes more than 4 MB", async () => {
   const { id, hash } = await store(db, blobs, random(12_000_000));
   await remove(db, blobs, id, hash);
   const left: number[] = [count("file_chunks")];
-  while ((await db.write(blobs.forgetUnused)) > 0) left.push(count("file_chunks"));
+  while ((await db.write(() => blobs.forgetUnused())) > 0) left.push(count("file_chunks"));
   expect(left).toEqual([46, 30, 14, 0]);
 });
 
@@ -200,7 +200,7 @@ test("a read-only handle reads content, and a backup contains it", async () => {
   backUp(folder.file("runnel.db"), folder.file("copy.db"));
   for (const path of [folder.file("runnel.db"), folder.file("copy.db")]) {
     const sqlite = new Database(path, { readonly: true, strict: true });
-    expect(sha256(Buffer.concat([...createBlobReader(sqlite).open(scope, hash)!.read()]))).toBe(sha256(data));
+    expect(sha256(Buffer.concat([...new BlobReader(sqlite).open(scope, hash)!.read()]))).toBe(sha256(data));
     sqlite.close();
   }
 });

@@ -84,7 +84,7 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve, ship }: 
   prepareLazily(sqlite);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   // Changes when another process commits: the command line may edit keys while the server runs.
-  const dataVersion = (): number => version.get()!.data_version;
+  const dataVersion = (): number => version.get()?.data_version ?? 0;
   const snapshot = createSnapshot(sqlite, () => kept.look());
   const kept = createRowCache({ dataVersion, beginRead: snapshot.begin });
   const write = createWriter(sqlite, { relieve, endRead: snapshot.end, kept, committed: ship?.committed });
@@ -167,13 +167,14 @@ interface Snapshot {
 }
 
 function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
-  const [beginRead, endRead] = ["BEGIN", "COMMIT"].map((sql) => sqlite.query(sql));
+  const beginRead = sqlite.query("BEGIN");
+  const endRead = sqlite.query("COMMIT");
   let open = false;
   let renewed = false;
 
   function begin(): void {
     if (open || sqlite.inTransaction) return;
-    beginRead!.run();
+    beginRead.run();
     open = true;
     setImmediate(end);
     begun();
@@ -191,7 +192,7 @@ function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
     open = false;
     renewed = false;
     // A storage error has ended it already.
-    if (sqlite.inTransaction) endRead!.run();
+    if (sqlite.inTransaction) endRead.run();
   }
 
   return { begin, renew, end };

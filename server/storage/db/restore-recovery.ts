@@ -50,7 +50,8 @@ export function recoverRestore(database: string): Replaced {
   const replaced_key = placeKey(ready.key, join(dirname(database), "master.key"), stamp);
   failpoint?.("mid_restore");
   // Moved away before the new database arrives: SQLite would apply the old WAL to it.
-  const [replaced_log] = ["-wal", "-journal"].map((part) => moveAside(database, stamp, part));
+  const replaced_log = moveAside(database, stamp, "-wal");
+  moveAside(database, stamp, "-journal");
   rmSync(`${database}-shm`, { force: true });
   deleteVectorCache(database);
   failpoint?.("mid_restore");
@@ -59,7 +60,7 @@ export function recoverRestore(database: string): Replaced {
   failpoint?.("mid_restore");
   renameSync(ready.database, database);
   syncFolder(dirname(database));
-  return { replaced, replaced_log: replaced_log!, replaced_key };
+  return { replaced, replaced_log, replaced_key };
 }
 
 function placeKey(ready: string, path: string, stamp: string): string | null {

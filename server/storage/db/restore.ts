@@ -107,7 +107,7 @@ function inspect(partial: string, source: string): Found {
     if (faults.length > 0) throw new DatabaseUnusable(source, `is damaged: ${faults.join("; ")}`, damagedRemedy);
     const packed = unpackMasterKey(sqlite);
     const count = sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM runs WHERE status = 'in_progress'");
-    return { version, runs_in_progress: count.get()!.n, packed, master_key_id: readMasterKeyId(sqlite) };
+    return { version, runs_in_progress: count.get()?.n ?? 0, packed, master_key_id: readMasterKeyId(sqlite) };
   } catch (error) {
     throw isCorrupt(error)
       ? new DatabaseUnusable(source, `is damaged (${(error as Error).message})`, damagedRemedy)

@@ -1,5 +1,5 @@
 /** Cache of rows of one kind. Rows are shared: callers must not modify them. */
-interface CachedRows<Key extends string[], Row> {
+export interface CachedRows<Key extends string[], Row> {
   /** Returns the row, from the database if it is not cached. */
   of(...key: Key): Row;
   /** Returns the cached row, or undefined if it would have to be read. */
@@ -120,4 +120,4 @@ export function createRowCache({ dataVersion, beginRead }: { dataVersion(): numb
  * part is used as it is, since its hash is known; several are concatenated, because `join` takes six times as long.
  */
 const nameOf = (key: readonly string[]): string =>
-  key.length === 1 ? key[0]! : key.reduce((name, part) => `${name} ${part}`, "");
+  key.length === 1 ? (key[0] ?? "") : key.reduce((name, part) => `${name} ${part}`, "");

@@ -75,7 +75,7 @@ function* slicesOf(sqlite: Database, { name, key }: Table, now: () => number): G
       for (const row of statement.iterate(...(last ?? []))) {
         read++;
         if (now() < end) continue;
-        last = key.map((_, index) => row[`place ${index}`]!);
+        last = key.map((_, index) => row[`place ${index}`] ?? null);
         done = false;
         break;
       }

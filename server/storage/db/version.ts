@@ -14,7 +14,7 @@ export class DatabaseTooNew extends Error {
 
 /** Returns the number of the newest migration of an open database. */
 export const versionOf = (sqlite: Database): number =>
-  sqlite.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version;
+  sqlite.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
 
 /** Throws `DatabaseUnusable` for another program's database, which must not be mixed with ours. */
 export function requireOwn(sqlite: Database, path: string, remedy?: string): void {

@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite";
+import type { Database, Statement } from "bun:sqlite";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { isDiskFull } from "./disk-guard.ts";
@@ -57,7 +57,8 @@ const default_slice_ms = 8;
 // Maximum wait for more entries of one project's runs, while every turn brings some.
 const gather_ms = 3;
 
-type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+/** A job that ran, and its result. */
+type Outcome = { queued: Queued } & ({ ok: true; value: unknown } | { ok: false; error: unknown });
 
 interface Options {
   relieve?: () => boolean;
@@ -73,165 +74,204 @@ interface Options {
  * room on a full disk; refused jobs are then retried once before they fail. `endRead` ends the read transaction of this
  * connection; `kept` is the row cache.
  */
-export function createWriter(
-  sqlite: Database,
-  { relieve = () => false, endRead = () => {}, kept = noCache, slice_ms = default_slice_ms, committed }: Options = {},
-): Writer {
-  // Prepared once, because these run at every commit.
-  const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
-  const deferred: Deferred[] = [];
-  const finish = (): void => {
-    for (const work of deferred) work.finish();
-  };
-  const forget = (): void => {
-    kept.forget();
-    for (const work of deferred) work.forget();
-  };
-  let queue: Queued[] = [];
-  let scheduled = false;
-  let holds = 0;
-  let commits = 0;
-  const timed = createEventEmitter<[transaction_ms: number, commit_ms: number]>();
-  const leaving = createEventEmitter<[]>();
-  /** Owner of all queued jobs, if each of them touches only runs; otherwise null. */
-  let only: string | null = null;
+export function createWriter(sqlite: Database, options: Options = {}): Writer {
+  const group = new GroupCommit(sqlite, options);
+  return Object.assign(group.write, {
+    flush: group.flush,
+    commits: () => group.commits,
+    timed: group.timed.listen,
+    leaving: group.leaving.listen,
+    defer: group.defer,
+    hold: group.hold,
+  });
+}
 
-  function write<T>(work: () => T, owner = "", touches?: "runs", leave?: Leave<T>): Promise<T> {
-    const job = touches ? work : () => kept.change(work);
-    only = touches && (queue.length === 0 || only === owner) ? owner : null;
-    return new Promise<T>((resolve, reject) => {
-      queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject, leave: leave as Queued["leave"] });
-      schedule();
-    });
+class GroupCommit {
+  commits = 0;
+  readonly timed = createEventEmitter<[transaction_ms: number, commit_ms: number]>();
+  readonly leaving = createEventEmitter<[]>();
+  readonly #sqlite: Database;
+  readonly #options: Required<Omit<Options, "committed">> & Pick<Options, "committed">;
+  readonly #statements: Record<"begin" | "commit" | "rollback", Statement>;
+  readonly #deferred: Deferred[] = [];
+  #queue: Queued[] = [];
+  #isScheduled = false;
+  #holds = 0;
+  /** Owner of all queued jobs, if each of them touches only runs; otherwise null. */
+  #onlyOwner: string | null = null;
+
+  constructor(
+    sqlite: Database,
+    { relieve = () => false, endRead = () => {}, kept = noCache, slice_ms = default_slice_ms, committed }: Options,
+  ) {
+    this.#sqlite = sqlite;
+    this.#options = { relieve, endRead, kept, slice_ms, committed };
+    // Prepared once, because these run at every commit.
+    this.#statements = {
+      begin: sqlite.query("BEGIN IMMEDIATE"),
+      commit: sqlite.query("COMMIT"),
+      rollback: sqlite.query("ROLLBACK"),
+    };
   }
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    gather(performance.now() + gather_ms);
+  readonly write = <T>(work: () => T, owner = "", touches?: "runs", leave?: Leave<T>): Promise<T> => {
+    const job = touches ? work : () => this.#options.kept.change(work);
+    this.#onlyOwner = touches && (this.#queue.length === 0 || this.#onlyOwner === owner) ? owner : null;
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject, leave: leave as Queued["leave"] });
+      this.#schedule();
+    });
+  };
+
+  readonly flush = (): void => {
+    while (this.#queue.length > 0) this.#commitSlice();
+  };
+
+  readonly defer = (work: Deferred): void => void this.#deferred.push(work);
+
+  readonly hold = async <T>(work: Promise<T>, most_ms: number): Promise<T> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, most_ms);
+    this.#holds++;
+    void Promise.race([work.catch(() => {}), promise]).then(() => {
+      clearTimeout(timer);
+      this.#holds--;
+      this.#goOn();
+    });
+    return work;
+  };
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#gather(performance.now() + gather_ms);
   }
 
   /**
    * Commits after a turn of the event loop that brought no more entries of one project's runs, because a commit costs
    * as much as several jobs. Does not wait if other jobs are queued.
    */
-  function gather(until: number): void {
-    const known = queue.length;
+  #gather(until: number): void {
+    const known = this.#queue.length;
     setImmediate(() => {
-      if (only !== null && queue.length > known && performance.now() < until) gather(until);
-      else tick();
+      if (this.#onlyOwner !== null && this.#queue.length > known && performance.now() < until) this.#gather(until);
+      else this.#tick();
     });
   }
 
-  function tick(): void {
-    scheduled = false;
-    if (queue.length > 0 && holds === 0) commitSlice();
-    goOn();
+  #tick(): void {
+    this.#isScheduled = false;
+    if (this.#queue.length > 0 && this.#holds === 0) this.#commitSlice();
+    this.#goOn();
   }
 
   /** Schedules the jobs that remain after a slice or a hold. */
-  function goOn(): void {
-    if (queue.length === 0 || holds > 0 || scheduled) return;
-    scheduled = true;
-    setImmediate(tick);
-  }
-
-  async function hold<T>(work: Promise<T>, most_ms: number): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, most_ms);
-    holds++;
-    void Promise.race([work.catch(() => {}), promise]).then(() => {
-      clearTimeout(timer);
-      holds--;
-      goOn();
-    });
-    return work;
-  }
-
-  function flush(): void {
-    while (queue.length > 0) commitSlice();
+  #goOn(): void {
+    if (this.#queue.length === 0 || this.#holds > 0 || this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#tick());
   }
 
   /** Commits as many jobs as fit into a slice, and settles them. */
-  function commitSlice(): void {
-    const waiting = roundRobin(queue);
-    queue = [];
+  #commitSlice(): void {
+    const { endRead, committed } = this.#options;
+    const waiting = roundRobin(this.#queue);
+    this.#queue = [];
     endRead();
-    const outcomes = commit(waiting, withoutSavepoint) ?? oneByOne(waiting);
-    queue = [...waiting.slice(outcomes.length), ...queue];
-    if (committed) void committed().then(() => settle(waiting, outcomes));
-    else settle(waiting, outcomes);
+    const outcomes = this.#commitTogether(waiting);
+    this.#queue = [...waiting.slice(outcomes.length), ...this.#queue];
+    if (committed) void committed().then(() => settle(outcomes));
+    else settle(outcomes);
   }
 
-  function oneByOne(waiting: readonly Queued[]): Outcome[] {
-    const outcomes = commit(waiting, inSavepoint)!;
-    const full = waiting.slice(0, outcomes.length).filter((_, index) => isFull(outcomes[index]!));
-    const again = full.length > 0 && relieve() ? commit(full, inSavepoint, Number.POSITIVE_INFINITY)! : [];
-    return outcomes.map((outcome, index) => again[full.indexOf(waiting[index]!)] ?? outcome);
+  #commitTogether(waiting: readonly Queued[]): Outcome[] {
+    try {
+      return this.#commit(waiting, withoutSavepoint);
+    } catch {
+      return this.#commitOneByOne(waiting);
+    }
   }
 
-  /**
-   * Returns the outcomes of the jobs that ran and committed within `ms`. Returns null if a job threw and all were
-   * rolled back; in savepoints, a failure of the storage rejects all waiting jobs.
-   */
-  function commit(waiting: readonly Queued[], run: typeof inSavepoint, ms = slice_ms): Outcome[] | null {
+  #commitOneByOne(waiting: readonly Queued[]): Outcome[] {
+    const outcomes = this.#commitInSavepoints(waiting);
+    const full = outcomes.filter(isFull).map(({ queued }) => queued);
+    if (full.length === 0 || !this.#options.relieve()) return outcomes;
+    const again = new Map(
+      this.#commitInSavepoints(full, Number.POSITIVE_INFINITY).map((outcome) => [outcome.queued, outcome]),
+    );
+    return outcomes.map((outcome) => again.get(outcome.queued) ?? outcome);
+  }
+
+  /** Rejects all waiting jobs if the storage fails. */
+  #commitInSavepoints(waiting: readonly Queued[], ms?: number): Outcome[] {
+    try {
+      return this.#commit(waiting, inSavepoint, ms);
+    } catch (error) {
+      return waiting.map((queued) => ({ queued, ok: false, error }));
+    }
+  }
+
+  /** Returns the outcomes of the jobs that ran and committed within `ms`. Rolls all back if it throws. */
+  #commit(waiting: readonly Queued[], run: typeof inSavepoint, ms = this.#options.slice_ms): Outcome[] {
+    const { kept, committed } = this.#options;
+    const { begin, commit, rollback } = this.#statements;
     const outcomes: Outcome[] = [];
-    const left: (() => void)[] = [];
+    const undo: (() => void)[] = [];
     const begun = performance.now();
     const until = begun + ms;
     try {
       // Immediate: a deferred transaction that becomes a write fails at once if another process wrote meanwhile.
-      begin!.run();
+      begin.run();
       kept.look();
-      for (const { job } of waiting) {
-        outcomes.push(run(sqlite, job, finish));
-        if (!outcomes.at(-1)!.ok) forget();
+      for (const queued of waiting) {
+        const outcome = run(this.#sqlite, queued, this.#finish);
+        outcomes.push(outcome);
+        if (!outcome.ok) this.#forget();
         if (performance.now() >= until) break;
       }
-      finish();
-      if (!committed) sendAhead(waiting, outcomes, left);
+      this.#finish();
+      if (!committed) this.#sendAhead(outcomes, undo);
       const done = performance.now();
-      end!.run();
+      commit.run();
       const ended = performance.now();
-      timed.tell(ended - begun, ended - done);
-      commits++;
+      this.timed.tell(ended - begun, ended - done);
+      this.commits++;
       return outcomes;
     } catch (error) {
       // A full disk has rolled back already: a second ROLLBACK would throw and hide the cause.
-      if (inTransaction(sqlite)) back!.run();
-      forget();
-      for (const takeBack of left) takeBack();
-      return run === withoutSavepoint ? null : waiting.map(() => ({ ok: false, error }));
+      if (inTransaction(this.#sqlite)) rollback.run();
+      this.#forget();
+      for (const takeBack of undo) takeBack();
+      throw error;
     }
   }
 
-  /** Calls `leave` of the jobs about to be committed, and collects the undo functions in `left`. */
-  function sendAhead(waiting: readonly Queued[], outcomes: readonly Outcome[], left: (() => void)[]): void {
-    for (const [index, outcome] of outcomes.entries()) {
-      const takeBack = outcome.ok && waiting[index]!.leave?.(outcome.value);
-      if (takeBack) left.push(takeBack);
+  /** Calls `leave` of the jobs about to be committed, and collects the undo functions. */
+  #sendAhead(outcomes: readonly Outcome[], undo: (() => void)[]): void {
+    for (const outcome of outcomes) {
+      const takeBack = outcome.ok && outcome.queued.leave?.(outcome.value);
+      if (takeBack) undo.push(takeBack);
     }
-    if (left.length === 0) return;
-    leaving.tell();
+    if (undo.length === 0) return;
+    this.leaving.tell();
     failpoint?.("mid_commit");
   }
 
-  return Object.assign(write, {
-    flush,
-    commits: () => commits,
-    timed: timed.listen,
-    leaving: leaving.listen,
-    defer: (work: Deferred): void => void deferred.push(work),
-    hold,
-  });
+  readonly #finish = (): void => {
+    for (const work of this.#deferred) work.finish();
+  };
+
+  #forget(): void {
+    this.#options.kept.forget();
+    for (const work of this.#deferred) work.forget();
+  }
 }
 
-function settle(waiting: readonly Queued[], outcomes: readonly Outcome[]): void {
-  outcomes.forEach((outcome, index) => {
-    const { resolve, reject } = waiting[index]!;
-    if (outcome.ok) resolve(outcome.value);
-    else reject(outcome.error);
-  });
+function settle(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.ok) outcome.queued.resolve(outcome.value);
+    else outcome.queued.reject(outcome.error);
+  }
 }
 
 const noCache: NonNullable<Options["kept"]> = { look() {}, forget() {}, change: (job) => job() };
@@ -258,20 +298,20 @@ function inTransaction(sqlite: Database): boolean {
 
 const isFull = (outcome: Outcome): boolean => !outcome.ok && isDiskFull(outcome.error);
 
-const withoutSavepoint = (_: Database, job: () => unknown): Outcome => ({ ok: true, value: job() });
+const withoutSavepoint = (_: Database, queued: Queued): Outcome => ({ queued, ok: true, value: queued.job() });
 
 // A savepoint per job: one that fails must not affect the others.
-function inSavepoint(sqlite: Database, job: () => unknown, finish: () => void): Outcome {
+function inSavepoint(sqlite: Database, queued: Queued, finish: () => void): Outcome {
   sqlite.run("SAVEPOINT job");
   try {
-    const value = job();
+    const value = queued.job();
     finish();
     sqlite.run("RELEASE job");
-    return { ok: true, value };
+    return { queued, ok: true, value };
   } catch (error) {
     if (!sqlite.inTransaction) throw error; // The disk is full: the transaction is already rolled back.
     sqlite.run("ROLLBACK TO job");
     sqlite.run("RELEASE job");
-    return { ok: false, error };
+    return { queued, ok: false, error };
   }
 }

@@ -21,7 +21,7 @@ export function endedState(
   if (first?.event.type !== "run.created" || first.event.imported || !last || !("usage" in last.event)) return null;
   const { event: run } = first;
   const { recorded_to = 0 } = run;
-  const usage = seq > recorded_to ? last.event.usage! : noUsage;
+  const usage = (seq > recorded_to ? last.event.usage : null) ?? noUsage;
   const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
   const before = { ...initialState, run, attempt, seq: seq - 1 };
   return { ...apply(before, last), ...begun };

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../domain/run-event.ts";
-import type { Scope } from "../../domain/scope.ts";
+import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { longestText } from "../../domain/truncate-resource.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { sha256 } from "../../lib/hash.ts";
@@ -46,36 +46,40 @@ export const contentOf = (content: string): Content => ({ content, hash: sha256(
 /** Moves large fields of events into content-addressed blobs and back. Equal contents are stored once. */
 export function createEventCodec({ sqlite, kept }: Db) {
   const insertBlob = sqlite.query(
-    "INSERT OR IGNORE INTO blobs (project_id, environment, hash, content) VALUES (?, ?, ?, ?)",
+    `INSERT OR IGNORE INTO blobs (project_id, environment, hash, content)
+     VALUES ($project_id, $environment, $hash, $content)`,
   );
   // Many runs have the same agent: a blob known to be stored is not inserted again.
   const stored = kept.rows((..._key: [project_id: string, environment: string, hash: string]): boolean => false, {
     most: knownMost,
   });
-  const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)");
-  const selectBlob = sqlite.query<{ content: string }, [string, string, string]>(
-    "SELECT content FROM blobs WHERE project_id = ? AND environment = ? AND hash = ?",
+  const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES ($runId, $hash)");
+  const selectBlob = sqlite.query<{ content: string }, ScopeColumns & { hash: string }>(
+    "SELECT content FROM blobs WHERE project_id = $project_id AND environment = $environment AND hash = $hash",
   );
   // SQLite shortens the content, so that the rest of it is never read.
-  const selectBrief = sqlite.query<{ content: string | null; shortened: number }, [string, string, string]>(
+  const selectBrief = sqlite.query<
+    { content: string | null; shortened: number },
+    { runId: string; hash: string; field: string }
+  >(
     `SELECT octet_length(content) > ${wholeBytes} AS shortened, CASE
-       WHEN octet_length(content) <= ${wholeBytes} OR ?3 IN ('error', 'required_action', 'metadata', 'earlier') THEN content
-       WHEN ?3 = 'call' THEN json_set(content, '$.arguments', json('{}'))
-       WHEN ?3 = 'answer' THEN json_patch(content, '{"parts":[],"deltas":[]}')
-       WHEN ?3 = 'replay' THEN json_patch(content, '{"divergences":[]}')
+       WHEN octet_length(content) <= ${wholeBytes} OR $field IN ('error', 'required_action', 'metadata', 'earlier') THEN content
+       WHEN $field = 'call' THEN json_set(content, '$.arguments', json('{}'))
+       WHEN $field = 'answer' THEN json_patch(content, '{"parts":[],"deltas":[]}')
+       WHEN $field = 'replay' THEN json_patch(content, '{"divergences":[]}')
        WHEN substr(content, 1, 1) = '"' THEN json_quote(substr(content ->> '$', 1, ${longestText + 1})) END AS content
-     FROM blobs JOIN runs ON runs.id = ?1 AND blobs.project_id = runs.project_id
-     AND blobs.environment = runs.environment WHERE blobs.hash = ?2`,
+     FROM blobs JOIN runs ON runs.id = $runId AND blobs.project_id = runs.project_id
+     AND blobs.environment = runs.environment WHERE blobs.hash = $hash`,
   );
-  const selectRunBlob = sqlite.query<{ content: string }, [string, string]>(
-    `SELECT content FROM blobs JOIN runs ON runs.id = ? AND blobs.project_id = runs.project_id
-     AND blobs.environment = runs.environment WHERE blobs.hash = ?`,
+  const selectRunBlob = sqlite.query<{ content: string }, { runId: string; hash: string }>(
+    `SELECT content FROM blobs JOIN runs ON runs.id = $runId AND blobs.project_id = runs.project_id
+     AND blobs.environment = runs.environment WHERE blobs.hash = $hash`,
   );
 
   function put({ project_id, environment }: Scope, runId: string, { content, hash }: Content): string {
-    if (!stored.known(project_id, environment, hash)) insertBlob.run(project_id, environment, hash, content);
+    if (!stored.known(project_id, environment, hash)) insertBlob.run({ project_id, environment, hash, content });
     stored.note(true, project_id, environment, hash);
-    insertUse.run(runId, hash);
+    insertUse.run({ runId, hash });
     return hash;
   }
 
@@ -98,7 +102,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
     const event = parseExact<RunEvent & Record<string, unknown>>(data);
     let { length } = data;
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
-      const { content } = found(selectRunBlob.get(runId, hash), hash);
+      const { content } = found(selectRunBlob.get({ runId, hash }), hash);
       event[field] = parseExact(content);
       length += content.length;
     }
@@ -112,7 +116,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
     const wanted = event.type.startsWith("run.") ? ofRuns : ofSteps;
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
       if (!wanted.has(field)) continue;
-      const row = found(selectBrief.get(runId, hash, field), hash);
+      const row = found(selectBrief.get({ runId, hash, field }), hash);
       if (row.content !== null) event[field] = parseExact(row.content);
       if (row.shortened) shortened.push(field);
     }
@@ -120,7 +124,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
   }
 
   const get = ({ project_id, environment }: Scope, hash: string): string =>
-    found(selectBlob.get(project_id, environment, hash), hash).content;
+    found(selectBlob.get({ project_id, environment, hash }), hash).content;
 
   return { pack, unpack, unpackBrief, put, get };
 }

@@ -7,11 +7,12 @@ import { nameOf, type Scope } from "../../domain/scope.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Db } from "../db/open.ts";
+import type { CachedRows } from "../db/row-cache.ts";
 import type { runEvents, runs } from "../db/schema.ts";
 import type { Leave } from "../db/writer.ts";
 import { type Content, contentOf, createEventCodec, type EncodedEvent } from "./event-codec.ts";
 import { createStagedImports, longestPiece, type Recorded } from "./staged-import.ts";
-import { createStateCache } from "./state-cache.ts";
+import { StateCache } from "./state-cache.ts";
 
 /** State of a run that appends are checked against. */
 export interface RunHead extends Scope {
@@ -78,145 +79,89 @@ interface CachedRun {
 
 type EventRow = Pick<typeof runEvents.$inferSelect, "seq" | "at_ms" | "data" | "blobs">;
 
-export type Journal = ReturnType<typeof createJournal>;
-
-/** The only writer and reader of run history. Calls `wake` with entries after they are durable, never before. */
-export function createJournal({
-  db,
-  project,
-  wake,
-  now,
-}: {
+interface JournalOptions {
   db: Db;
   project: RunProjector;
   wake: (runId: string, entries: readonly JournalEntry[]) => void;
   now: () => number;
-}) {
-  const { sqlite } = db;
-  const pack = createEventCodec(db);
-  // Cached, because many runs pin the same agent.
-  const agents = new WeakMap<AgentSnapshot, Content>();
-  const selectFacts = sqlite.query<RunFacts, [string]>(
-    `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
-       coalesce(root_run_id, id) AS root_run_id, ${factColumns.join(", ")},
-       coalesce((SELECT at_ms FROM run_events WHERE summary IS NULL AND run_id = runs.id AND seq = runs.seq), 0) AS at,
-       EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ? AND ${isShown}`,
-  );
-  const facts = db.kept.rows((runId: string) => selectFacts.get(runId));
-  // Short runs that began in this process: they are read right after each write, and when they end.
-  const records = db.kept.rows((_runId: string): CachedRun | null => null, { most: maxCachedRuns });
-  const selectEvents = sqlite.query<EventRow, [string, number, number]>(
-    "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-  );
-  const selectOne = sqlite.query<{ seq: number }, [string, number]>(
-    "SELECT seq FROM run_events WHERE run_id = ? AND seq = ?",
-  );
-  // These events come near the beginning: only events of input guardrails precede them.
-  const selectStart = sqlite.query<{ waits: number; at: number | null }, [string, number, number]>(
-    `SELECT count(*) FILTER (WHERE type = 'run.queued') AS waits, max(at_ms) FILTER (WHERE type = 'run.started') AS at
-     FROM run_events WHERE run_id = ? AND seq > ? AND seq <= ? + 40`,
-  );
-  const selectCalls = sqlite.query<{ type: RunSummary["last_calls"][number] }, [string, string, number]>(
-    `SELECT data ->> '$.step_type' AS type FROM run_events WHERE run_id = ? AND run_events.type = 'step.started'
-       AND data ->> '$.step_type' IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?`,
-  );
-  // Counts a blob once per reference, because each entry gets its own copy.
-  const selectBytes = sqlite.query<{ bytes: number }, [string]>(
-    `SELECT coalesce(sum(octet_length(content)), 0) AS bytes FROM run_events AS one
-     CROSS JOIN json_each(one.blobs) AS field CROSS JOIN runs ON runs.id = one.run_id
-     CROSS JOIN blobs ON blobs.project_id = runs.project_id AND blobs.environment = runs.environment
-       AND blobs.hash = field.value WHERE one.run_id = ? AND one.blobs IS NOT NULL`,
-  );
-  const selectCount = sqlite.query<{ n: number }, [string, string]>(
-    "SELECT count(*) AS n FROM run_events WHERE run_id = ? AND type IN (SELECT value FROM json_each(?))",
-  );
-  const insertEvent = sqlite.query(
-    "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) VALUES (?, ?, ?, ?, ?, ?)",
-  );
+}
 
-  const partial = createStagedImports({ db, write: writeOne });
+/** The only writer and reader of run history. Calls `wake` with entries after they are durable, never before. */
+export class Journal extends StateCache {
+  /** Records that are stored and deleted in pieces. */
+  readonly partial: ReturnType<typeof createStagedImports>;
+  readonly #options: JournalOptions;
+  readonly #codec: ReturnType<typeof createEventCodec>;
+  readonly #statements: ReturnType<typeof statementsOf>;
+  readonly #facts: CachedRows<[runId: string], RunFacts | null>;
+  /** Short runs that began in this process: they are read right after each write, and when they end. */
+  readonly #records: CachedRows<[runId: string], CachedRun | null>;
+  /** Cached, because many runs pin the same agent. */
+  readonly #agents = new WeakMap<AgentSnapshot, Content>();
 
-  function stored(agent: AgentSnapshot): Content {
-    const content = agents.get(agent) ?? contentOf(JSON.stringify(agent));
-    agents.set(agent, content);
-    return content;
+  constructor(options: JournalOptions) {
+    super();
+    const { db } = options;
+    this.#options = options;
+    this.#codec = createEventCodec(db);
+    this.#statements = statementsOf(db);
+    const { selectFacts } = this.#statements;
+    this.#facts = db.kept.rows((runId) => selectFacts.get(runId));
+    this.#records = db.kept.rows(() => null, { most: maxCachedRuns });
+    this.partial = createStagedImports({ db, write: (...entry) => this.#writeOne(...entry) });
   }
 
   /**
    * Inserts entries for these events. Call it inside a write. Throws `AppendRefused`, also if `attempt` is not the
    * current one.
    */
-  function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
-    if (events.length === 0) return [];
-    const head = events[0]!.type === "run.created" ? null : facts.of(runId); // A new run: a duplicate would violate the primary key.
-    const scope = head ?? scopeOf(events[0]!);
+  insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
+    const [first] = events;
+    if (!first) return [];
+    const head = first.type === "run.created" ? null : this.#facts.of(runId); // A new run: a duplicate would violate the primary key.
+    const scope = head ?? scopeOf(first);
     if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);
     if (head && attempt !== undefined && head.attempt !== attempt)
       throw new AppendRefused(`Attempt ${attempt} is past.`);
     // Clamp timestamps: if the clock was set back, durations would be negative.
-    const at = Math.max(now(), head?.at ?? 0);
-    const first = (head?.seq ?? 0) + 1;
-    const entries = events.map((event, index) => ({ seq: first + index, at, event }));
-    advance(head, entries);
-    write(scope, runId, entries);
+    const at = Math.max(this.#options.now(), head?.at ?? 0);
+    const next = (head?.seq ?? 0) + 1;
+    const entries = events.map((event, index) => ({ seq: next + index, at, event }));
+    this.#advance(head, entries);
+    this.#write(scope, runId, entries);
     return entries;
-  }
-
-  function advance(before: RunFacts | null, entries: readonly JournalEntry[]): void {
-    const run = project(before, entries);
-    facts.note(run, run.run_id);
-    if (!before && run.parent_run_id !== null) facts.drop(run.root_run_id); // The root's row counts this run.
   }
 
   /**
    * Inserts a new run that begins with the record of another one, with its timestamps. If `commitRecords` has stored
    * the record before, writes only the first entry and any new ones. Call it inside a write.
    */
-  function insertRecord(runId: string, record: readonly Recorded[]): JournalEntry[] {
+  insertRecord(runId: string, record: readonly Recorded[]): JournalEntry[] {
     const entries = record.map((entry, index) => ({ seq: index + 1, ...entry }));
-    const there = partial.complete(runId);
-    advance(null, entries);
-    const scope = scopeOf(entries[0]!.event);
-    write(scope, runId, there > 0 ? [entries[0]!, ...entries.slice(there)] : entries);
-    if (there > 0) records.drop(runId); // The entries written here are not the whole record.
+    const there = this.partial.complete(runId);
+    this.#advance(null, entries);
+    const missing = entries.filter(({ seq }) => seq === 1 || seq > there);
+    this.#write(scopeOf(entries[0]?.event), runId, missing);
+    if (there > 0) this.#records.drop(runId); // The entries written here are not the whole record.
     return entries;
   }
 
-  function write(scope: Scope, runId: string, entries: readonly JournalEntry[]): void {
-    let length = 0;
-    for (const entry of entries) {
-      const { data, blobs } = writeOne(scope, runId, entry);
-      failpoint?.(`before_${boundaryOf(entry.event)}`);
-      length += blobs === null ? data.length : Number.POSITIVE_INFINITY;
-    }
-    keep(runId, entries, length);
-  }
-
-  function keep(runId: string, entries: readonly JournalEntry[], length: number): void {
-    const before = startsRun(entries) ? { entries: [], length: 0 } : records.known(runId);
-    if (!before) return;
-    const record = { entries: [...before.entries, ...entries], length: before.length + length };
-    if (record.length > keptLength) records.drop(runId);
-    else records.note(record, runId);
-  }
-
-  function writeOne(scope: Scope, runId: string, { seq, at, event }: JournalEntry): EncodedEvent {
-    const packed = pack.pack(scope, runId, event);
-    insertEvent.run(runId, seq, at, event.type, packed.data, packed.blobs);
-    return packed;
+  append(runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> {
+    return this.commit(runId, () => this.insert(runId, events, attempt));
   }
 
   /**
    * Commits the entries that `produce` inserts, all or none, and then wakes the readers. `produce` runs inside the
    * write, in the order of its owner's writes.
    */
-  async function commit(runId: string, produce: () => JournalEntry[], owner?: Scope): Promise<JournalEntry[]> {
-    const [inserted] = await commitAll(() => [[runId, produce()]], owner);
-    return inserted![1];
+  async commit(runId: string, produce: () => JournalEntry[], owner?: Scope): Promise<JournalEntry[]> {
+    const [inserted] = await this.commitAll(() => [[runId, produce()]], owner);
+    return inserted?.[1] ?? [];
   }
 
   /** Commits entries of several runs, all or none. `leave` is called with them before they are durable. */
-  async function commitAll(produce: () => Inserted[], owner?: Scope, leave?: Leave<Inserted[]>): Promise<Inserted[]> {
+  async commitAll(produce: () => Inserted[], owner?: Scope, leave?: Leave<Inserted[]>): Promise<Inserted[]> {
+    const { db, wake } = this.#options;
     const all = await db.write(produce, owner && nameOf(owner), "runs", leave);
     db.snapshot.begin(); // The readers woken below read now.
     if (failpoint)
@@ -229,7 +174,7 @@ export function createJournal({
    * Commits new runs that begin with records. A long record is written before, in invisible pieces, except for its
    * first entry. If that fails or `produce` throws, the pieces are deleted.
    */
-  async function commitRecords(
+  async commitRecords(
     records: readonly (readonly [runId: string, record: readonly Recorded[]])[],
     produce: () => Inserted[],
     owner: Scope,
@@ -237,45 +182,38 @@ export function createJournal({
     const long = records.filter(([, record]) => record.length > longestPiece);
     let isWhole = false;
     try {
-      for (const [runId, record] of long) await partial.arrive(runId, record);
-      const inserted = await commitAll(produce, owner);
+      for (const [runId, record] of long) await this.partial.arrive(runId, record);
+      const inserted = await this.commitAll(produce, owner);
       isWhole = true;
       if (long.length > 0) await nextTurn(); // The code that follows reads all entries, too.
       return inserted;
     } finally {
-      for (const [runId] of long) partial.forget(runId);
-      if (long.length > 0 && !isWhole) await partial.clear().catch(() => {}); // Otherwise the next start clears it.
+      for (const [runId] of long) this.partial.forget(runId);
+      if (long.length > 0 && !isWhole) await this.partial.clear().catch(() => {}); // Otherwise the next start clears it.
     }
   }
 
-  const append = (runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> =>
-    commit(runId, () => insert(runId, events, attempt));
+  /** Returns null if there is no such run. */
+  override readonly head = (runId: string): RunFacts | null => this.#facts.of(runId);
 
   /** Returns entries after `after`, oldest first. They are shared: callers must not modify them. */
-  function read(runId: string, after = 0, limit = -1): JournalEntry[] {
-    const kept = records.known(runId)?.entries;
+  override read(runId: string, after = 0, limit = -1): JournalEntry[] {
+    const kept = this.#records.known(runId)?.entries;
     if (kept) return kept.slice(after, limit < 0 ? undefined : after + limit);
-    db.snapshot.begin();
-    return selectEvents.all(runId, after, limit).map((row) => entryOf(runId, row).entry);
-  }
-
-  function entryOf(runId: string, { seq, at_ms, data, blobs }: EventRow): { entry: JournalEntry; length: number } {
-    const { event, length } = pack.unpack(runId, data, blobs);
-    return { entry: { seq, at: at_ms, event }, length };
+    return this.#rowsOf(runId, after, limit).map((row) => this.#entryOf(runId, row).entry);
   }
 
   /**
    * Returns entries up to about a megabyte, and their bytes as JSON, because `limit` long entries would take too much
    * memory. Returns no entries at the end.
    */
-  function readSome(runId: string, after: number, limit: number): { entries: JournalEntry[]; bytes: number } {
-    const kept = records.known(runId);
+  override readSome(runId: string, after: number, limit: number): { entries: JournalEntry[]; bytes: number } {
+    const kept = this.#records.known(runId);
     if (kept) return { entries: kept.entries.slice(after, after + limit), bytes: kept.length };
-    db.snapshot.begin();
     const entries: JournalEntry[] = [];
     let bytes = 0;
-    for (const row of selectEvents.all(runId, after, limit)) {
-      const { entry, length } = entryOf(runId, row);
+    for (const row of this.#rowsOf(runId, after, limit)) {
+      const { entry, length } = this.#entryOf(runId, row);
       entries.push(entry);
       bytes += length;
       if (bytes >= someBytes) break;
@@ -283,71 +221,151 @@ export function createJournal({
     return { entries, bytes };
   }
 
-  /** True if this entry exists; does not read it. */
-  function has(runId: string, seq: number): boolean {
-    db.snapshot.begin();
-    return selectOne.get(runId, seq) !== null;
-  }
-
-  /** True if all entries of a run are in memory; only short runs are. */
-  const isAtHand = (runId: string): boolean => (records.known(runId) ?? null) !== null;
-
-  /** True if the run's entries exceed what `readSome` reads at once. */
-  function isLarge(runId: string): boolean {
-    return !isAtHand(runId) && selectBytes.get(runId)!.bytes > someBytes;
-  }
-
   /** Returns entries without the large fields that do not show the run's state; those are neither read nor unpacked. */
-  function readBrief(runId: string, after = 0, limit = -1): BriefEntry[] {
-    db.snapshot.begin();
-    return selectEvents.all(runId, after, limit).map(({ seq, at_ms, data, blobs }) => ({
+  readBrief(runId: string, after = 0, limit = -1): BriefEntry[] {
+    return this.#rowsOf(runId, after, limit).map(({ seq, at_ms, data, blobs }) => ({
       seq,
       at: at_ms,
-      ...pack.unpackBrief(runId, data, blobs),
+      ...this.#codec.unpackBrief(runId, data, blobs),
     }));
   }
 
-  const head = (runId: string): RunFacts | null => facts.of(runId);
+  /** True if this entry exists; does not read it. */
+  override has(run_id: string, seq: number): boolean {
+    this.#options.db.snapshot.begin();
+    return this.#statements.selectOne.get({ run_id, seq }) !== null;
+  }
 
+  override isAtHand(runId: string): boolean {
+    return (this.#records.known(runId) ?? null) !== null;
+  }
+
+  override isLarge(runId: string): boolean {
+    return !this.isAtHand(runId) && (this.#statements.selectBytes.get(runId)?.bytes ?? 0) > someBytes;
+  }
+
+  /**
+   * Returns when a run that was queued after entry `after` started; null if it never did, undefined if it was not
+   * queued.
+   */
+  startOf(run_id: string, after: number): number | null | undefined {
+    const found = this.#statements.selectStart.get({ run_id, after });
+    return found?.waits ? found.at : undefined;
+  }
+
+  /** Returns the types of the run's newest calls, oldest first. */
+  lastCalls(run_id: string): RunSummary["last_calls"] {
+    const calls = this.#statements.selectCalls.all({ run_id, types: JSON.stringify(stripTypes), limit: stripLength });
+    return calls.map(({ type }) => type).reverse();
+  }
+
+  /** Returns the number of a run's entries of these types. */
+  count(run_id: string, types: readonly RunEventType[]): number {
+    return this.#statements.selectCount.get({ run_id, types: JSON.stringify(types) })?.n ?? 0;
+  }
+
+  /** Stores the agent snapshot of a run. Call it inside a write. Returns the hash for `snapshot`. */
+  pin(scope: Scope, runId: string, agent: AgentSnapshot): string {
+    return this.#codec.put(scope, runId, this.#contentOf(agent));
+  }
+
+  /** Returns the hash that `pin` gives this agent. */
+  hashOf(agent: AgentSnapshot): string {
+    return this.#contentOf(agent).hash;
+  }
+
+  snapshot(scope: Scope, hash: string): AgentSnapshot {
+    return parseExact(this.#codec.get(scope, hash));
+  }
+
+  #contentOf(agent: AgentSnapshot): Content {
+    const content = this.#agents.get(agent) ?? contentOf(JSON.stringify(agent));
+    this.#agents.set(agent, content);
+    return content;
+  }
+
+  #advance(before: RunFacts | null, entries: readonly JournalEntry[]): void {
+    const run = this.#options.project(before, entries);
+    this.#facts.note(run, run.run_id);
+    if (!before && run.parent_run_id !== null) this.#facts.drop(run.root_run_id); // The root's row counts this run.
+  }
+
+  #write(scope: Scope, runId: string, entries: readonly JournalEntry[]): void {
+    let length = 0;
+    for (const entry of entries) {
+      const { data, blobs } = this.#writeOne(scope, runId, entry);
+      failpoint?.(`before_${boundaryOf(entry.event)}`);
+      length += blobs === null ? data.length : Number.POSITIVE_INFINITY;
+    }
+    this.#keep(runId, entries, length);
+  }
+
+  #writeOne(scope: Scope, run_id: string, { seq, at, event }: JournalEntry): EncodedEvent {
+    const packed = this.#codec.pack(scope, run_id, event);
+    const { data, blobs } = packed;
+    this.#statements.insertEvent.run({ run_id, seq, at_ms: at, type: event.type, data, blobs });
+    return packed;
+  }
+
+  #keep(runId: string, entries: readonly JournalEntry[], length: number): void {
+    const before = startsRun(entries) ? { entries: [], length: 0 } : this.#records.known(runId);
+    if (!before) return;
+    const record = { entries: [...before.entries, ...entries], length: before.length + length };
+    if (record.length > keptLength) this.#records.drop(runId);
+    else this.#records.note(record, runId);
+  }
+
+  #rowsOf(run_id: string, after: number, limit: number): EventRow[] {
+    this.#options.db.snapshot.begin();
+    return this.#statements.selectEvents.all({ run_id, after, limit });
+  }
+
+  #entryOf(runId: string, { seq, at_ms, data, blobs }: EventRow): { entry: JournalEntry; length: number } {
+    const { event, length } = this.#codec.unpack(runId, data, blobs);
+    return { entry: { seq, at: at_ms, event }, length };
+  }
+}
+
+function statementsOf({ sqlite }: Db) {
   return {
-    ...createStateCache({ read, readSome, has, head, isAtHand, isLarge }),
-    insert,
-    insertRecord,
-    commit,
-    commitAll,
-    commitRecords,
-    /** Records that are stored and deleted in pieces. */
-    partial,
-    append,
-    read,
-    readSome,
-    has,
-    isAtHand,
-    isLarge,
-    readBrief,
-    /**
-     * Returns when a run that was queued after entry `after` started; null if it never did, undefined if it was not
-     * queued.
-     */
-    startOf(runId: string, after: number): number | null | undefined {
-      const { waits, at } = selectStart.get(runId, after, after)!;
-      return waits === 0 ? undefined : at;
-    },
-    /** Returns the types of the run's newest calls, oldest first. */
-    lastCalls: (runId: string): RunSummary["last_calls"] =>
-      selectCalls
-        .all(runId, JSON.stringify(stripTypes), stripLength)
-        .map(({ type }) => type)
-        .reverse(),
-    /** Returns the number of a run's entries of these types. */
-    count: (runId: string, types: readonly RunEventType[]): number => selectCount.get(runId, JSON.stringify(types))!.n,
-    /** Returns null if there is no such run. */
-    head,
-    /** Stores the agent snapshot of a run. Call it inside a write. Returns the hash for `snapshot`. */
-    pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, stored(agent)),
-    /** Returns the hash that `pin` gives this agent. */
-    hashOf: (agent: AgentSnapshot): string => stored(agent).hash,
-    snapshot: (scope: Scope, hash: string): AgentSnapshot => parseExact(pack.get(scope, hash)),
+    selectFacts: sqlite.query<RunFacts, [string]>(
+      `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
+         coalesce(root_run_id, id) AS root_run_id, ${factColumns.join(", ")},
+         coalesce((SELECT at_ms FROM run_events WHERE summary IS NULL AND run_id = runs.id AND seq = runs.seq), 0) AS at,
+         EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ? AND ${isShown}`,
+    ),
+    selectEvents: sqlite.query<EventRow, { run_id: string; after: number; limit: number }>(
+      "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = $run_id AND seq > $after ORDER BY seq LIMIT $limit",
+    ),
+    selectOne: sqlite.query<{ seq: number }, { run_id: string; seq: number }>(
+      "SELECT seq FROM run_events WHERE run_id = $run_id AND seq = $seq",
+    ),
+    // These events come near the beginning: only events of input guardrails precede them.
+    selectStart: sqlite.query<{ waits: number; at: number | null }, { run_id: string; after: number }>(
+      `SELECT count(*) FILTER (WHERE type = 'run.queued') AS waits, max(at_ms) FILTER (WHERE type = 'run.started') AS at
+       FROM run_events WHERE run_id = $run_id AND seq > $after AND seq <= $after + 40`,
+    ),
+    selectCalls: sqlite.query<
+      { type: RunSummary["last_calls"][number] },
+      { run_id: string; types: string; limit: number }
+    >(
+      `SELECT data ->> '$.step_type' AS type FROM run_events WHERE run_id = $run_id AND run_events.type = 'step.started'
+         AND data ->> '$.step_type' IN (SELECT value FROM json_each($types)) ORDER BY seq DESC LIMIT $limit`,
+    ),
+    // Counts a blob once per reference, because each entry gets its own copy.
+    selectBytes: sqlite.query<{ bytes: number }, [string]>(
+      `SELECT coalesce(sum(octet_length(content)), 0) AS bytes FROM run_events AS one
+       CROSS JOIN json_each(one.blobs) AS field CROSS JOIN runs ON runs.id = one.run_id
+       CROSS JOIN blobs ON blobs.project_id = runs.project_id AND blobs.environment = runs.environment
+         AND blobs.hash = field.value WHERE one.run_id = ? AND one.blobs IS NOT NULL`,
+    ),
+    selectCount: sqlite.query<{ n: number }, { run_id: string; types: string }>(
+      "SELECT count(*) AS n FROM run_events WHERE run_id = $run_id AND type IN (SELECT value FROM json_each($types))",
+    ),
+    insertEvent: sqlite.query(
+      `INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs)
+       VALUES ($run_id, $seq, $at_ms, $type, $data, $blobs)`,
+    ),
   };
 }
 
@@ -361,7 +379,7 @@ const boundaryOf = (event: RunEvent): string =>
       ? `result.${event.step_type}`
       : event.type;
 
-function scopeOf(event: RunEvent): Scope {
-  if (event.type !== "run.created") throw new AppendRefused(noSuch("run"));
+function scopeOf(event: RunEvent | undefined): Scope {
+  if (event?.type !== "run.created") throw new AppendRefused(noSuch("run"));
   return event;
 }

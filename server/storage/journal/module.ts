@@ -3,7 +3,7 @@ import { happening } from "../../domain/run-trigger.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Db } from "../db/open.ts";
-import { createJournal, type Projector, type RunProjector } from "./journal.ts";
+import { Journal, type Projector, type RunProjector } from "./journal.ts";
 import { createPostRunProjections } from "./post-run-projections.ts";
 
 interface Needs {
@@ -18,7 +18,7 @@ interface Needs {
 export function createJournalModule({ db, log, projectRun, requireRoom, now }: Needs) {
   const happened = createEventEmitter<Parameters<Projector>>();
   const committed = createEventEmitter<[runId: string, entries: readonly JournalEntry[]]>();
-  const journal = createJournal({
+  const journal = new Journal({
     db,
     project(before, entries) {
       const run = projectRun(before, entries);

@@ -79,9 +79,9 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
     `SELECT ${columns.join(", ")}, metadata FROM runs INDEXED BY runs_unprojected
      WHERE ended_at_ms IS NOT NULL AND projected < ${all} AND ${isShown} ORDER BY id DESC LIMIT ?`,
   );
-  const mark = sqlite.query<unknown, [number, number | null, string, number, number]>(
-    `UPDATE runs SET projected = ?1, cost_nano_usd = ifnull(?2, cost_nano_usd)
-     WHERE id = ?3 AND projected = ?4 AND (summary IS NULL) = ?5`,
+  const mark = sqlite.query<unknown, Pick<EndedRun, "id" | "projected"> & { cost: number | null; isGone: 0 | 1 }>(
+    `UPDATE runs SET projected = ${all}, cost_nano_usd = ifnull($cost, cost_nano_usd)
+     WHERE id = $id AND projected = $projected AND (summary IS NULL) = $isGone`,
   );
 
   /** Passes a run's entries to the projections that have not seen it; of a corrupt record those before the fault. */
@@ -95,8 +95,9 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
           for (const entry of entries) for (const one of due) one.entry(entry);
           return entries;
         });
-        if (entries.length === 0) return due;
-        after = entries.at(-1)!.seq;
+        const last = entries.at(-1);
+        if (!last) return due;
+        after = last.seq;
         await rest();
       }
     } catch (error) {
@@ -111,7 +112,7 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
    */
   function write({ id, projected, summary }: EndedRun, of: readonly Projected[]): void {
     const cost = of.flatMap((one) => one.cost?.() ?? [])[0] ?? null;
-    if (mark.run(all, cost, id, projected, summary === null ? 1 : 0).changes === 0) return;
+    if (mark.run({ id, projected, cost, isGone: summary === null ? 1 : 0 }).changes === 0) return;
     for (const one of of) one.write();
   }
 
@@ -122,17 +123,18 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
     for (let from = 0; from < due.length; ) {
       const watch = stopwatch();
       const ready: (readonly [EndedRun, Projected[]])[] = [];
-      for (; from < due.length && watch.worked_ms() < write_ms; from++) {
-        ready.push([due[from]!, await collect(due[from]!, watch, rest)]);
+      for (let run = due[from]; run && watch.worked_ms() < write_ms; run = due[++from]) {
+        ready.push([run, await collect(run, watch, rest)]);
         await rest();
       }
       for (let done = 0; done < ready.length; ) {
         const first = done;
         const writeSome = () => {
+          const until = performance.now() + write_ms;
           let next = first;
-          for (const until = performance.now() + write_ms; next < ready.length; next++) {
+          for (let one = ready[next]; one; one = ready[++next]) {
             if (next > first && performance.now() > until) break;
-            write(...ready[next]!);
+            write(...one);
           }
           return next;
         };

@@ -31,7 +31,7 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
   const insertHidden = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, metadata, created_at_ms, status_since_ms,
        timeout_ms, action_timeout_ms, depth, origin, source_run_id, summary)
-     VALUES (?, ?, ?, ?, 'partial', 0, 1, '{}', ?, 0, 0, 0, 0, ?, ?, '')`,
+     VALUES ($id, $project_id, $environment, $agent_id, 'partial', 0, 1, '{}', $at, 0, 0, 0, 0, $origin, $source, '')`,
   );
   const note = sqlite.query("INSERT INTO partial_records (run_id) VALUES (?)");
   const unnote = sqlite.query("DELETE FROM partial_records WHERE run_id = ?");
@@ -42,8 +42,8 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
     "SELECT id, project_id, environment, status FROM partial_records JOIN runs ON runs.id = run_id ORDER BY id",
   );
   const deleteSome = sqlite.query(
-    `DELETE FROM run_events WHERE run_id = ?1 AND seq <= (SELECT max(seq) FROM (
-       SELECT seq FROM run_events WHERE run_id = ?1 ORDER BY seq LIMIT ${longestPiece}))`,
+    `DELETE FROM run_events WHERE run_id = $id AND seq <= (SELECT max(seq) FROM (
+       SELECT seq FROM run_events WHERE run_id = $id ORDER BY seq LIMIT ${longestPiece}))`,
   );
   const deleteRun = sqlite.query("DELETE FROM runs WHERE id = ?");
   // Number of stored entries per record. The first entry comes with the commit that shows the run.
@@ -52,8 +52,9 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
 
   /** Stores all of a long record except its first entry. It is invisible until `complete`. */
   async function arrive(runId: string, record: readonly Recorded[]): Promise<void> {
-    const { event, at } = record[0]!;
-    if (event.type !== "run.created") throw new Error(`A journal begins with ${event.type}.`);
+    const [first] = record;
+    if (first?.event.type !== "run.created") throw new Error(`A journal begins with ${first?.event.type}.`);
+    const { event, at } = first;
     arrived.set(runId, 0);
     for (let from = 1; from < record.length; ) {
       const begins = from;
@@ -73,15 +74,17 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
 
   function begin(runId: string, run: RunCreated, at: number): void {
     const { project_id, environment, agent_id } = run;
-    insertHidden.run(runId, project_id, environment, agent_id, at, triggerOf(run), sourceOf(run));
+    const [origin, source] = [triggerOf(run), sourceOf(run)];
+    insertHidden.run({ id: runId, project_id, environment, agent_id, at, origin, source });
     note.run(runId);
   }
 
   function writePiece(scope: Scope, runId: string, record: readonly Recorded[], from: number): number {
-    const most = Math.min(record.length, from + longestPiece);
     let [end, bytes] = [from, 0];
-    for (; end < most && bytes < bytesPerPiece; end++)
-      bytes += write(scope, runId, { seq: end + 1, ...record[end]! }).length;
+    for (const entry of record.slice(from, from + longestPiece)) {
+      if (bytes >= bytesPerPiece) break;
+      bytes += write(scope, runId, { seq: ++end, ...entry }).length;
+    }
     return end;
   }
 
@@ -100,7 +103,7 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
 
   async function erase(row: PartialRow): Promise<void> {
     const some = (work: () => number) => db.write(work, nameOf(row), "runs");
-    while ((await some(() => deleteSome.run(row.id).changes)) > 0);
+    while ((await some(() => deleteSome.run({ id: row.id }).changes)) > 0);
     failpoint?.("mid_erasure");
     // The cache of known blobs must be cleared: a write that deletes blobs touches more than runs.
     while ((await db.write(() => forgetBlobs(sqlite, row, row.id, blobsPerPiece), nameOf(row))) > 0);

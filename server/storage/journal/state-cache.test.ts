@@ -1,33 +1,47 @@
 import { expect, test } from "bun:test";
 import { answer, completed, created, started, text } from "../../domain/__fixtures__/events.ts";
 import { newId } from "../../domain/ids.ts";
-import type { RunEvent } from "../../domain/run-event.ts";
+import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { fold } from "../../domain/run-state.ts";
 import { runFixture } from "../../testing/run-fixture.ts";
 import { turnsDuring } from "../../testing/turns.ts";
-import { createStateCache, longRunThreshold } from "./state-cache.ts";
+import type { Journal } from "./journal.ts";
+import { longRunThreshold, StateCache } from "./state-cache.ts";
 
 const steps = (count: number, from = 0): RunEvent[] =>
   Array.from({ length: count }, (_, index) => [started(from + index), completed(from + index)]).flat();
+
+/** Caches the states of a journal's runs apart from the journal, and calls `onRead` after each read. */
+class JournalStates extends StateCache {
+  constructor(
+    readonly journal: Journal,
+    readonly onRead: (entries: readonly JournalEntry[]) => void,
+  ) {
+    super();
+  }
+
+  read(...asked: Parameters<Journal["read"]>) {
+    const entries = this.journal.read(...asked);
+    this.onRead(entries);
+    return entries;
+  }
+  readSome(...asked: Parameters<Journal["readSome"]>) {
+    const some = this.journal.readSome(...asked);
+    this.onRead(some.entries);
+    return some;
+  }
+  has = (runId: string, seq: number) => this.journal.has(runId, seq);
+  head = (runId: string) => this.journal.head(runId);
+  isAtHand = (runId: string) => this.journal.isAtHand(runId);
+  isLarge = (runId: string) => this.journal.isLarge(runId);
+}
 
 async function withLongRun() {
   const fixture = runFixture();
   const id = newId("run");
   await fixture.journal.append(id, [created({ run_id: id, ...fixture.scope }), ...steps(longRunThreshold)]);
   const reads: number[] = [];
-  const folds = createStateCache({
-    ...fixture.journal,
-    read(runId, after, limit) {
-      const entries = fixture.journal.read(runId, after, limit);
-      reads.push(entries.length);
-      return entries;
-    },
-    readSome(runId, after, limit) {
-      const some = fixture.journal.readSome(runId, after, limit);
-      reads.push(some.entries.length);
-      return some;
-    },
-  });
+  const folds = new JournalStates(fixture.journal, ({ length }) => reads.push(length));
   return Object.assign(fixture, { id, folds, reads, whole: () => fold(fixture.journal.read(id)) });
 }
 
@@ -155,12 +169,8 @@ test("a run whose record is deleted during its fold is missing, and not partly f
   using fixture = await withLongRun();
   const { db, journal, id } = fixture;
   let asked = 0;
-  const folds = createStateCache({
-    ...journal,
-    readSome(...which) {
-      if (++asked === 3) db.sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
-      return journal.readSome(...which);
-    },
+  const folds = new JournalStates(journal, () => {
+    if (++asked === 2) db.sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
   });
   expect(await folds.stateInSlices(id)).toBeNull();
   expect(await folds.stateAt(id, journal.head(id)!.seq)).toBeNull();

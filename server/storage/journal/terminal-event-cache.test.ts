@@ -9,7 +9,7 @@ import { traceHead } from "../../resources/traces/trace-summary.ts";
 import { createRunProjection } from "../../runs/run-projection.ts";
 import { corpus } from "../../testing/corpus.ts";
 import { openDatabase } from "../db/open.ts";
-import { createJournal } from "./journal.ts";
+import { Journal } from "./journal.ts";
 import { createTerminalEventCache, type TerminalEventCache } from "./terminal-event-cache.ts";
 
 const rest = async () => {};
@@ -65,7 +65,7 @@ function journalAt(now: () => number) {
   const db = openDatabase(":memory:");
   const scope = { project_id: newId("project"), environment: "test" } as const;
   db.sqlite.query("INSERT INTO projects (id, name, created_at_ms) VALUES (?, 'p', 0)").run(scope.project_id);
-  const journal = createJournal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now });
+  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: () => {}, now });
   const rowOf = db.sqlite.query<Parameters<TerminalEventCache>[0], [string]>("SELECT * FROM runs WHERE id = ?");
   return { journal, scope, rowOf, [Symbol.dispose]: () => db.close() };
 }

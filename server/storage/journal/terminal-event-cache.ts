@@ -38,7 +38,7 @@ export function createTerminalEventCache(journal: Journal) {
     const [first] = journal.readBrief(row.id, 0, 1);
     const [last] = journal.readBrief(row.id, row.seq - 1, 1);
     const state = endedState(journal, row, first, last);
-    return state && { state, shortened: [...first!.shortened, ...last!.shortened] };
+    return state && { state, shortened: [first, last].flatMap((entry) => entry?.shortened ?? []) };
   }
 
   async function underWay(id: string, rest: () => Promise<void>): Promise<Brief | null> {
@@ -64,7 +64,8 @@ export function createTerminalEventCache(journal: Journal) {
   function keep(id: string, brief: Brief): void {
     kept.delete(id); // Re-inserted as the newest.
     kept.set(id, brief);
-    if (kept.size > keptMost) kept.delete(kept.keys().next().value!);
+    const [oldest = id] = kept.keys();
+    if (kept.size > keptMost) kept.delete(oldest);
   }
 
   return briefOf;

@@ -5,11 +5,12 @@ import { SQL } from "bun";
 import { type Postgres, sqlAt, startPostgres } from "../../testing/postgres.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { now } from "./leader-lease.ts";
 import { type Candidate, claim, leased, noteSpare, readCell, release } from "./lease.ts";
 import { createPostgresClient } from "./postgres-client.ts";
 import { bootstrap, catchUp, compact, dropUnfinished, type Position } from "./replica.ts";
 import { reconcileRoutes, watchRoutes } from "./routes.ts";
-import { createShipper, now } from "./shipper.ts";
+import { Shipper } from "./shipper.ts";
 import { examineEngine, readCluster } from "./status.ts";
 import { makeTables } from "./tables.ts";
 
@@ -87,7 +88,7 @@ describe.if(startPostgres.orSkipped("cells"))("a cell", () => {
       piece_pages,
       onFenced: resolve,
     };
-    const ship = createShipper({ ...options, log: { warn() {} } });
+    const ship = new Shipper({ ...options, log: { warn() {} } });
     ship.resume(head);
     const db = openDatabase(path, { ship });
     return {

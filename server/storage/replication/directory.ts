@@ -86,7 +86,8 @@ export function createDirectory(url: string, cells: readonly string[]): Director
     const place: Place | null = row && cells.includes(row.cell) ? { project: row.project, cell: row.cell } : null;
     found.delete(name);
     found.set(name, { place, until: performance.now() + (place ? known_ms : unknown_ms) });
-    if (found.size > most) found.delete(found.keys().next().value!);
+    const [oldest = name] = found.keys();
+    if (found.size > most) found.delete(oldest);
     return place;
   }
 

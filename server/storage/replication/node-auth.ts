@@ -76,14 +76,18 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
     /** Verifies like `verify`, but returns null for a statement seen before. */
     verifyOnce(value: string, method: string, path: string): Origin | null {
       const origin = verify(value, method, path);
-      return origin && isFirst(value.split(".")[0]!, now() + valid_ms) ? origin : null;
+      const [said = ""] = value.split(".");
+      return origin && isFirst(said, now() + valid_ms) ? origin : null;
     },
     /** Returns the origin that a node stated; null for a request from outside or with an invalid signature. */
     originOf(request: Request): Origin | null {
       const value = request.headers.get(passedHeader);
       if (value === null) return null;
-      if (!origins.has(request)) origins.set(request, verify(value, request.method, pathOf(request.url)));
-      return origins.get(request)!;
+      const known = origins.get(request);
+      if (known !== undefined) return known;
+      const origin = verify(value, request.method, pathOf(request.url));
+      origins.set(request, origin);
+      return origin;
     },
   };
 }
@@ -197,9 +201,9 @@ function streamOf(request: Request, reader: BodyReader) {
   };
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await read();
-      if (done) controller.close();
-      else controller.enqueue(value!);
+      const part = await read();
+      if (part.done) controller.close();
+      else controller.enqueue(part.value);
     },
   });
   const rest = { read, cancel: (why: unknown) => reader.cancel(why) };

@@ -2,11 +2,12 @@ import type { Database } from "bun:sqlite";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Log } from "../../lib/log.ts";
 import { ClusterError } from "./cluster-error.ts";
+import { now } from "./leader-lease.ts";
 import { type Candidate, type CellRow, claim, type Failover, noteSpare, readCell, release } from "./lease.ts";
 import { createPostgresClient, type OpenConnection, type PostgresClient, requirePostgres } from "./postgres-client.ts";
 import { bootstrap, catchUp, compact, dropUnfinished, type Position } from "./replica.ts";
 import { type Routes, reconcileRoutes, watchRoutes } from "./routes.ts";
-import { createShipper, now, type Shipper } from "./shipper.ts";
+import { Shipper } from "./shipper.ts";
 import { type CellStatus, readCells } from "./status.ts";
 import { makeTables } from "./tables.ts";
 
@@ -149,7 +150,8 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     // Counted from now, which is later than the leader's own count (from before its request).
     if (row && row.lease_until !== followed.lease?.until)
       followed.lease = { until: row.lease_until, over_at: performance.now() + row.lease_ms };
-    const over = row && performance.now() > followed.lease!.over_at ? row.lease_until : null;
+    const { lease } = followed;
+    const over = row && lease && performance.now() > lease.over_at ? row.lease_until : null;
     const mayLead = folder.own === null || folder.own === candidate.cell; // A database without any copy must not be given up for another cell.
     if (mayLead && (!row || row.free || over !== null)) {
       const claimed_at = now();
@@ -220,7 +222,7 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       const own = createPostgresClient(url, { patience_ms, name: `runnel ${cell}`, open });
       // A separate client: otherwise it would wait behind a long compaction, and could close the shared connection.
       const looking = createPostgresClient(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
-      const ship = createShipper({
+      const ship = new Shipper({
         engine: own,
         cell,
         epoch,

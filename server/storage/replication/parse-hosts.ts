@@ -4,10 +4,10 @@ const form = /^(postgres(?:ql)?:\/\/)((?:[^/?#@]*@)?)([^/?#@]+)(\/[^/?#]+)((?:\?
 
 /** Returns one URL for each host of a URL, in order. Throws `ClusterError` for an invalid one. */
 export function parseHosts(url: string): string[] {
-  const [, scheme, user, hosts, database, query] = form.exec(url) ?? [];
+  const [, scheme, user, hosts, database = "", query] = form.exec(url) ?? [];
   if (hosts === undefined)
     throw new ClusterError("--cluster takes postgres://USER:PASSWORD@HOST[:PORT][,HOST[:PORT]]/DATABASE.");
-  if (!isDecodable(user + database!))
+  if (!isDecodable(user + database))
     throw new ClusterError("--cluster has a % that is not encoded. Write % in a name or password as %25.");
   return hosts.split(",").map((host) => {
     const address = `${scheme}${user}${host}${database}${query}`;

@@ -87,9 +87,9 @@ export function createPostgresClient(
       await client.close({ timeout: 0 }).catch(() => {});
     }
 
-    async function reach(at: number) {
+    async function reach(address: string, at: number) {
       if (isOver) throw new Error("the caller does not wait any more");
-      const client = open(addresses[at]!);
+      const client = open(address);
       opened.add(client);
       const why = await takesWrites(client).then((does) => (does ? null : "it takes no writes"), messageOf);
       if (why === null && !isOver) return { client, at };
@@ -97,7 +97,8 @@ export function createPostgresClient(
       throw new Error(why ?? "the caller does not wait any more");
     }
 
-    const works = addresses.map((_, n) => () => reach((first + n) % addresses.length));
+    const hosts = addresses.map((address, at) => () => reach(address, at));
+    const works = [...hosts.slice(first), ...hosts.slice(0, first)];
     const made = hedgedRace(works, eager_ms).then(
       ({ client, at }) => {
         for (const other of opened) if (other !== client) void drop(other);

@@ -220,7 +220,7 @@ export const reconcileRoutes = (
     const projects: RouteChanges["projects"] = new Map([...all.projects].filter(([id]) => !away.has(id)));
     const isGone = (id: string): boolean => !all.projects.has(id) && !leaving.includes(id);
     for (const { id } of known) if (isGone(id)) projects.set(id, null);
-    const names = new Map([...all.names].filter(([, project]) => !away.has(project!)));
+    const names = new Map([...all.names].filter(([, project]) => project === null || !away.has(project)));
     const routed: { name: string; project: string }[] = await transaction`SELECT r.name, r.project FROM runnel_routes r
       JOIN runnel_projects p ON p.id = r.project WHERE p.cell = ${cell}`;
     for (const { name, project } of routed) if (!names.has(name) && !leaving.includes(project)) names.set(name, null);

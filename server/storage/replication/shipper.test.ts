@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createShipper } from "./shipper.ts";
+import { Shipper } from "./shipper.ts";
 
 test("a leader that was idle for long is not stalled; one without an answer from Postgres is, until an answer comes", async () => {
   let answer: (rows: { head: number }[] | null) => void = () => {};
@@ -12,7 +12,7 @@ test("a leader that was idle for long is not stalled; one without an answer from
   };
   const [ttl_ms, ago_ms] = [60_000, 70_000];
   const claimed_at = { mono: performance.now() - ago_ms, wall: Date.now() - ago_ms };
-  const ship = createShipper({
+  const ship = new Shipper({
     engine,
     cell: "main",
     epoch: 1,
@@ -47,7 +47,7 @@ function leader(ttl_ms: number) {
     close: async () => {},
   };
   const claimed_at = { mono: performance.now(), wall: Date.now() };
-  const ship = createShipper({
+  const ship = new Shipper({
     engine,
     cell: "main",
     epoch: 1,

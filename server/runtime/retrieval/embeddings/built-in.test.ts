@@ -4,11 +4,11 @@ import { embeddingEntry } from "../../../lib/assets.ts";
 import { silentLog } from "../../../lib/log.ts";
 import { startThread } from "../../../lib/start-thread.ts";
 import { withEnoughTime } from "../../../testing/enough-time.ts";
-import { createBuiltIn } from "./built-in.ts";
+import { EmbeddingThread } from "./built-in.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";
 
-const shared = createBuiltIn({ log: silentLog });
+const shared = new EmbeddingThread({ log: silentLog });
 afterAll(() => shared.stop());
 
 const lite = "builtin/use-lite-512";
@@ -29,7 +29,7 @@ const program = (statement: string) => {
 function withThreads(programs: string[], options: { patience_ms?: number; rest_ms?: number } = {}) {
   const left = [...programs];
   let started = 0;
-  const embedder = createBuiltIn({
+  const embedder = new EmbeddingThread({
     ...options,
     log: silentLog,
     start(hear, died) {
@@ -37,7 +37,7 @@ function withThreads(programs: string[], options: { patience_ms?: number; rest_m
       return startThread<Order, Answer>(() => left.shift() ?? embeddingEntry())(hear, died);
     },
   });
-  return { ...embedder, started: () => started, [Symbol.dispose]: embedder.stop };
+  return Object.assign(embedder, { started: () => started, [Symbol.dispose]: () => embedder.stop() });
 }
 
 describe.each(models)("vectors of %s", (model) => {
@@ -152,7 +152,7 @@ describe("the thread", () => {
   test("ends when idle, frees its memory, and is started again by the next call", async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     let started = 0;
-    const embedder = createBuiltIn({
+    const embedder = new EmbeddingThread({
       log: silentLog,
       idle_ms: 20,
       start(hear, died) {

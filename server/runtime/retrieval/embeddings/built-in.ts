@@ -1,7 +1,7 @@
 import { embeddingEntry } from "../../../lib/assets.ts";
 import type { Log } from "../../../lib/log.ts";
 import { type StartThread, startThread, type Thread } from "../../../lib/start-thread.ts";
-import { unitVector } from "../../../lib/unit-vector.ts";
+import { addScaled, unitVector } from "../../../lib/unit-vector.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Answer, Order } from "./messages.ts";
 import { type BuiltInModel, builtInModels } from "./models.ts";
@@ -29,7 +29,7 @@ interface Slice {
   job: Job;
   to: number;
   tries: number;
-  timer: ReturnType<typeof setTimeout>;
+  timer: Timer;
 }
 
 interface BuiltInOptions {
@@ -56,24 +56,29 @@ const triesMax = 2;
  * Runs the built-in models in one thread, which is started on demand and stopped when idle. One slice at a time is sent
  * to it, so that only this slice's job is affected if the thread dies.
  */
-export function createBuiltIn({
-  log,
-  idle_ms = 60_000,
-  patience_ms = 60_000,
-  rest_ms = 2000,
-  start = startThread(embeddingEntry),
-}: BuiltInOptions) {
-  const queue = createQueue<Job>();
-  let thread: Thread<Order> | null = null;
-  let slice: Slice | null = null;
-  let idle: ReturnType<typeof setTimeout> | undefined;
-  const resting = new Map<string, ReturnType<typeof setTimeout>>();
-  // Time of each owner's last request.
-  const lastRequests = new Map<string, number>();
-  let count = 0;
-  let stopped = false;
+export class EmbeddingThread {
+  readonly #options: Required<BuiltInOptions>;
+  readonly #queue = createQueue<Job>();
+  readonly #resting = new Map<string, Timer>();
+  /** Time of each owner's last request. */
+  readonly #lastRequests = new Map<string, number>();
+  #thread: Thread<Order> | null = null;
+  #slice: Slice | null = null;
+  #idle: Timer | undefined;
+  #count = 0;
+  #isStopped = false;
 
-  function embed(
+  constructor({
+    log,
+    idle_ms = 60_000,
+    patience_ms = 60_000,
+    rest_ms = 2000,
+    start = startThread(embeddingEntry),
+  }: BuiltInOptions) {
+    this.#options = { log, idle_ms, patience_ms, rest_ms, start };
+  }
+
+  embed(
     model: BuiltInModel | OwnModel,
     texts: readonly string[],
     signal?: AbortSignal,
@@ -82,7 +87,7 @@ export function createBuiltIn({
     if (texts.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (stopped) throw failed("The server stops.", true);
+      if (this.#isStopped) throw failed("The server stops.", true);
       const piece_chars = piecesOfModel(model);
       const job: Job = {
         model,
@@ -99,101 +104,107 @@ export function createBuiltIn({
       };
       // The thread finishes its slice, but the answer is ignored.
       const abort = () => {
-        queue.remove(owner, job);
+        this.#queue.remove(owner, job);
         job.done = job.pieces.length;
         job.settle(signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted.", "AbortError"));
       };
       signal?.addEventListener("abort", abort);
-      lastRequests.set(owner, performance.now());
-      queue.arrive(owner, job);
-      advance();
+      this.#lastRequests.set(owner, performance.now());
+      this.#queue.arrive(owner, job);
+      this.#advance();
     });
   }
 
-  function advance(): void {
-    clearTimeout(idle);
-    if (slice) return;
-    const job = queue.next((owner) => !resting.has(owner));
-    if (job) begin(job, 1);
-    else if (thread) idle = setTimeout(end, idle_ms);
+  /** True if a model is in memory. */
+  isLoaded(): boolean {
+    return this.#thread !== null;
   }
 
-  function begin(job: Job, tries: number): void {
-    thread ??= start(hear, lose);
+  /** Stops the thread and rejects pending requests. */
+  stop(): void {
+    this.#isStopped = true;
+    const waiting = this.#slice ? [this.#finish(this.#slice).job] : [];
+    for (let job = this.#queue.next(); job; job = this.#queue.next()) waiting.push(job);
+    for (const job of waiting) settleFailed(job, "The server stops.", true);
+    for (const timer of this.#resting.values()) clearTimeout(timer);
+    clearTimeout(this.#idle);
+    this.#end();
+  }
+
+  #advance(): void {
+    clearTimeout(this.#idle);
+    if (this.#slice) return;
+    const job = this.#queue.next((owner) => !this.#resting.has(owner));
+    if (job) this.#begin(job, 1);
+    else if (this.#thread) this.#idle = setTimeout(() => this.#end(), this.#options.idle_ms);
+  }
+
+  #begin(job: Job, tries: number): void {
+    this.#thread ??= this.#options.start(
+      (answer) => this.#hear(answer),
+      (reason) => this.#lose(reason),
+    );
     const to = endOfSlice(job);
-    const id = ++count;
-    slice = { id, job, to, tries, timer: setTimeout(giveUp, patience_ms) };
-    thread.send({ id, model: job.model, texts: job.pieces.slice(job.done, to).map(({ piece }) => job.prefix + piece) });
+    const id = ++this.#count;
+    const timer = setTimeout(() => this.#giveUp(), this.#options.patience_ms);
+    this.#slice = { id, job, to, tries, timer };
+    const texts = job.pieces.slice(job.done, to).map(({ piece }) => job.prefix + piece);
+    this.#thread.send({ id, model: job.model, texts });
   }
 
-  function hear(answer: Answer): void {
-    if (slice?.id !== answer.id) return;
-    const { job, to } = finish(slice);
-    rest(job.owner, Math.min(rest_ms, answer.waited_ms * restFactor));
+  #hear(answer: Answer): void {
+    if (this.#slice?.id !== answer.id) return;
+    const { job, to } = this.#finish(this.#slice);
+    this.#rest(job.owner, Math.min(this.#options.rest_ms, answer.waited_ms * restFactor));
     if ("fault" in answer) settleFailed(job, `The embedding model failed: ${answer.fault}`, false);
     else if (!isOver(job)) {
       addVectors(job, answer.vectors);
       job.done = to;
       if (isOver(job)) job.settle(meansOf(job));
-      else queue.requeue(job.owner, job);
+      else this.#queue.requeue(job.owner, job);
     }
-    advance();
+    this.#advance();
   }
 
-  function rest(owner: string, ms: number): void {
-    for (const [each, at] of lastRequests) if (performance.now() - at > recent_ms) lastRequests.delete(each);
-    const isAlone = lastRequests.size === (lastRequests.has(owner) ? 1 : 0);
+  #rest(owner: string, ms: number): void {
+    const requests = this.#lastRequests;
+    for (const [each, at] of requests) if (performance.now() - at > recent_ms) requests.delete(each);
+    const isAlone = requests.size === (requests.has(owner) ? 1 : 0);
     if (ms < 1 || isAlone) return;
     const over = () => {
-      resting.delete(owner);
-      advance();
+      this.#resting.delete(owner);
+      this.#advance();
     };
-    clearTimeout(resting.get(owner));
-    resting.set(owner, setTimeout(over, ms));
+    clearTimeout(this.#resting.get(owner));
+    this.#resting.set(owner, setTimeout(over, ms));
   }
 
   /** Handles the thread's death: its slice is retried once. */
-  function lose(reason: string): void {
-    log.warn("the embedding thread ended", { reason });
-    thread = null;
-    if (!slice) return;
-    const { job, tries } = finish(slice);
-    if (tries < triesMax && !isOver(job)) begin(job, tries + 1);
+  #lose(reason: string): void {
+    this.#options.log.warn("the embedding thread ended", { reason });
+    this.#thread = null;
+    if (!this.#slice) return;
+    const { job, tries } = this.#finish(this.#slice);
+    if (tries < triesMax && !isOver(job)) this.#begin(job, tries + 1);
     else settleFailed(job, "The built-in embedding model ended while it worked on this text.", true);
-    advance();
+    this.#advance();
   }
 
-  function giveUp(): void {
-    end();
-    lose("it did not answer");
+  #giveUp(): void {
+    this.#end();
+    this.#lose("it did not answer");
   }
 
-  function finish(done: Slice): Slice {
+  #finish(done: Slice): Slice {
     clearTimeout(done.timer);
-    slice = null;
+    this.#slice = null;
     return done;
   }
 
-  function end(): void {
-    thread?.end();
-    thread = null;
+  #end(): void {
+    this.#thread?.end();
+    this.#thread = null;
   }
-
-  return {
-    embed,
-    /** True if a model is in memory. */
-    isLoaded: (): boolean => thread !== null,
-    /** Stops the thread and rejects pending requests. */
-    stop(): void {
-      stopped = true;
-      const waiting = slice ? [finish(slice).job] : [];
-      for (let job = queue.next(); job; job = queue.next()) waiting.push(job);
-      for (const job of waiting) settleFailed(job, "The server stops.", true);
-      for (const timer of resting.values()) clearTimeout(timer);
-      clearTimeout(idle);
-      end();
-    },
-  };
 }
 
 /** Returns the characters per model call: about as many as the model reads. */
@@ -204,21 +215,22 @@ const isOver = (job: Job): boolean => job.done >= job.pieces.length;
 
 /** Returns the end of the next slice, which has at least one piece. */
 function endOfSlice({ pieces, done }: Job): number {
-  let [to, chars] = [done, 0];
-  do chars += pieces[to++]!.piece.length;
-  while (to < pieces.length && chars + pieces[to]!.piece.length <= slice_chars);
+  const charsAt = (at: number) => pieces[at]?.piece.length ?? Number.POSITIVE_INFINITY;
+  let to = done + 1;
+  for (let chars = charsAt(done) + charsAt(to); chars <= slice_chars; chars += charsAt(to)) to++;
   return to;
 }
 
 /** Adds the vectors of pieces to their texts, weighted by length. */
 function addVectors(job: Job, vectors: readonly Float32Array[]): void {
-  vectors.forEach((vector, index) => {
-    const { text, piece } = job.pieces[job.done + index]!;
-    const weight = piece.length || 1;
-    const sum = job.sums[text];
-    if (sum) for (let at = 0; at < sum.length; at++) sum[at]! += vector[at]! * weight;
-    else job.sums[text] = vector.map((value) => value * weight);
-  });
+  for (const [index, vector] of vectors.entries()) {
+    const place = job.pieces[job.done + index];
+    if (!place) break;
+    const weight = place.piece.length || 1;
+    const sum = job.sums[place.text];
+    if (sum) addScaled(sum, vector, weight);
+    else job.sums[place.text] = vector.map((value) => value * weight);
+  }
 }
 
 function meansOf({ sums }: Job): Float32Array[] | Error {

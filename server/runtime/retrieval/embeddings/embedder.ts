@@ -4,7 +4,7 @@ import { remoteEmbedding } from "../../models/embedding.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Connection } from "../../models/model.ts";
 import { BudgetError, type Pay, read, readingOf, type SpendGuard, unpaid } from "../../models/spend-guard.ts";
-import { createBuiltIn } from "./built-in.ts";
+import { EmbeddingThread } from "./built-in.ts";
 
 import { type BuiltInModel, builtInModels, isBuiltIn, unavailableReason } from "./models.ts";
 import { findOwnModel, type OwnModel, ownPrefix } from "./own-models.ts";
@@ -34,7 +34,7 @@ export type Embedders = ReturnType<typeof createEmbedders>;
 
 /** Creates embedders for all models by full name: built-in ones, the operator's own, and those of connections. */
 export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = null }: EmbeddersOptions) {
-  const builtIn = createBuiltIn({ log, idle_ms });
+  const builtIn = new EmbeddingThread({ log, idle_ms });
 
   function reach(model: string): ReturnType<EmbeddersOptions["resolve"]> {
     if (model.startsWith("builtin/")) throw notAvailable(unavailableReason(model));
@@ -104,9 +104,10 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
       const own = findOwnModel(folder, model);
       if (own) return own.dimensions;
       const [vector] = await remote(model, null, ["dimensions"], { payer, signal });
-      return vector!.length;
+      if (!vector) throw notAvailable(`${model} gave no vector.`);
+      return vector.length;
     },
-    stop: builtIn.stop,
+    stop: () => builtIn.stop(),
   };
 }
 

@@ -5,7 +5,7 @@ import { sentenceModelFolder } from "../../../../scripts/sentence-model.ts";
 import { silentLog } from "../../../lib/log.ts";
 import { temporaryFolder } from "../../../testing/temporary.ts";
 import { addOwnModel } from "./add-own-model.ts";
-import { createBuiltIn } from "./built-in.ts";
+import { EmbeddingThread } from "./built-in.ts";
 import { createEmbedders } from "./embedder.ts";
 import { findOwnModel, ownModels } from "./own-models.ts";
 
@@ -37,7 +37,7 @@ test.skipIf(!sentenceModel)("an added model embeds like the built-in one, and is
   });
   expect([ownModels(folder), readdirSync(folder)]).toEqual([["local/mine"], ["mine"]]);
   const embedders = embeddersOf(folder);
-  const builtIn = createBuiltIn({ log: silentLog });
+  const builtIn = new EmbeddingThread({ log: silentLog });
   try {
     expect(await embedders.probe("local/mine")).toBe(384);
     const text = ["The ferry leaves at nine."];

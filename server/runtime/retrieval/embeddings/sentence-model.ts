@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import * as onnx from "onnxruntime-web/wasm";
 import { sentenceModelDir } from "../../../lib/assets.ts";
+import { addScaled } from "../../../lib/unit-vector.ts";
 import { builtInModels } from "./models.ts";
 import type { OwnModel } from "./own-models.ts";
 import { createWindowEmbedder } from "./windows.ts";
@@ -43,22 +44,23 @@ async function load(folder: string) {
   });
   const unknown = session.inputNames.filter((name) => !Object.hasOwn(inputs, name));
   if (unknown.length > 0) throw new Error(`It asks for other inputs than a sentence model: ${unknown.join(", ")}.`);
-  const output = outputNames.find((name) => session.outputNames.includes(name)) ?? session.outputNames[0]!;
+  const output = [...outputNames, ...session.outputNames].find((name) => session.outputNames.includes(name)) ?? "";
   const tokenizer = new Tokenizer(await Bun.file(join(folder, "tokenizer.json")).json(), {});
 
-  async function run([tokens]: readonly number[][]): Promise<Float32Array> {
+  async function run([tokens = []]: readonly number[][]): Promise<Float32Array> {
     const tensor = (value: (token: number) => number) =>
       new onnx.Tensor(
         "int64",
-        BigInt64Array.from(tokens!, (token) => BigInt(value(token))),
-        [1, tokens!.length],
+        BigInt64Array.from(tokens, (token) => BigInt(value(token))),
+        [1, tokens.length],
       );
     const given = Object.fromEntries(
       session.inputNames.map((name) => [name, tensor(inputs[name as keyof typeof inputs])]),
     );
-    const found = (await session.run(given, [output]))[output]!;
+    const { [output]: found } = await session.run(given, [output]);
+    if (!found) throw new Error("It has no output.");
     try {
-      return vectorOf((await found.getData()) as Float32Array, found.dims, tokens!.length);
+      return vectorOf((await found.getData()) as Float32Array, found.dims, tokens.length);
     } finally {
       found.dispose();
     }
@@ -73,17 +75,17 @@ const inputs = { input_ids: (token: number) => token, attention_mask: () => 1, t
 const outputNames = ["sentence_embedding", "last_hidden_state"];
 
 function vectorOf(values: Float32Array, dims: readonly number[], tokens: number): Float32Array {
-  const dimensions = dims.at(-1)!;
   const isOne = dims.length === 2 && dims[0] === 1;
   const isEach = dims.length === 3 && dims[0] === 1 && dims[1] === tokens;
   if (!(values instanceof Float32Array) || !(isOne || isEach))
     throw new Error(`Its output is neither a vector for a text nor one for each token: ${dims.join(" × ")}.`);
-  return isOne ? values.slice() : meanOf(values, dimensions);
+  return isOne ? values.slice() : meanOf(values, tokens);
 }
 
 /** Returns the mean of the tokens' vectors, which are concatenated in `states`. */
-function meanOf(states: Float32Array, dimensions: number): Float32Array {
+function meanOf(states: Float32Array, tokens: number): Float32Array {
+  const dimensions = states.length / tokens;
   const mean = new Float32Array(dimensions);
-  for (let at = 0; at < states.length; at++) mean[at % dimensions]! += states[at]!;
-  return mean.map((value) => (value * dimensions) / states.length);
+  for (let at = 0; at < states.length; at += dimensions) addScaled(mean, states.subarray(at, at + dimensions), 1);
+  return mean.map((value) => value / tokens);
 }

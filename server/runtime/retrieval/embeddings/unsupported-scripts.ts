@@ -32,5 +32,6 @@ function runsOf(word: string): string[] {
 /** Adds a hashed n-gram with a sign, so that accidental collisions cancel out. */
 function add(vector: Float32Array, run: string): void {
   const hash = Bun.hash.xxHash32(run);
-  vector[hash % vector.length]! += hash >>> 31 ? 1 : -1;
+  const place = hash % vector.length;
+  vector[place] = (vector[place] ?? 0) + (hash >>> 31 ? 1 : -1);
 }

@@ -1,4 +1,4 @@
-import { unitVector } from "../../../lib/unit-vector.ts";
+import { addScaled, unitVector } from "../../../lib/unit-vector.ts";
 import { oneSpelling } from "../vector-search/word-text.ts";
 import { unsupportedScripts } from "./unsupported-scripts.ts";
 
@@ -27,18 +27,19 @@ const tokenized_chars = 8;
 export function createWindowEmbedder(model: WindowModel) {
   const { dimensions, window_tokens, batch_tokens, hashes_words, tokensOf, run } = model;
   return async (texts: readonly string[]): Promise<Float32Array[]> => {
-    const plain = texts.map((text) => oneSpelling(text).slice(0, tokenized_chars * window_tokens));
-    const windows = plain.flatMap((text, of) =>
-      windowsOf(tokensOf(text).slice(0, 2 * window_tokens), window_tokens).map((tokens) => ({ of, tokens })),
+    const plain = texts.map((text) => ({
+      text: oneSpelling(text).slice(0, tokenized_chars * window_tokens),
+      sum: new Float32Array(dimensions),
+    }));
+    const windows = plain.flatMap(({ text, sum }) =>
+      windowsOf(tokensOf(text).slice(0, 2 * window_tokens), window_tokens).map((tokens) => ({ sum, tokens })),
     );
-    const sums = plain.map(() => new Float32Array(dimensions));
     for (const batch of batchesOf(windows, batch_tokens)) {
       const vectors = await run(batch.map(({ tokens }) => tokens));
-      batch.forEach(({ of, tokens }, index) => {
-        addTo(sums[of]!, vectors.subarray(index * dimensions, (index + 1) * dimensions), tokens.length);
-      });
+      for (const [index, { sum, tokens }] of batch.entries())
+        addScaled(sum, vectors.subarray(index * dimensions, (index + 1) * dimensions), tokens.length);
     }
-    return sums.map((sum, index) => withForeignWords(sum, hashes_words ? plain[index]! : ""));
+    return plain.map(({ text, sum }) => withForeignWords(sum, hashes_words ? text : ""));
   };
 }
 
@@ -52,14 +53,11 @@ function batchesOf<T extends { tokens: number[] }>(windows: readonly T[], batch_
   const batches: T[][] = [];
   for (const window of windows.toSorted((a, b) => b.tokens.length - a.tokens.length)) {
     const last = batches.at(-1);
-    if (last && (last.length + 1) * last[0]!.tokens.length <= batch_tokens) last.push(window);
+    const longest = last?.[0]?.tokens.length ?? 0;
+    if (last && (last.length + 1) * longest <= batch_tokens) last.push(window);
     else batches.push([window]);
   }
   return batches;
-}
-
-function addTo(sum: Float32Array, vector: Float32Array, weight: number): void {
-  for (let index = 0; index < sum.length; index++) sum[index]! += vector[index]! * weight;
 }
 
 function withForeignWords(sum: Float32Array, text: string): Float32Array {
@@ -68,5 +66,5 @@ function withForeignWords(sum: Float32Array, text: string): Float32Array {
   const { share, vector } = unsupportedScripts(text, sum.length);
   const foreign = unitVector(vector);
   if (!foreign) return known;
-  return unitVector(known.map((value, index) => (1 - share) * value + share * foreign[index]!)) ?? known;
+  return unitVector(known.map((value, index) => (1 - share) * value + share * (foreign[index] ?? 0))) ?? known;
 }

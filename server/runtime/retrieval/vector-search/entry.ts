@@ -13,15 +13,16 @@ let search: Search | null = null;
 self.onmessage = ({ data }: MessageEvent<ToThread>) => {
   if (data.do === "open") search = start(data);
   else if (data.do === "abort") queue.drop(data.id);
-  else if (data.do === "forget") search!.forget(data.store);
-  else if (data.do === "removed") search!.removed(data.store, data.numbers);
+  else if (!search) throw new Error("The first message must open the database.");
+  else if (data.do === "forget") search.forget(data.store);
+  else if (data.do === "removed") search.removed(data.store, data.numbers);
   else {
     const { id, order } = data;
     const say = (answer: FromThread) => self.postMessage(answer);
     queue.add(id, {
       owner: order.owner,
       store: order.store.number,
-      work: search!.run(order),
+      work: search.run(order),
       done: (matches) => say({ id, matches }),
       failed: (error) => say({ id, fault: error instanceof Error ? error.message : String(error) }),
     });

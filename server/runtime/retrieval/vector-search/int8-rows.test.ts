@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createInt8Rows, most_candidates } from "./int8-rows.ts";
+import { Int8Rows, most_candidates } from "./int8-rows.ts";
 
 const unit = (vector: Float32Array) => {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
@@ -46,7 +46,7 @@ test.each([3, 33, 512])(
           maxLength: 7,
         }),
         ({ vectors, query }, most, kinds) => {
-          const rows = createInt8Rows(dimensions);
+          const rows = new Int8Rows(dimensions);
           const known = vectors.map((vector, number) => ({ number, vector, ...kinds[number % kinds.length]! }));
           for (const { number, vector } of known) rows.add(number, vector);
           rows.tag(vectors.length, (numbers) => numbers.map((number) => known[number]!.tag));
@@ -77,7 +77,7 @@ test.each([3, 33, 512])(
 );
 
 test("random vectors have few candidates", () => {
-  const rows = createInt8Rows(64);
+  const rows = new Int8Rows(64);
   for (let number = 0; number < 5000; number++)
     rows.add(
       number,
@@ -89,14 +89,14 @@ test("random vectors have few candidates", () => {
 });
 
 test("of more equal vectors than are read, the oldest are candidates", () => {
-  const rows = createInt8Rows(4);
+  const rows = new Int8Rows(4);
   for (let number = 3 * most_candidates; number > 0; number--) rows.add(number, Float32Array.of(1, 2, 3, 4));
   const { candidates } = rows.nearest({ query: Float32Array.of(1, 2, 3, 4), most: 10 });
   expect(candidates.map(({ number }) => number)).toEqual(Array.from({ length: most_candidates }, (_, at) => at + 1));
 });
 
 test("rows created empty can be filled", () => {
-  const rows = createInt8Rows(4, 0);
+  const rows = new Int8Rows(4, 0);
   for (let number = 0; number < 3; number++) {
     rows.add(number, Float32Array.of(1, number, 0, 0));
     const { candidates } = rows.nearest({ query: Float32Array.of(1, number, 0, 0), most: 1 });
@@ -107,7 +107,7 @@ test("rows created empty can be filled", () => {
 test("stores find their own rows, in a shared memory, after outgrowing it, and when searched in turns", () => {
   const dimensions = 64;
   const along = (direction: number) => Float32Array.from({ length: dimensions }, (_, at) => Number(at === direction));
-  const stores = Array.from({ length: 12 }, (_, store) => ({ store, rows: createInt8Rows(dimensions) }));
+  const stores = Array.from({ length: 12 }, (_, store) => ({ store, rows: new Int8Rows(dimensions) }));
   const fill = (store: number, from: number, to: number) => {
     for (let at = from; at < to; at++) stores[store]!.rows.add(1e6 * store + at, along((at + store) % dimensions));
   };

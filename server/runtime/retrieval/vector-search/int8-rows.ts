@@ -26,35 +26,6 @@ interface ScanRequest {
   extras?: ReadonlyMap<number, number>;
 }
 
-/** Quantized vectors by chunk number, one byte per dimension. */
-export interface Int8Rows {
-  readonly count: number;
-  /** Number of rows without a tag. */
-  readonly untagged: number;
-  /** Bytes in memory. */
-  readonly bytes: number;
-  /** Bytes per row. */
-  readonly size: number;
-  /** Number of times that rows were removed or moved. */
-  readonly removals: number;
-  add(number: number, vector: Float32Array): void;
-  /**
-   * Return the chunk numbers of the first rows, and copies of rows, for `take` in another instance or after a restart.
-   */
-  numbers(count: number): Float64Array<ArrayBuffer>;
-  copy(from: number, to: number): Uint8Array<ArrayBuffer>;
-  take(numbers: Float64Array, copied: Uint8Array): void;
-  has(number: number): boolean;
-  /** True if the row was quantized from this vector; null if there is no such row. */
-  isOf(number: number, vector: Float32Array): boolean | null;
-  remove(numbers: ReadonlySet<number>): void;
-  clear(): void;
-  /** Tags up to `most` untagged rows with positive integers. */
-  tag(most: number, tagsOf: (numbers: readonly number[]) => readonly number[]): void;
-  /** Finds the `most` nearest rows among those allowed by number and tag. */
-  nearest(asked: ScanRequest): Nearest;
-}
-
 const page = 65_536;
 const [queryAt, hitsAt, rowsAt] = [0, 16_384, page];
 const block = { first: 256, most: 4096 };
@@ -76,96 +47,131 @@ let shared: DotScan | null = null;
 /** Approximate bytes per entry of a map. */
 const bytes_each = 40;
 
+/** Words of a row after its factor. */
+const [errorWord, tagWord] = [1, 2];
+
 const sizeOf = (dimensions: number) => head + Math.ceil(dimensions / padding) * padding;
 
-/** Creates rows with room for `expected` vectors; it grows as needed. */
-export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
-  let own: DotScan | null = null;
-  const size = sizeOf(dimensions);
-  let [count, untagged, removals] = [0, 0, 0];
-  let numbers = new Float64Array(0);
-  const indexes = new Map<number, number>();
-  let [bytes, floats, words] = viewsOf(new ArrayBuffer(rowsAt));
-  const placeOf = (index: number) => rowsAt + index * size;
-  // Index in 32-bit words.
-  const factorOf = (index: number) => placeOf(index) / 4;
-  const errorOf = (index: number) => factorOf(index) + 1;
-  const tagOf = (index: number) => factorOf(index) + 2;
+/** Quantized vectors by chunk number, one byte per dimension. */
+export class Int8Rows {
+  /** Bytes per row. */
+  readonly size: number;
+  readonly #dimensions: number;
+  readonly #expected: number;
+  readonly #indexes = new Map<number, number>();
+  #count = 0;
+  #untagged = 0;
+  #removals = 0;
+  #numbers = new Float64Array(0);
+  #own: DotScan | null = null;
+  #bytes: Int8Array;
+  #floats: Float32Array;
+  #words: Uint32Array;
 
-  function reserve(rows: number): void {
-    const isThere = own !== null; // A memory that grows takes its bytes along.
-    if (placeOf(rows) > most_shared) own ??= createDotScan();
-    if (own) growTo(own.memory, placeOf(rows));
-    const before = bytes;
-    [bytes, floats, words] = viewsOf(own ? own.memory.buffer : new ArrayBuffer(placeOf(rows)));
-    if (!isThere) bytes.set(before.subarray(0, placeOf(count)));
-    const old = numbers;
-    numbers = new Float64Array(rows);
-    numbers.set(old.subarray(0, count));
+  /** Creates rows with room for `expected` vectors; it grows as needed. */
+  constructor(dimensions: number, expected = 64) {
+    this.size = sizeOf(dimensions);
+    this.#dimensions = dimensions;
+    this.#expected = expected;
+    [this.#bytes, this.#floats, this.#words] = viewsOf(new ArrayBuffer(rowsAt));
   }
 
-  function add(number: number, vector: Float32Array): void {
-    if (count === numbers.length) reserve(Math.max(1, expected, Math.ceil(count * 1.25)));
-    const at = placeOf(count) + head;
-    const { factor, error } = quantise(vector, 127, bytes.subarray(at, at + dimensions));
-    floats[factorOf(count)] = factor;
-    floats[errorOf(count)] = error;
-    words[tagOf(count)] = 0;
-    untagged++;
-    indexes.set(number, count);
-    numbers[count++] = number;
+  get count(): number {
+    return this.#count;
   }
 
-  function take(some: Float64Array, copied: Uint8Array): void {
-    if (count + some.length > numbers.length) reserve(Math.max(count + some.length, expected));
-    new Uint8Array(bytes.buffer).set(copied, placeOf(count));
-    for (const number of some) {
-      words[tagOf(count)] = 0; // Tags are of one start.
-      indexes.set(number, count);
-      numbers[count++] = number;
+  /** Number of rows without a tag. */
+  get untagged(): number {
+    return this.#untagged;
+  }
+
+  /** Number of times that rows were removed or moved. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Bytes in memory. */
+  get bytes(): number {
+    return this.#bytes.byteLength + (8 + bytes_each) * this.#numbers.length;
+  }
+
+  add(number: number, vector: Float32Array): void {
+    const index = this.#count;
+    if (index === this.#numbers.length) this.#reserve(Math.max(1, this.#expected, Math.ceil(index * 1.25)));
+    const at = this.#placeOf(index) + head;
+    const { factor, error } = quantise(vector, 127, this.#bytes.subarray(at, at + this.#dimensions));
+    const word = this.#wordOf(index);
+    this.#floats[word] = factor;
+    this.#floats[word + errorWord] = error;
+    this.#words[word + tagWord] = 0;
+    this.#untagged++;
+    this.#append(number);
+  }
+
+  /** Returns the chunk numbers of the first rows, for `take` in another instance or after a restart. */
+  numbers(count: number): Float64Array<ArrayBuffer> {
+    return this.#numbers.slice(0, count);
+  }
+
+  /** Returns copies of rows, for `take`. */
+  copy(from: number, to: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#bytes.buffer).slice(this.#placeOf(from), this.#placeOf(to));
+  }
+
+  take(numbers: Float64Array, copied: Uint8Array): void {
+    const count = this.#count + numbers.length;
+    if (count > this.#numbers.length) this.#reserve(Math.max(count, this.#expected));
+    new Uint8Array(this.#bytes.buffer).set(copied, this.#placeOf(this.#count));
+    for (const number of numbers) {
+      this.#words[this.#wordOf(this.#count) + tagWord] = 0; // Tags are of one start.
+      this.#append(number);
     }
-    untagged += some.length;
+    this.#untagged += numbers.length;
   }
 
-  function isOf(number: number, vector: Float32Array): boolean | null {
-    const index = indexes.get(number);
+  has(number: number): boolean {
+    return this.#indexes.has(number);
+  }
+
+  /** True if the row was quantized from this vector; null if there is no such row. */
+  isOf(number: number, vector: Float32Array): boolean | null {
+    const index = this.#indexes.get(number);
     if (index === undefined) return null;
-    const fresh = new Int8Array(dimensions);
+    const fresh = new Int8Array(this.#dimensions);
     quantise(vector, 127, fresh);
-    const at = placeOf(index) + head;
-    return fresh.every((value, place) => value === bytes[at + place]);
+    const at = this.#placeOf(index) + head;
+    return fresh.every((value, place) => value === this.#bytes[at + place]);
   }
 
   /** Removes rows; the last row moves into each gap. */
-  function remove(gone: ReadonlySet<number>): void {
-    for (const number of gone) {
-      const index = indexes.get(number);
+  remove(numbers: ReadonlySet<number>): void {
+    for (const number of numbers) {
+      const index = this.#indexes.get(number);
       if (index === undefined) continue;
-      removals++;
-      if (words[tagOf(index)] === 0) untagged--;
-      const last = --count;
-      bytes.copyWithin(placeOf(index), placeOf(last), placeOf(last + 1));
-      numbers[index] = numbers[last]!;
-      indexes.set(numbers[index]!, index).delete(number);
+      this.#removals++;
+      if (this.#tagAt(index) === 0) this.#untagged--;
+      const last = --this.#count;
+      this.#bytes.copyWithin(this.#placeOf(index), this.#placeOf(last), this.#placeOf(last + 1));
+      const moved = this.#numberAt(last);
+      this.#numbers[index] = moved;
+      this.#indexes.set(moved, index).delete(number);
     }
   }
 
-  function tag(most: number, tagsOf: (numbers: readonly number[]) => readonly number[]): void {
-    const places: number[] = [];
-    for (let index = 0; index < count && places.length < most; index++)
-      if (words[tagOf(index)] === 0) places.push(index);
-    const tags = tagsOf(places.map((index) => numbers[index]!));
-    for (const [at, index] of places.entries()) words[tagOf(index)] = tags[at]!;
-    untagged -= places.length;
+  clear(): void {
+    this.#indexes.clear();
+    this.#removals++;
+    [this.#count, this.#untagged] = [0, 0];
   }
 
-  /** Returns a scan whose memory has these rows, valid until the next call of any store. */
-  function scanOf(): DotScan {
-    if (own) return own;
-    shared ??= createDotScan();
-    growTo(shared.memory, placeOf(count));
-    new Int8Array(shared.memory.buffer).set(bytes.subarray(rowsAt, placeOf(count)), rowsAt);
-    return shared;
+  /** Tags up to `most` untagged rows with positive integers. */
+  tag(most: number, tagsOf: (numbers: readonly number[]) => readonly number[]): void {
+    const places: number[] = [];
+    for (let index = 0; index < this.#count && places.length < most; index++)
+      if (this.#tagAt(index) === 0) places.push(index);
+    const tags = tagsOf(places.map((index) => this.#numberAt(index)));
+    for (const [at, index] of places.entries()) this.#words[this.#wordOf(index) + tagWord] = tags[at] ?? 0;
+    this.#untagged -= places.length;
   }
 
   /*
@@ -175,74 +181,92 @@ export function createInt8Rows(dimensions: number, expected = 64): Int8Rows {
    * were rounded. At least `most` rows have cosines of the floor or more, since that is the `most`-th largest a − e; so
    * a row with a + e below the floor has `most` others before it. The bonus of words is exact and moves both bounds.
    */
-  function nearest({ query, most, isAllowed, extras }: ScanRequest): Nearest {
-    const scan = scanOf();
-    const asked = quantise(query, largestFor(query), new Int16Array(scan.memory.buffer, queryAt, dimensions));
+  /** Finds the `most` nearest rows among those allowed by number and tag. */
+  nearest({ query, most, isAllowed, extras }: ScanRequest): Nearest {
+    const scan = this.#scan();
+    const { size } = this;
+    const asked = quantise(query, largestFor(query), new Int16Array(scan.memory.buffer, queryAt, this.#dimensions));
     const [reach, lost] = [1 + asked.error, asked.error + rounding];
     const lows = createHighest(most);
     const found = createCandidates(Math.max(most_candidates, 2 * most));
     const hits = { rows: new Uint32Array(scan.memory.buffer), products: new Float32Array(scan.memory.buffer) };
 
     /** Scans rows and calls `hear` for those that reach the bar. */
-    function compare(first: number, last: number, bar: number, hear: (index: number, about: number) => void): void {
-      const end = scan.run(placeOf(first), placeOf(last), size, queryAt, hitsAt, asked.factor, reach, bar);
+    const compare = (first: number, last: number, bar: number, hear: (index: number, about: number) => void): void => {
+      const [from, to] = [this.#placeOf(first), this.#placeOf(last)];
+      const end = scan.run(from, to, size, queryAt, hitsAt, asked.factor, reach, bar);
       for (let hit = hitsAt / 4; hit < end / 4; hit += hitBytes / 4)
-        hear((hits.rows[hit]! - rowsAt) / size, hits.products[hit + 1]!);
-    }
+        hear(((hits.rows[hit] ?? 0) - rowsAt) / size, hits.products[hit + 1] ?? 0);
+    };
 
-    function offer(index: number, about: number, extra = 0): void {
-      const error = floats[errorOf(index)]! * reach + lost;
+    const offer = (index: number, about: number, extra = 0): void => {
+      const error = (this.#floats[this.#wordOf(index) + errorWord] ?? 0) * reach + lost;
       let [low, high] = [about - error, about + error];
       if (extra > 0) [low, high] = [Math.max(0, low) + extra, Math.max(0, high) + extra];
-      const number = numbers[index]!;
-      if (high < lows.least || (isAllowed && !isAllowed(number, words[tagOf(index)]!))) return;
+      const number = this.#numberAt(index);
+      if (high < lows.least || (isAllowed && !isAllowed(number, this.#tagAt(index)))) return;
       lows.offer(low);
       found.add({ number, low, high }, lows.least);
-    }
+    };
 
     for (const [number, extra] of extras ?? []) {
-      const index = indexes.get(number);
+      const index = this.#indexes.get(number);
       if (index !== undefined)
         compare(index, index + 1, Number.NEGATIVE_INFINITY, (_, about) => offer(index, about, extra));
     }
     const hear = (index: number, about: number) => {
-      if (!extras?.has(numbers[index]!)) offer(index, about);
+      if (!extras?.has(this.#numberAt(index))) offer(index, about);
     };
     let length = block.first;
-    for (let first = 0; first < count; first += length, length = Math.min(2 * length, block.most))
-      compare(first, Math.min(first + length, count), lows.least - lost, hear);
+    for (let first = 0; first < this.#count; first += length, length = Math.min(2 * length, block.most))
+      compare(first, Math.min(first + length, this.#count), lows.least - lost, hear);
     return { candidates: found.all(lows.least), floor: lows.least };
   }
 
-  return {
-    get count() {
-      return count;
-    },
-    get untagged() {
-      return untagged;
-    },
-    get removals() {
-      return removals;
-    },
-    size,
-    numbers: (count) => numbers.slice(0, count),
-    copy: (from, to) => new Uint8Array(bytes.buffer).slice(placeOf(from), placeOf(to)),
-    take,
-    has: (number) => indexes.has(number),
-    isOf,
-    get bytes() {
-      return bytes.byteLength + (8 + bytes_each) * numbers.length;
-    },
-    add,
-    remove,
-    clear: () => {
-      indexes.clear();
-      removals++;
-      [count, untagged] = [0, 0];
-    },
-    tag,
-    nearest,
-  };
+  #placeOf(index: number): number {
+    return rowsAt + index * this.size;
+  }
+
+  /** Returns the place of a row in 32-bit words: its factor is there, then its error and its tag. */
+  #wordOf(index: number): number {
+    return this.#placeOf(index) / 4;
+  }
+
+  #numberAt(index: number): number {
+    return this.#numbers[index] ?? Number.NaN;
+  }
+
+  #tagAt(index: number): number {
+    return this.#words[this.#wordOf(index) + tagWord] ?? 0;
+  }
+
+  #append(number: number): void {
+    this.#indexes.set(number, this.#count);
+    this.#numbers[this.#count++] = number;
+  }
+
+  #reserve(rows: number): void {
+    const isThere = this.#own !== null; // A memory that grows takes its bytes along.
+    const end = this.#placeOf(rows);
+    if (end > most_shared) this.#own ??= createDotScan();
+    if (this.#own) growTo(this.#own.memory, end);
+    const before = this.#bytes;
+    [this.#bytes, this.#floats, this.#words] = viewsOf(this.#own ? this.#own.memory.buffer : new ArrayBuffer(end));
+    if (!isThere) this.#bytes.set(before.subarray(0, this.#placeOf(this.#count)));
+    const numbers = new Float64Array(rows);
+    numbers.set(this.#numbers.subarray(0, this.#count));
+    this.#numbers = numbers;
+  }
+
+  /** Returns a scan whose memory has these rows, valid until the next call of any store. */
+  #scan(): DotScan {
+    if (this.#own) return this.#own;
+    shared ??= createDotScan();
+    const end = this.#placeOf(this.#count);
+    growTo(shared.memory, end);
+    new Int8Array(shared.memory.buffer).set(this.#bytes.subarray(rowsAt, end), rowsAt);
+    return shared;
+  }
 }
 
 function growTo(memory: WebAssembly.Memory, bytes: number): void {
@@ -253,7 +277,7 @@ function growTo(memory: WebAssembly.Memory, bytes: number): void {
 const viewsOf = (buffer: ArrayBuffer) =>
   [new Int8Array(buffer), new Float32Array(buffer), new Uint32Array(buffer)] as const;
 
-/** Returns the bytes that `createInt8Rows` needs for this many vectors. */
+/** Returns the bytes that `Int8Rows` needs for this many vectors. */
 export const bytesOfRows = (count: number, dimensions: number): number =>
   count * (sizeOf(dimensions) + 8 + bytes_each) + rowsAt;
 
@@ -267,7 +291,7 @@ function largestFor(query: Float32Array): number {
 function measure(vector: Float32Array): { largest: number; length: number } {
   let [largest, squares] = [0, 0];
   for (let index = 0; index < vector.length; index++) {
-    const value = vector[index]!;
+    const value = vector[index] ?? 0;
     squares += value * value;
     largest = Math.max(largest, Math.abs(value));
   }
@@ -284,7 +308,7 @@ function quantise(vector: Float32Array, most: number, into: Int8Array | Int16Arr
   const finer = most / largest;
   let squares = 0;
   for (let index = 0; index < vector.length; index++) {
-    const exact = vector[index]! * finer;
+    const exact = (vector[index] ?? 0) * finer;
     const whole = Math.round(exact);
     into[index] = whole;
     squares += (whole - exact) ** 2;
@@ -315,18 +339,19 @@ function createCandidates(most: number) {
 /** Keeps the `most` highest numbers in a min-heap, whose root is dropped first. */
 export function createHighest(most: number) {
   const tree = new Float64Array(most).fill(Number.NEGATIVE_INFINITY);
+  const valueAt = (index: number): number => tree[index] ?? Number.POSITIVE_INFINITY;
   return {
     get least() {
-      return tree[0]!;
+      return valueAt(0);
     },
     offer(value: number): void {
       let at = 0;
-      if (!(value > tree[0]!)) return;
+      if (!(value > valueAt(0))) return;
       for (;;) {
         let child = 2 * at + 1;
-        if (child + 1 < most && tree[child + 1]! < tree[child]!) child++;
-        if (child >= most || tree[child]! >= value) break;
-        tree[at] = tree[child]!;
+        if (valueAt(child + 1) < valueAt(child)) child++;
+        if (valueAt(child) >= value) break;
+        tree[at] = valueAt(child);
         at = child;
       }
       tree[at] = value;

@@ -43,7 +43,7 @@ export function findForHybrid(sqlite: Database, storeNumber: number, query: stri
     isOne && share === 1 ? (1 + score) / 2 : Math.min(1, (1 + mistyped) * score * shareFactor(share));
   const shares = sharesOf(sqlite, known, rarest(known.words));
   return {
-    scores: new Map([...scores].map(([number, score]) => [number, beside(score, shares.get(number)!)])),
+    scores: new Map([...scores].map(([number, score]) => [number, beside(score, shares.get(number) ?? 0)])),
     partial,
   };
 }
@@ -134,7 +134,7 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): QueryTerm
   using counting = sqlite.prepare<{ count: number }, [string]>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${most_rows + 1})`,
   );
-  const countOf = (term: string) => counting.get(quoted(term))!.count;
+  const countOf = (term: string) => counting.get(quoted(term))?.count ?? 0;
   const spoken = languages.filter(({ mark }) => countOf(`${mark}${mark}`) > 0);
   const { words, phrases } = termsOf(query);
   const weigh = createWeights(sqlite, table);
@@ -253,7 +253,7 @@ function createWeights(sqlite: Database, table: string): (term: string, count: n
     using counting = sqlite.prepare<{ count: number }, [string]>(
       `SELECT count(*) AS count FROM ${table} WHERE ${table} MATCH ?`,
     );
-    return counting.get(quoted(term))!.count;
+    return counting.get(quoted(term))?.count ?? 0;
   };
   return (term, counted) => {
     const count = counted > most_rows ? countOf(term) : counted;

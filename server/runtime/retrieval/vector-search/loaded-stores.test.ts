@@ -3,7 +3,7 @@ import { vecLibrary } from "../../../lib/assets.ts";
 import { openDatabase } from "../../../storage/db/open.ts";
 import { temporaryFolder } from "../../../testing/temporary.ts";
 import { bytesOfRows } from "./int8-rows.ts";
-import { createLoadedStores, type LoadedStore, type LoadedStores } from "./loaded-stores.ts";
+import { type LoadedStore, LoadedStores } from "./loaded-stores.ts";
 import { addVectors, createStoreTables, type StoreTables } from "./tables.ts";
 
 const [dimensions, count] = [64, 4000];
@@ -32,7 +32,7 @@ function fixture(stores: number, room: number) {
   return {
     add,
     sqlite,
-    loaded: createLoadedStores(sqlite, { most_bytes, folder: null }),
+    loaded: new LoadedStores(sqlite, { most_bytes, folder: null }),
     most_bytes,
     [Symbol.dispose]: () => db.close(),
   };

@@ -31,11 +31,11 @@ export function createQueue<Result>(later: (next: () => void) => void = setImmed
   function step(): void {
     awake = false;
     const first = takeFirst(owners);
-    if (!first) return;
-    const [owner, stores] = first;
-    const [store, jobs] = takeFirst(stores)!;
-    const [[id, job]] = jobs as Iterable<[number, Job<Result>]> as [[number, Job<Result>]];
-    if (isOver(job)) jobs.delete(id);
+    const second = first && takeFirst(first[1]);
+    if (!first || !second) return;
+    const [[owner, stores], [store, jobs]] = [first, second];
+    const [current] = jobs;
+    if (current && isOver(current[1])) jobs.delete(current[0]);
     // Move it to the end of the order.
     if (jobs.size > 0) stores.set(store, jobs);
     if (stores.size > 0) owners.set(owner, stores);

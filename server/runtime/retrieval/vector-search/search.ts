@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Candidate, createHighest } from "./int8-rows.ts";
 import { findByAllWords, findByWords, findForHybrid, type KeywordHits } from "./keyword.ts";
-import { createLoadedStores, type LoadedStore, partsOf } from "./loaded-stores.ts";
+import { type LoadedStore, LoadedStores, partsOf } from "./loaded-stores.ts";
 import type { Match, SearchOrder } from "./messages.ts";
 import { openPassages, type Passage, type Passages } from "./passages.ts";
 import { cosinesOf, vectorsBy } from "./stored-vectors.ts";
@@ -21,6 +21,9 @@ interface SearchOptions {
   ownsConnection: boolean;
 }
 
+/** A search by vector, or by vector and words. */
+type VectorOrder = SearchOrder & { vector: Float32Array };
+
 /** An exactly compared chunk. `rank` is the sort key: negative if the score is clamped to 0. */
 type Scored = Omit<Match, keyof Passage> & { number: number; rank: number };
 
@@ -33,7 +36,7 @@ const most_asked = 4096;
 
 /** Creates the search over the stores of one database. */
 export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnection }: SearchOptions): Search {
-  const stores = createLoadedStores(sqlite, { most_bytes, folder });
+  const stores = new LoadedStores(sqlite, { most_bytes, folder });
 
   /** Reads within one transaction. */
   function inSnapshot<Result>(read: () => Result): Result {
@@ -41,8 +44,8 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
   }
 
   function* run(order: SearchOrder): Generator<void, Match[]> {
-    requireVector(order);
     if (order.mode === "keyword") return yield* byWords(order);
+    requireVector(order);
     const found = inSnapshot(() => listFew(order));
     if (found) return found;
     let loaded = stores.get(order.store);
@@ -84,13 +87,13 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
       return finish(
         order,
         passages,
-        left.map((number) => keywordOnly(number, scores.get(number)!)),
+        left.map((number) => keywordOnly(number, scores.get(number) ?? 0)),
       );
     });
   }
 
   /** Returns the matches of a scope with few chunks; null if there are many, or the store has no scopes. */
-  function listFew(order: SearchOrder): Match[] | null {
+  function listFew(order: VectorOrder): Match[] | null {
     if (order.scope_id === "") return null;
     const passages = openPassages(sqlite, order);
     if (!passages) return [];
@@ -100,7 +103,7 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
   }
 
   /** Returns null if the store must be loaded first. */
-  function fromMemory(order: SearchOrder, loaded: LoadedStore | null): Match[] | null {
+  function fromMemory(order: VectorOrder, loaded: LoadedStore | null): Match[] | null {
     if (!loaded) return null;
     if (!loaded.refresh()) {
       stores.forget(order.store.number);
@@ -113,14 +116,14 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
   }
 
   /** Searches a store that exceeds the memory limit: slow but correct. */
-  function* fromParts(order: SearchOrder): Generator<void, Match[]> {
+  function* fromParts(order: VectorOrder): Generator<void, Match[]> {
     const { top_k: most, vector } = order;
     const { hits, seen } = inSnapshot(() => ({ hits: wordsOf(order), seen: openPassages(sqlite, order)?.all() }));
     if (!seen) return [];
     const isAllowed = createNumberSet(seen);
     let near: Candidate[] = [];
     for (const rows of partsOf(sqlite, order.store, most_bytes)) {
-      const { candidates } = rows.nearest({ query: vector!, most, isAllowed, extras: hits?.scores });
+      const { candidates } = rows.nearest({ query: vector, most, isAllowed, extras: hits?.scores });
       near = [...near, ...candidates];
       near = aboveFloor(near, floorOf(near, most));
       yield;
@@ -136,14 +139,14 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
     mode === "hybrid" ? findForHybrid(sqlite, store.number, query) : null;
 
   /** Compares the given chunks exactly. */
-  function compareAll(order: SearchOrder, numbers: readonly number[], hits: KeywordHits | null): Scored[] {
+  function compareAll(order: VectorOrder, numbers: readonly number[], hits: KeywordHits | null): Scored[] {
     const found = cosines(order, numbers);
     if (!hits) return found.map(([number, vector]) => vectorOnly(number, vector));
     return found.map(([number, vector]) => hybridScore(number, vector, hits.scores.get(number) ?? 0));
   }
 
-  const cosines = ({ store, vector }: SearchOrder, numbers: readonly number[]) => [
-    ...cosinesOf(sqlite, store, numbers, vector!),
+  const cosines = ({ store, vector }: VectorOrder, numbers: readonly number[]) => [
+    ...cosinesOf(sqlite, store, numbers, vector),
   ];
 
   function finish(order: SearchOrder, passages: Passages, scored: readonly Scored[]): Match[] {
@@ -155,19 +158,21 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
     const numbers = best.map(({ number }) => number);
     const texts = passages.read(numbers);
     const vectors = with_vectors ? vectorsBy(sqlite, store, numbers) : null;
-    return best.map(({ number, score, score_parts }) => ({
-      ...texts.get(number)!,
-      score,
-      score_parts,
-      ...(vectors && { vector: vectors.get(number) ?? null }),
-    }));
+    return best.flatMap(({ number, score, score_parts }) => {
+      const text = texts.get(number);
+      return text ? { ...text, score, score_parts, ...(vectors && { vector: vectors.get(number) ?? null }) } : [];
+    });
   }
 
-  return { run, forget: stores.forget, removed: stores.beforeRemove };
+  return {
+    run,
+    forget: (storeNumber) => stores.forget(storeNumber),
+    removed: (storeNumber, numbers) => stores.beforeRemove(storeNumber, numbers),
+  };
 }
 
-function requireVector({ mode, vector, store }: SearchOrder): void {
-  if (mode === "keyword") return;
+function requireVector(order: SearchOrder): asserts order is VectorOrder {
+  const { mode, vector, store } = order;
   if (vector?.length !== store.dimensions)
     throw new RangeError(`A search by ${mode} needs a vector of ${store.dimensions} dimensions.`);
   if (!vector.every(Number.isFinite)) throw new RangeError("The query's vector is not finite.");
@@ -177,10 +182,10 @@ function requireVector({ mode, vector, store }: SearchOrder): void {
 const isLimited = ({ scope_id, filter }: SearchOrder) => scope_id !== "" || filter !== null;
 
 /** Returns visible chunks that include the nearest; all of them if there are fewer than requested. */
-function nearest(loaded: LoadedStore, passages: Passages, order: SearchOrder, hits: KeywordHits | null): number[] {
+function nearest(loaded: LoadedStore, passages: Passages, order: VectorOrder, hits: KeywordHits | null): number[] {
   const { rows } = loaded;
   const { top_k: wanted, vector } = order;
-  const asked = { query: vector!, extras: hits?.scores };
+  const asked = { query: vector, extras: hits?.scores };
   if (isLimited(order)) for (const _ of loaded.loadFacts()); // Facts of rows added just now.
   const isAllowed = isLimited(order) ? loaded.allowed(order) : undefined;
   // Request a few more than wanted, so that one hidden chunk does not cost a second scan.
@@ -250,6 +255,8 @@ function createNumberSet(numbers: readonly number[]): (number: number) => boolea
   const least = numbers.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY);
   const most = numbers.reduce((most, number) => Math.max(most, number), 0);
   const bits = new Uint8Array(numbers.length === 0 ? 0 : ((most - least) >> 3) + 1);
-  for (const number of numbers) bits[Math.floor((number - least) / 8)]! |= 1 << ((number - least) % 8);
-  return (number) => (bits[Math.floor((number - least) / 8)]! & (1 << ((number - least) % 8))) !== 0;
+  const byteAt = (place: number): number => bits[Math.floor(place / 8)] ?? 0;
+  for (const number of numbers)
+    bits[Math.floor((number - least) / 8)] = byteAt(number - least) | (1 << ((number - least) % 8));
+  return (number) => (byteAt(number - least) & (1 << ((number - least) % 8))) !== 0;
 }

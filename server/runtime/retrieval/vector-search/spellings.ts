@@ -34,16 +34,19 @@ export function addSpellings(sqlite: Database, table: string, texts: readonly st
   const counts = countWords(texts);
   const known = new Set(change(sqlite, table, counts).map(({ word }) => word));
   const fresh = [...counts].filter(([word]) => !known.has(word));
-  const rows = fresh.flatMap(([word, uses]) => [[word, word, uses], ...keysOf(word).map((key) => [key, word, 0])]);
-  runEach(sqlite, `INSERT OR IGNORE INTO ${table} (key, word, uses) VALUES (?, ?, ?)`, rows);
+  const rows = fresh.flatMap(([word, uses]) => [
+    { key: word, word, uses },
+    ...keysOf(word).map((key) => ({ key, word, uses: 0 })),
+  ]);
+  runEach(sqlite, `INSERT OR IGNORE INTO ${table} (key, word, uses) VALUES ($key, $word, $uses)`, rows);
 }
 
 /** Subtracts the words of removed texts, and deletes words that no text has any more. */
 export function removeSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
   const counts = new Map([...countWords(texts)].map(([word, count]) => [word, -count]));
   const gone = change(sqlite, table, counts).filter(({ uses }) => uses <= 0);
-  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => [key, word]));
-  runEach(sqlite, `DELETE FROM ${table} WHERE key = ? AND word = ?`, rows);
+  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => ({ key, word })));
+  runEach(sqlite, `DELETE FROM ${table} WHERE key = $key AND word = $word`, rows);
 }
 
 const change = (sqlite: Database, table: string, counts: ReadonlyMap<string, number>) =>
@@ -63,9 +66,9 @@ function keysOf(word: string): string[] {
 /** Returns the closest words to a mistyped one, the most frequent first. */
 export function corrections(sqlite: Database, table: string, mistyped: string): string[] {
   const sql = `SELECT DISTINCT own.word, own.uses FROM ${table} found CROSS JOIN ${table} own
-    ON own.key = found.word AND own.word = found.word WHERE found.key IN (SELECT value FROM json_each(?)) LIMIT ?`;
+    ON own.key = found.word AND own.word = found.word WHERE found.key IN (SELECT value FROM json_each($keys)) LIMIT $most`;
   const keys = JSON.stringify([mistyped, ...keysOf(mistyped)]);
-  const found = all<{ word: string; uses: number }>(sqlite, sql, [keys, most.candidates]);
+  const found = all<{ word: string; uses: number }>(sqlite, sql, [{ keys, most: most.candidates }]);
   const near = found.map(({ word, uses }) => ({ word, uses, distance: distance(mistyped, word) }));
   const least = Math.min(mistyped.length < 6 ? 1 : 2, ...near.map(({ distance }) => distance));
   return near
@@ -77,6 +80,7 @@ export function corrections(sqlite: Database, table: string, mistyped: string): 
 
 /** Returns the edit distance: letters dropped, added, changed or swapped with the next. */
 function distance(a: string, b: string): number {
+  const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
@@ -84,15 +88,16 @@ function distance(a: string, b: string): number {
     for (let column = 1; column <= b.length; column++) {
       const isSame = a[row - 1] === b[column - 1];
       const isExchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const steps = [now[column - 1]! + 1, last[column]! + 1, last[column - 1]! + (isSame ? 0 : 1)];
-      if (isExchanged) steps.push(before[column - 2]! + 1);
+      const steps = [at(now, column - 1) + 1, at(last, column) + 1, at(last, column - 1) + (isSame ? 0 : 1)];
+      if (isExchanged) steps.push(at(before, column - 2) + 1);
       now.push(Math.min(...steps));
     }
     [before, last] = [last, now];
   }
-  return last[b.length]!;
+  return at(last, b.length);
 }
 
 /** Returns the number of chunks with a word exactly as written. */
 export const usesOf = (sqlite: Database, table: string, word: string): number =>
-  all<{ uses: number }>(sqlite, `SELECT uses FROM ${table} WHERE key = ? AND word = ?`, [word, word])[0]?.uses ?? 0;
+  all<{ uses: number }>(sqlite, `SELECT uses FROM ${table} WHERE key = $word AND word = $word`, [{ word }])[0]?.uses ??
+  0;

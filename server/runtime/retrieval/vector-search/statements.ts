@@ -11,9 +11,11 @@ export function allCached<Row>(sqlite: Database, sql: string, values: readonly S
   return sqlite.query<Row, SQLQueryBindings[]>(sql).all(...values);
 }
 
-/** Runs one statement with each of the given rows. */
-export function runEach(sqlite: Database, sql: string, rows: readonly (readonly SQLQueryBindings[])[]): void {
+type Values = Record<string, string | number | Uint8Array>;
+
+/** Runs one statement with the values of each row, by name. */
+export function runEach(sqlite: Database, sql: string, rows: readonly Values[]): void {
   if (rows.length === 0) return;
-  using statement = sqlite.prepare<unknown, SQLQueryBindings[]>(sql);
-  for (const values of rows) statement.run(...values);
+  using statement = sqlite.prepare<unknown, Values>(sql);
+  for (const values of rows) statement.run(values);
 }

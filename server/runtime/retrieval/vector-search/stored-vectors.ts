@@ -23,8 +23,8 @@ export function readPieces(sqlite: Database, tables: StoreTables, from: number, 
   const name = vectorsTable(tables);
   // vec0's `rowid` is no real column there: comparing with it reads the whole table.
   const sql = `SELECT chunk_id AS id, size, validity, c.rowids, v.vectors FROM ${name}_chunks c
-    CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = c.chunk_id WHERE chunk_id >= ? ORDER BY chunk_id LIMIT ?`;
-  return all<PieceRow>(sqlite, sql, [from, most]).map((row) => ({ id: row.id, vectors: vectorsOf(row, tables) }));
+    CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = c.chunk_id WHERE chunk_id >= $from ORDER BY chunk_id LIMIT $most`;
+  return all<PieceRow>(sqlite, sql, [{ from, most }]).map((row) => ({ id: row.id, vectors: vectorsOf(row, tables) }));
 }
 
 function vectorsOf({ size, validity, rowids, vectors }: PieceRow, { dimensions }: StoreTables): NumberedVector[] {
@@ -32,7 +32,7 @@ function vectorsOf({ size, validity, rowids, vectors }: PieceRow, { dimensions }
   const values = floats(vectors);
   const found: NumberedVector[] = [];
   for (let slot = 0; slot < size; slot++) {
-    if ((validity[slot >> 3]! & (1 << (slot & 7))) === 0) continue;
+    if (((validity[slot >> 3] ?? 0) & (1 << (slot & 7))) === 0) continue;
     const vector = values.subarray(slot * dimensions, (slot + 1) * dimensions);
     found.push({ number: Number(numbers.getBigInt64(8 * slot, true)), vector });
   }
@@ -73,7 +73,7 @@ export function vectorsBy(
 function cosine(a: Float32Array, b: Float32Array): number {
   let [product, first, second] = [0, 0, 0];
   for (let index = 0; index < a.length; index++) {
-    const [x, y] = [a[index]!, b[index]!];
+    const [x, y] = [a[index] ?? 0, b[index] ?? 0];
     product += x * y;
     first += x * x;
     second += y * y;

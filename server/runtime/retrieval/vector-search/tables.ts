@@ -58,11 +58,11 @@ function createWordTables(sqlite: Database, storeNumber: number): void {
 /** Adds vectors of chunks. Throws RangeError, and adds nothing, if one cannot be searched. */
 export function addVectors(sqlite: Database, tables: StoreTables, rows: readonly NumberedVector[]): void {
   for (const { number, vector } of rows) requireVector(number, vector, tables.dimensions);
-  const sql = `INSERT INTO ${vectorsTable(tables)} (rowid, embedding) VALUES (?, ?)`;
+  const sql = `INSERT INTO ${vectorsTable(tables)} (rowid, embedding) VALUES ($number, $vector)`;
   runEach(
     sqlite,
     sql,
-    rows.map(({ number, vector }) => [number, bytesOf(vector)]),
+    rows.map(({ number, vector }) => ({ number, vector: bytesOf(vector) })),
   );
 }
 
@@ -72,7 +72,7 @@ function requireVector(number: number, vector: Float32Array, dimensions: number)
   if (vector.length !== dimensions)
     throw new RangeError(`The vector of chunk ${number} has ${vector.length} dimensions instead of ${dimensions}.`);
   let squares = 0;
-  for (let index = 0; index < dimensions; index++) squares += vector[index]! ** 2;
+  for (let index = 0; index < dimensions; index++) squares += (vector[index] ?? 0) ** 2;
   // A non-finite number would make all comparisons false and the order of matches meaningless.
   if (!Number.isFinite(squares)) throw new RangeError(`The vector of chunk ${number} is not finite.`);
   if (squares < minSquaredLength) throw new RangeError(`The vector of chunk ${number} is zero: it has no direction.`);
@@ -97,8 +97,8 @@ export function addWords(sqlite: Database, storeNumber: number, rows: readonly N
 function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
   const known = indexedRows(sqlite, table, rows);
   const fresh = rows.filter(({ number }) => !known.has(number));
-  const values = fresh.map(({ number, text }) => [number, indexed(text)]);
-  runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES (?, ?)`, values);
+  const values = fresh.map(({ number, text }) => ({ number, text: indexed(text) }));
+  runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES ($number, $text)`, values);
   return fresh;
 }
 
@@ -121,8 +121,8 @@ export function removeChunks(sqlite: Database, { number }: { number: number }, n
   for (const table of vectorTables(sqlite, number))
     runEach(
       sqlite,
-      `DELETE FROM ${table} WHERE rowid = ?`,
-      numbers.map((each) => [each]),
+      `DELETE FROM ${table} WHERE rowid = $number`,
+      numbers.map((number) => ({ number })),
     );
 }
 
@@ -143,8 +143,8 @@ function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText
   if (!exists(sqlite, table)) return [];
   const known = indexedRows(sqlite, table, rows);
   const there = rows.filter(({ number }) => known.has(number));
-  const values = there.map(({ number, text }) => [number, indexed(text)]);
-  runEach(sqlite, `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', ?, ?)`, values);
+  const values = there.map(({ number, text }) => ({ number, text: indexed(text) }));
+  runEach(sqlite, `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', $number, $text)`, values);
   return there;
 }
 

@@ -5,8 +5,8 @@ import { vecLibrary } from "../../../lib/assets.ts";
 import { openDatabase } from "../../../storage/db/open.ts";
 import { createMemoryStore, searchOrder } from "../../../testing/memory-store.ts";
 import { temporaryFolder } from "../../../testing/temporary.ts";
-import { createInt8Rows } from "./int8-rows.ts";
-import { createLoadedStores } from "./loaded-stores.ts";
+import { Int8Rows } from "./int8-rows.ts";
+import { LoadedStores } from "./loaded-stores.ts";
 import { createSearch } from "./search.ts";
 import { removeChunks } from "./tables.ts";
 import { readVectorCache, writeVectorCache } from "./vector-cache.ts";
@@ -22,7 +22,7 @@ function open(folder: ReturnType<typeof temporaryFolder>, name: string) {
 
 /** Loads a store as after a start, and returns the number of rows taken from its cache. */
 function load(sqlite: Database, folder: string | null) {
-  const work = createLoadedStores(sqlite, { most_bytes: 2 ** 30, folder }).load(tables);
+  const work = new LoadedStores(sqlite, { most_bytes: 2 ** 30, folder }).load(tables);
   for (;;) {
     const { done, value } = work.next();
     if (done) return value!;
@@ -43,7 +43,7 @@ const passages = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ text: `text ${from + index}`, vector: vectorOf(from + index) }));
 
 async function keep(sqlite: Database, folder: string, isWanted = () => true): Promise<void> {
-  const rows = createInt8Rows(8);
+  const rows = new Int8Rows(8);
   const all = sqlite
     .query<{ number: number; vector: Uint8Array }, []>(
       "SELECT rowid AS number, embedding AS vector FROM memory_3_vectors_1",
@@ -96,7 +96,7 @@ test("a cache of another database, of other vectors, or that is incomplete is ig
     expect(nearest(other.sqlite, kept, 320)).toEqual(nearest(other.sqlite, null, 320));
   }
   for (const differs of [{ generation: 2 }, { dimensions: 16 }, { number: 4 }]) {
-    const reading = readVectorCache(kept, { ...tables, ...differs }, createInt8Rows(differs.dimensions ?? 8));
+    const reading = readVectorCache(kept, { ...tables, ...differs }, new Int8Rows(differs.dimensions ?? 8));
     expect(reading.next()).toEqual({ done: true, value: null });
   }
 });
@@ -112,7 +112,7 @@ function addOthers(sqlite: Database): void {
 
 test("no cache is written if a row is removed meanwhile, or the store is no longer wanted", async () => {
   using folder = temporaryFolder();
-  const rows = createInt8Rows(8);
+  const rows = new Int8Rows(8);
   for (let number = 1; number <= 50; number++) rows.add(number, vectorOf(number));
   const keeping = writeVectorCache(folder.path, tables, { rows, last: 1, isWanted: () => true });
   rows.remove(new Set([7]));

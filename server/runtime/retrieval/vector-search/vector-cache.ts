@@ -25,10 +25,10 @@ export function* readVectorCache(folder: string, tables: StoreTables, rows: Int8
   try {
     const { size } = fstatSync(file);
     if (size < header_bytes) return null;
-    const [written, generation, dimensions, count, last] = new Float64Array(read(file, header_bytes, 0));
+    const [written, generation, dimensions, count = 0, last = 0] = new Float64Array(read(file, header_bytes, 0));
     if (written !== version || generation !== tables.generation || dimensions !== tables.dimensions) return null;
-    if (size !== header_bytes + count! * (8 + rows.size)) return null;
-    const numbers = new Float64Array(read(file, 8 * count!, header_bytes));
+    if (size !== header_bytes + count * (8 + rows.size)) return null;
+    const numbers = new Float64Array(read(file, 8 * count, header_bytes));
     const some = Math.max(1, Math.floor(slice_bytes / rows.size));
     for (let from = 0; from < numbers.length; from += some) {
       const slice = numbers.subarray(from, from + some);
@@ -36,7 +36,7 @@ export function* readVectorCache(folder: string, tables: StoreTables, rows: Int8
       rows.take(slice, new Uint8Array(read(file, slice.length * rows.size, place)));
       yield;
     }
-    return last!;
+    return last;
   } finally {
     closeSync(file);
   }

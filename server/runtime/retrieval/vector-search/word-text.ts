@@ -32,7 +32,7 @@ export function folded(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: nothing to fold in plain ASCII.
   if (/^[\x00-\x7f]*$/.test(small)) return small;
   const bare = small.normalize("NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
-  return bare.normalize("NFC").replace(/[ßæœøłđðþı]/g, (each) => foldings[each]!);
+  return bare.normalize("NFC").replace(/[ßæœøłđðþı]/g, (each) => foldings[each] ?? each);
 }
 
 /** Returns the transcription of a word with an umlaut: `mueller` for `Müller`; null for others. */
@@ -72,7 +72,7 @@ function otherForms(words: readonly string[]): string[] {
   const all = words.map(folded);
   const language = languageOf(all);
   const forms = words.flatMap((each, index) => {
-    const plain = all[index]!;
+    const plain = all[index] ?? folded(each);
     const isName = partsOf(each).length > 1;
     const forms = [transcribed(each), untranscribed(plain), language && stemOf(language, plain), isName ? plain : null];
     return forms.filter((form) => form !== null);
