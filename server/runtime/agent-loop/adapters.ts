@@ -61,8 +61,9 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       egress,
       ask,
       async secrets({ id, http, mcp }) {
-        const given = start.secrets[id]!;
-        const sealed = (http ?? mcp)!.sealed;
+        const given = start.secrets[id];
+        const sealed = (http ?? mcp)?.sealed;
+        if (!given || sealed === undefined) throw new Error(`Tool ${id} has no secrets.`);
         const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
         for (const each of Object.values(start.secrets)) hidden.add(each);
         const fault = own.fault ?? hidden.add(own);

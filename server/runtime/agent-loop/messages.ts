@@ -182,10 +182,9 @@ export type FromWorker =
   /** `leaves`: the events end the run and the loop of this start, which expects no reply. */
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[]; leaves?: number }
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
-  /** `first`: first delta of a started step, sent without delay. */
-  | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
+  | { do: "delta"; run_id: string; delta: Delta }
   /** Number of code units of the model call at this anchor so far, including those that no delta shows. */
-  | { do: "said"; run_id: string; anchor: number; length: number }
+  | { do: "generated"; run_id: string; anchor: number; length: number }
   | { do: "pong" }
   /** Releases a slot after its model call. */
   | { do: "free_place"; place: number }
@@ -207,4 +206,18 @@ export interface Delta {
   ms: number;
   /** Length and milliseconds of each of several merged deltas, alternating. */
   marks?: number[];
+}
+
+/** Returns length and milliseconds of each delta that was merged into this one. */
+export function marksOf({
+  text,
+  ms,
+  marks = [],
+}: Pick<Delta, "text" | "ms" | "marks">): [length: number, ms: number][] {
+  const pairs: [number, number][] = [];
+  marks.forEach((length, index) => {
+    const at = marks[index + 1];
+    if (index % 2 === 0 && at !== undefined) pairs.push([length, at]);
+  });
+  return pairs.length > 0 ? pairs : [[text.length, ms]];
 }

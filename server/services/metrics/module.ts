@@ -41,7 +41,7 @@ export function createMetricsModule(composed: Composed) {
   const gauges = createGauges(instruments, {
     ...base,
     db,
-    driving: pool.driving,
+    driving: () => pool.driving(),
     modelPlaces: connections.places.figures,
   });
   const spending = createSpending(instruments);
