@@ -26,7 +26,7 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
 
   async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
     const { run_id, attempt, ticket, events, leaves } = message;
-    const confirmation = { ahead: false, inVain: false };
+    const confirmation = { isEarly: false, hasFailed: false };
     const callsModel = events.some(beginsModelCall);
 
     function confirm({ seq, at }: JournalEntry): void {
@@ -41,18 +41,19 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
       const head = journal.head(run_id);
       if (!first || !head || draining.has(head.project_id)) return null;
       confirm(first);
-      confirmation.ahead = true;
+      confirmation.isEarly = true;
       return () => {
-        confirmation.inVain = true;
+        confirmation.hasFailed = true;
         misled.set(run_id, attempt);
       };
     };
 
     try {
-      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop was told what is not so.");
+      if (misled.get(run_id) === attempt)
+        throw new AppendRefused("Its loop continues from an append that was not committed.");
       const [first] = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
-      if (confirmation.inVain) throw new Error("What a loop was told of its run was not so.");
-      if (confirmation.ahead) return;
+      if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
+      if (confirmation.isEarly) return;
       if (!first) throw new Error("An append had no entry.");
       if (draining.rests(run_id, first.seq)) {
         hold(run_id);

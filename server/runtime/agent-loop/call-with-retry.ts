@@ -90,13 +90,13 @@ export async function collectText(
   signal: AbortSignal,
   { idle_ms, max_ms, lengthMax = answerMax }: { idle_ms: number; max_ms?: number; lengthMax?: number },
 ): Promise<Text> {
-  const text: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
+  const response: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
   const cancel = new AbortController();
   let isAnswered = false;
   let fault: ModelError | null = null;
   const alarm = createAlarm(idle_ms, () => {
     fault = silence(idle_ms);
-    text.aborted = isAnswered;
+    response.aborted = isAnswered;
     cancel.abort();
   });
   const observer = {
@@ -105,23 +105,23 @@ export async function collectText(
       alarm.refresh();
     },
     onArguments(length: number) {
-      text.said += length;
-      if (text.said > lengthMax) cancel.abort();
+      response.said += length;
+      if (response.said > lengthMax) cancel.abort();
     },
   };
   const signals = [signal, cancel.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
   try {
     for await (const event of model.stream(request, AbortSignal.any(signals), observer)) {
       alarm.refresh();
-      if (event.type === "delta") text.said += event.text.length;
-      if (event.type === "delta" && event.kind === "output") text.answer += event.text;
-      else if (event.type === "done") text.usage = event.usage;
+      if (event.type === "delta") response.said += event.text.length;
+      if (event.type === "delta" && event.kind === "output") response.answer += event.text;
+      else if (event.type === "done") response.usage = event.usage;
       else if (event.type === "error")
-        Object.assign(text, { usage: event.usage, error: fault ?? event.error, failed: true });
-      if (text.said > lengthMax) break;
+        Object.assign(response, { usage: event.usage, error: fault ?? event.error, failed: true });
+      if (response.said > lengthMax) break;
     }
   } finally {
     alarm.end();
   }
-  return text;
+  return response;
 }

@@ -209,15 +209,5 @@ export interface Delta {
 }
 
 /** Returns length and milliseconds of each delta that was merged into this one. */
-export function marksOf({
-  text,
-  ms,
-  marks = [],
-}: Pick<Delta, "text" | "ms" | "marks">): [length: number, ms: number][] {
-  const pairs: [number, number][] = [];
-  marks.forEach((length, index) => {
-    const at = marks[index + 1];
-    if (index % 2 === 0 && at !== undefined) pairs.push([length, at]);
-  });
-  return pairs.length > 0 ? pairs : [[text.length, ms]];
-}
+export const marksOf = ({ text, ms, marks = [text.length, ms] }: Pick<Delta, "text" | "ms" | "marks">) =>
+  marks.flatMap((length, at): [number, number][] => (at % 2 === 0 ? [[length, marks[at + 1] ?? ms]] : []));
