@@ -31,3 +31,22 @@ describe("server/docs/develop/recipes.md", () => {
     expect(without).toEqual([]);
   });
 });
+
+describe("server/docs/develop/architecture.md", () => {
+  const architecture = readFileSync(inProject("server/docs/develop/architecture.md"), "utf8");
+  const [, section = ""] = /^## A token's way$([\s\S]*?)^## /m.exec(architecture) ?? [];
+  const way = [...section.matchAll(/^\| `([\w./-]+)` \|/gm)].map(([, path]) => path!);
+
+  test("leads a token from the provider to the page through at most twelve files", () => {
+    expect(way[0]).toStartWith("server/runtime/models/");
+    expect(way.at(-1)).toStartWith("dashboard/src/");
+    expect(way.length).toBeLessThanOrEqual(12);
+    expect(way.filter((path) => !existsSync(inProject(path)))).toEqual([]);
+  });
+
+  test("names existing files beside the way of a token", () => {
+    const paths = [...section.matchAll(/`((?:server|dashboard)\/[\w./-]+)`/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(way.length);
+    expect(paths.filter((path) => !existsSync(inProject(path)))).toEqual([]);
+  });
+});

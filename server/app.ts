@@ -97,7 +97,7 @@ export function createApp(options: AppOptions) {
     runAsOf: runs.store.asOf,
     checkRun: runs.checkRun,
     checkInput: runs.checkInput,
-    onRunCommit: runs.watches.listen,
+    onRunCommit: (hear) => runs.watches.listen(hear),
   });
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
   const scores = createScoresModule({ base, runs });

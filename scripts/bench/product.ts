@@ -18,16 +18,19 @@ interface ProductOptions {
   parent: string;
   model: string;
   tls: boolean;
+  /** Command of the server; default: the compiled executable. */
+  command?: string[];
 }
 
-/** Starts the compiled executable on a fresh data directory, without the limits that would end the measurement. */
-export async function startProduct({ parent, model, tls }: ProductOptions) {
+const compiled = [process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel")];
+
+/** Starts a server on a fresh data directory, without the limits that would end the measurement. */
+export async function startProduct({ parent, model, tls, command = compiled }: ProductOptions) {
   const folder = mkdtempSync(join(parent, "runnel-bench-"));
   const dataDir = join(folder, "data");
-  const command = [process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel"), "serve", "--json", "--port", "0"];
   const env = { RUNNEL_MODEL_BENCH_BASE_URL: `${model}/v1`, RUNNEL_MODEL_BENCH_API_KEY: "none" };
   const begun = performance.now();
-  const flags = ["--data-dir", dataDir, ...(tls ? [] : ["--insecure-http"])];
+  const flags = ["serve", "--json", "--port", "0", "--data-dir", dataDir, ...(tls ? [] : ["--insecure-http"])];
   const server: StartedProcess<Line> = await start([...command, ...flags], { env, cwd: folder, core: "system" });
   const { address, cacert, keys } = server.line;
   const ca = cacert ? readFileSync(cacert, "utf8") : undefined;

@@ -87,8 +87,8 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "misread",
     file: "server/runs/stream/stream.ts",
     find: `      if (end <= offset) continue;
-      text += dialect.token({ kind, text: said.slice(Math.max(0, said.length - (end - offset))), end }, of);`,
-    replace: "      text += dialect.token({ kind, text: said, end }, of);",
+      text += dialect.token({ kind, text: whole.slice(Math.max(0, whole.length - (end - offset))), end }, of);`,
+    replace: "      text += dialect.token({ kind, text: whole, end }, of);",
   },
   {
     name: "an event noted after the commit",

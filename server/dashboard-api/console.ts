@@ -115,7 +115,7 @@ export function createConsole(deps: Console): ConsoleRoutes {
     ({ principal, request }) => {
       const options = {
         scope: principal,
-        listen: watches.listen,
+        listen: (listener: (runId: string) => void) => watches.listen(listener),
         belongs: ({ project_id, environment }: Scope, id: string) => owned.get(id, project_id, environment) !== null,
         noLongerValid: () => noLongerValid(principal, request),
         publicUrl,

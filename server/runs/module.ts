@@ -25,7 +25,7 @@ import type { Journals } from "../storage/journal/module.ts";
 import { createChildStatuses } from "./dispatch/child-status.ts";
 import { createDispatchGate } from "./dispatch/dispatch-gate.ts";
 import { createMemoryRpc } from "./dispatch/memory-rpc.ts";
-import { createPool } from "./dispatch/pool.ts";
+import { Pool } from "./dispatch/pool.ts";
 import { createToolTests } from "./dispatch/tool-tests.ts";
 import { createWorkerRpc, type RpcHandlers } from "./dispatch/worker-rpc.ts";
 import { runInThisThread, withOrdering, workerThreads } from "./dispatch/worker-threads.ts";
@@ -39,7 +39,7 @@ import { createRunsByUser } from "./runs-by-user.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { createRunService, type RunService } from "./service.ts";
 import { createRunStore } from "./store.ts";
-import { createRunSubscriptions } from "./stream/run-subscriptions.ts";
+import { RunSubscriptions } from "./stream/run-subscriptions.ts";
 import { createSseResponder } from "./stream/sse-response.ts";
 import { createRunStream } from "./stream/stream.ts";
 
@@ -87,8 +87,8 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const inProgressMax = (scope: Scope): number => limitsOf(scope).runs_in_progress || Number.POSITIVE_INFINITY;
   const hasDayBudget = (scope: Scope): boolean => limitsOf(scope).budget_per_day !== undefined;
 
-  const watches = createRunSubscriptions(now);
-  journals.onCommit(watches.committed);
+  const watches = new RunSubscriptions(now);
+  journals.onCommit((runId, entries) => watches.committed(runId, entries));
   const runs = createRunStore({ db, journal, audit });
   const tail = createRunStream({ journal, watches, publicUrl: base.publicUrl });
   const created = createEventEmitter<[run: RunCreated, agent: AgentSnapshot]>();
@@ -119,7 +119,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const gate = createDispatchGate();
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const pool = createPool({
+  const pool = new Pool({
     journal,
     watches,
     hasDayBudget,
@@ -226,7 +226,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     /** Number of runs recovered at start. */
     recovered: () => recovered,
     /** Drains a project before its transfer: runs finish their current step and stay there. */
-    leaving: { park: pool.park, underWay: pool.underWay, stay: pool.unpark },
+    leaving: {
+      park: (projectId: string) => pool.park(projectId),
+      underWay: (projectId: string) => pool.underWay(projectId),
+      stay: (projectId: string) => pool.unpark(projectId),
+    },
     onProjectArrived: service.takeUp,
     onProjectLeaving: (projectId) => () => {
       pool.unpark(projectId);

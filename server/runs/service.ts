@@ -176,7 +176,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     for (const id of runs.unfinished()) {
       if (pool.drives(id)) continue;
       const step = openModelCall(id);
-      if (step) watches.goOn(id, step.anchor, step.step_index);
+      if (step) watches.resume(id, step.anchor, step.step_index);
       pool.start(id);
     }
     deadlines.load();

@@ -14,7 +14,7 @@ import { silentLog } from "../lib/log.ts";
 import { pushedStream, type TextSource } from "../lib/sse.ts";
 import { createChildStatuses } from "../runs/dispatch/child-status.ts";
 import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
-import { type AnswerQuestion, createPool } from "../runs/dispatch/pool.ts";
+import { type AnswerQuestion, Pool } from "../runs/dispatch/pool.ts";
 import { thisThread, type WorkerFactory } from "../runs/dispatch/worker-threads.ts";
 import { createRunTerminator } from "../runs/end/terminate-run.ts";
 import { createSlots } from "../runs/queue/slots.ts";
@@ -24,7 +24,7 @@ import { createRunProjection } from "../runs/run-projection.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
 import { createRunStore } from "../runs/store.ts";
-import { createRunSubscriptions } from "../runs/stream/run-subscriptions.ts";
+import { RunSubscriptions } from "../runs/stream/run-subscriptions.ts";
 import { type Cursor, createRunStream } from "../runs/stream/stream.ts";
 import { builtInPrice } from "../runtime/models/known-models.ts";
 import { testConnection } from "../runtime/models/registry.ts";
@@ -64,8 +64,13 @@ export function runFixture(
   const scope: Scope = { project_id: "proj_fixture", environment: "test" };
   const author: Author = { ...scope, actor: testActor };
   db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_fixture', 'fixture', 0)");
-  const watches = createRunSubscriptions(now);
-  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
+  const watches = new RunSubscriptions(now);
+  const journal = new Journal({
+    db,
+    project: createRunProjection(db.sqlite),
+    wake: (runId, entries) => watches.committed(runId, entries),
+    now,
+  });
   let agent = agentOf([]);
   const limit = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
   const slots = createSlots({ limit });
@@ -75,7 +80,7 @@ export function runFixture(
   const runs = createRunStore({ db, journal, audit });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
-  const pool = createPool({
+  const pool = new Pool({
     journal,
     watches,
     onEarlyMessages: db.write.leaving,
@@ -150,7 +155,7 @@ export function runFixture(
     tail,
     /** True if the run continues without a person or client, now or when its turn comes. */
     goesOn: (id: string): boolean =>
-      [pool.drives, lost.has, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
+      pool.drives(id) || lost.has(id) || pool.ends(id) || pool.holds(id) || slots.waits(id),
     /** True if the storage has not yet accepted the writes that the run needs for other runs. */
     owes: (id: string): boolean => owing.includes(id),
     /** Starts a run of an agent whose model follows the script. */

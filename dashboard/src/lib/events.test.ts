@@ -1,8 +1,8 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { corpus } from "../../../server/domain/__fixtures__/corpus.ts";
 import { frames } from "../../../server/domain/api-types/events.ts";
 import { frameOf } from "../../../server/domain/api-types/frames.ts";
-import { type Frame, followEvents, resumeUrl, retryDelay, type StreamState, toFrame } from "./events.ts";
+import { batchPerFrame, type Frame, followEvents, resumeUrl, retryDelay, type StreamState, toFrame } from "./events.ts";
 
 /** Fake of the browser's EventSource: a named event without a listener is dropped. */
 class NamedEvents extends EventTarget {
@@ -25,16 +25,18 @@ const browser = globalThis as Record<string, unknown>;
 afterEach(() => {
   delete browser.EventSource;
   delete browser.document;
+  delete browser.requestAnimationFrame;
 });
 
 function follow() {
   browser.EventSource = NamedEvents;
   browser.document = Object.assign(new EventTarget(), { hidden: false });
+  browser.requestAnimationFrame = (paint: () => void) => void paint();
   const heard: Frame[] = [];
   const states: StreamState[] = [];
   const stop = followEvents({
     url: "/runs/run_1/events",
-    onFrame: (frame) => heard.push(frame),
+    onFrames: (frames) => heard.push(...frames),
     onState: (state) => states.push(state),
   });
   return { heard, states, stop };
@@ -72,5 +74,65 @@ test("data that is no JSON object is ignored", () => {
     id: "2.5",
     event: "token",
     data: { seq: 2 },
+  });
+});
+
+describe("frames per paint", () => {
+  // A page whose frames the test triggers.
+  let frames: Map<number, () => void>;
+  let page: EventTarget & { hidden: boolean };
+  const before = { ...globalThis };
+  beforeEach(() => {
+    frames = new Map();
+    page = Object.assign(new EventTarget(), { hidden: false });
+    Object.assign(globalThis, {
+      document: page,
+      requestAnimationFrame: (paint: () => void) => {
+        frames.set(frames.size + 1, paint);
+        return frames.size;
+      },
+      cancelAnimationFrame: (id: number) => frames.delete(id),
+    });
+  });
+  afterEach(() => {
+    const { document, requestAnimationFrame, cancelAnimationFrame } = before;
+    Object.assign(globalThis, { document, requestAnimationFrame, cancelAnimationFrame });
+  });
+  const hide = () => {
+    page.hidden = true;
+    page.dispatchEvent(new Event("visibilitychange"));
+  };
+
+  test("items between two frames are delivered together in the next one", () => {
+    const taken: string[][] = [];
+    const { push } = batchPerFrame<string>((items) => taken.push(items));
+    push("a");
+    push("b");
+    expect([taken, frames.size]).toEqual([[], 1]);
+    frames.get(1)!();
+    expect(taken).toEqual([["a", "b"]]);
+  });
+
+  test("a page hidden before its frame delivers its items and continues", async () => {
+    const { promise, resolve } = Promise.withResolvers<string[]>();
+    const taken: string[][] = [];
+    const { push } = batchPerFrame<string>((items) => {
+      taken.push(items);
+      if (items.includes("b")) resolve(items);
+    });
+    push("a");
+    hide();
+    expect([taken, frames.size]).toEqual([[["a"]], 0]);
+    push("b");
+    expect(await promise).toEqual(["b"]);
+  });
+
+  test("nothing is delivered after stopping", () => {
+    const taken: string[][] = [];
+    const { push, stop } = batchPerFrame<string>((items) => taken.push(items));
+    push("a");
+    stop();
+    hide();
+    expect([taken, frames.size]).toEqual([[], 0]);
   });
 });

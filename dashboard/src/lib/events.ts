@@ -24,9 +24,20 @@ interface StreamOptions<Each> {
   onRefused?(): void;
 }
 
-/** Streams all events of a run until its end. */
-export const followEvents = (options: Omit<StreamOptions<Frame>, "events" | "isLast">): (() => void) =>
-  followStream<Frame>({ ...options, events: frameNames, isLast: isLastFrame });
+interface EventsOptions extends Omit<StreamOptions<Frame>, "events" | "isLast" | "onFrame"> {
+  /** Called with all frames that arrived since the last paint. */
+  onFrames(frames: Frame[]): void;
+}
+
+/** Streams all events of a run until its end. Returns a function that stops it. */
+export function followEvents({ onFrames, ...options }: EventsOptions): () => void {
+  const painted = batchPerFrame(onFrames);
+  const stop = followStream<Frame>({ ...options, onFrame: painted.push, events: frameNames, isLast: isLastFrame });
+  return () => {
+    stop();
+    painted.stop();
+  };
+}
 
 /**
  * Follows a server-sent stream until a terminal event; returns a function that stops it. The browser reconnects by
@@ -119,4 +130,43 @@ export function toFrame<Each = Frame>(event: string, message: { data: string; la
   } catch {
     return null;
   }
+}
+
+/** Interval in milliseconds at which a hidden page, which paints no frames, delivers items. */
+const hidden_ms = 100;
+
+/** Batches items and delivers them once per animation frame. */
+export function batchPerFrame<T>(take: (items: T[]) => void): { push: (item: T) => void; stop: () => void } {
+  let items: T[] = [];
+  let frame: number | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    if (frame !== undefined) cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", onVisibility);
+    frame = timer = undefined;
+  };
+  const flush = () => {
+    stop();
+    const gathered = items;
+    items = [];
+    take(gathered);
+  };
+  // A page hidden meanwhile paints no frame until it is visible again.
+  const onVisibility = () => {
+    if (document.hidden) flush();
+  };
+  return {
+    push(item) {
+      items.push(item);
+      if (frame !== undefined || timer !== undefined) return;
+      if (document.hidden) {
+        timer = setTimeout(flush, hidden_ms);
+      } else {
+        frame = requestAnimationFrame(flush);
+        document.addEventListener("visibilitychange", onVisibility);
+      }
+    },
+    stop,
+  };
 }

@@ -85,9 +85,7 @@ export function createNamedFiles({ rows, blobs }: { rows: FileRows; blobs: FileB
     /** Facts about the named files. Throws for unknown ones, naming the parameter of each. */
     facts(viewer: Viewer, ids: readonly string[], param = "file_ids"): FileFacts[] {
       const found = ids.map((id) => rows.seen(viewer, id));
-      throwIfInvalid(
-        found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, noSuch("file"))])),
-      );
+      throwIfInvalid(found.flatMap((row, index) => (row ? [] : [fault(`${param}[${index}]`, noSuch("file"))])));
       return found.flatMap((row) => (row ? [factsOf(row)] : []));
     },
   };

@@ -116,8 +116,7 @@ export function createChildStarts({
   /** Throws AppendRefused if the asking attempt was superseded, its run has ended, or the process is stopping. */
   function requireWaiting({ run_id, attempt }: RunHead): void {
     const head = stopped ? null : journal.head(run_id);
-    if (head?.status !== "in_progress" || head.attempt !== attempt)
-      throw new AppendRefused(supersededCall);
+    if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused(supersededCall);
   }
 
   function creationEvent(

@@ -7,7 +7,7 @@ import type { Recovery } from "../recovery/recovery.ts";
 import type { Draining } from "./draining.ts";
 import type { WorkerThread } from "./worker-threads.ts";
 
-interface LoopAppendsOptions {
+interface AppendHandlerOptions {
   journal: Pick<Journal, "head">;
   recovery: Pick<Recovery, "record" | "unwritten">;
   draining: Pick<Draining, "has" | "rests">;
@@ -17,46 +17,49 @@ interface LoopAppendsOptions {
   hold(runId: string): void;
 }
 
+export type AppendHandler = ReturnType<typeof createAppendHandler>;
+
 /** Appends events from loops to the journal, and replies with the outcome. */
-export function createAppendHandler({ journal, recovery, draining: parking, hasDayBudget, hold }: LoopAppendsOptions) {
+export function createAppendHandler({ journal, recovery, draining, hasDayBudget, hold }: AppendHandlerOptions) {
   // Attempts by run whose loop had an append confirmed before its commit failed: the loop went on from a false state.
   const misled = new Map<string, number>();
 
-  async function append(notice: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
-    const { run_id, attempt, ticket, events, leaves } = notice;
-    const confirmation = { ahead: false, inVain: false };
+  async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
+    const { run_id, attempt, ticket, events, leaves } = message;
+    const confirmation = { isEarly: false, hasFailed: false };
     const callsModel = events.some(beginsModelCall);
 
-    function confirm(entries: readonly JournalEntry[]): void {
+    function confirm({ seq, at }: JournalEntry): void {
       if (leaves !== undefined) return; // The loop has left.
-      const { seq, at } = entries[0]!;
       const head = callsModel ? journal.head(run_id) : null;
       thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
     }
 
     // The model call may start before its step is durable (worst case: one wasted call). A tool call may not.
     const confirmEarly: Leave<Inserted[]> = (inserted) => {
-      const own = inserted.find(([id]) => id === run_id);
+      const [first] = inserted.find(([id]) => id === run_id)?.[1] ?? [];
       const head = journal.head(run_id);
-      if (!own || !head || parking.has(head.project_id)) return null;
-      confirm(own[1]);
-      confirmation.ahead = true;
+      if (!first || !head || draining.has(head.project_id)) return null;
+      confirm(first);
+      confirmation.isEarly = true;
       return () => {
-        confirmation.inVain = true;
+        confirmation.hasFailed = true;
         misled.set(run_id, attempt);
       };
     };
 
     try {
-      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop was told what is not so.");
-      const entries = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
-      if (confirmation.inVain) throw new Error("What a loop was told of its run was not so.");
-      if (confirmation.ahead) return;
-      if (parking.rests(run_id, entries[0]!.seq)) {
+      if (misled.get(run_id) === attempt)
+        throw new AppendRefused("Its loop continues from an append that was not committed.");
+      const [first] = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
+      if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
+      if (confirmation.isEarly) return;
+      if (!first) throw new Error("An append had no entry.");
+      if (draining.rests(run_id, first.seq)) {
         hold(run_id);
         throw new AppendRefused("Its project leaves.");
       }
-      confirm(entries);
+      confirm(first);
     } catch (error) {
       thread.send({ do: "refused", ticket });
       if (!(error instanceof AppendRefused)) recovery.unwritten(run_id, error);

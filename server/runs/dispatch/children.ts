@@ -52,7 +52,7 @@ export function createChildren({
     if (!change) return;
     const { event } = change;
     const head = journal.head(runId);
-    tellWaiters(runId);
+    notifyWaiters(runId);
     if (head?.parent_run_id) settle(head.parent_run_id);
     if (head && isOver(head.status)) endBelow(runId);
     else if (
@@ -62,12 +62,12 @@ export function createChildren({
       settle(runId); // The statuses recorded for its children may be out of date.
   }
 
-  function tellWaiters(runId: string): void {
+  function notifyWaiters(runId: string): void {
     const waiting = waiters.get(runId);
-    const standing = waiting ? childStatuses.of(runId) : null;
-    if (!standing) return;
+    const status = waiting && childStatuses.of(runId);
+    if (!status) return;
     waiters.delete(runId);
-    for (const resolve of waiting!) resolve(standing);
+    for (const resolve of waiting) resolve(status);
   }
 
   /** Resumes a waiting run, or updates what it waits for, by its children's current statuses. */

@@ -14,8 +14,8 @@ export function createDispatchGate() {
       onChange();
     },
     /** Sets the callback for changes of the admitted runs. */
-    listen(hear: () => void): void {
-      onChange = hear;
+    listen(listener: () => void): void {
+      onChange = listener;
     },
   };
 }

@@ -27,21 +27,21 @@ afterAll(() => server.stop(true));
 /** Threads that die on command, like a worker out of memory: no more messages arrive. */
 function mortal() {
   const deaths: (() => void)[] = [];
-  const zombies: ((notice: FromWorker) => void)[] = [];
-  const threads: WorkerFactory = (hear, died) => {
+  const zombies: ((message: FromWorker) => void)[] = [];
+  const threads: WorkerFactory = (onMessages, onExit) => {
     let alive = true;
     const late: FromWorker[] = [];
     deaths.push(() => {
       alive = false;
-      died("killed by the test");
+      onExit("killed by the test");
     });
-    zombies.push((notice) => hear([notice]));
-    return thisThread((notices) => (alive ? hear(notices) : late.push(...notices)), died);
+    zombies.push((message) => onMessages([message]));
+    return thisThread((messages) => (alive ? onMessages(messages) : late.push(...messages)), onExit);
   };
   return {
     threads,
     die: (index: number) => deaths[index]!(),
-    speak: (index: number, notice: FromWorker) => zombies[index]!(notice),
+    speak: (index: number, message: FromWorker) => zombies[index]!(message),
   };
 }
 
@@ -49,23 +49,23 @@ function mortal() {
 function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
   let deaths = 0;
   let living = 0;
-  const threads: WorkerFactory = (hear, died) => {
-    const thread = thisThread(hear, died);
+  const threads: WorkerFactory = (onMessages, onExit) => {
+    const thread = thisThread(onMessages, onExit);
     let isStuck = false;
     living++;
     const end = () => void living--;
-    const send = (order: ToWorker) => {
+    const send = (message: ToWorker) => {
       // A run that is given up is not driven: only its end is recorded.
-      const ends = order.do === "start" && fold(order.start.history).stalls >= stallsMax;
+      const ends = message.do === "start" && fold(message.start.history).stalls >= stallsMax;
       if (isStuck) return;
-      if (order.do !== "start" || ends) return thread.send(order);
-      if (!isPoison(order.start.run_id)) return;
+      if (message.do !== "start" || ends) return thread.send(message);
+      if (!isPoison(message.start.run_id)) return;
       deaths++;
       isStuck = true;
       if (way === "ends")
         setImmediate(() => {
           living--;
-          died("killed by a run");
+          onExit("killed by a run");
         });
     };
     return { separate: true, send, end };
@@ -152,11 +152,11 @@ test("late messages of an abandoned loop are refused", async () => {
 
 test("a model is called while the commit of its step is in progress, and a tool once that is durable", async () => {
   const told: [order: string, commits: number][] = [];
-  const threads: WorkerFactory = (hear, died) => {
-    const thread = thisThread(hear, died);
-    const send = (order: ToWorker) => {
-      told.push([order.do, fixture.db.write.commits()]);
-      thread.send(order);
+  const threads: WorkerFactory = (onMessages, onExit) => {
+    const thread = thisThread(onMessages, onExit);
+    const send = (message: ToWorker) => {
+      told.push([message.do, fixture.db.write.commits()]);
+      thread.send(message);
     };
     return { ...thread, send };
   };
@@ -175,11 +175,11 @@ test("a model is called while the commit of its step is in progress, and a tool 
 test("work based on a commit that failed is refused, and its run is recovered", async () => {
   const { threads, speak } = mortal();
   const refused = Promise.withResolvers<void>();
-  const telling: WorkerFactory = (hear, died) => {
-    const thread = threads(hear, died);
-    const send = (order: ToWorker) => {
-      thread.send(order);
-      if (order.do === "refused") refused.resolve();
+  const telling: WorkerFactory = (onMessages, onExit) => {
+    const thread = threads(onMessages, onExit);
+    const send = (message: ToWorker) => {
+      thread.send(message);
+      if (message.do === "refused") refused.resolve();
     };
     return { ...thread, send };
   };
@@ -417,10 +417,10 @@ const start_ms = 1500;
 
 test("a thread that stops responding is replaced, and its runs continue from their records", async () => {
   let made = 0;
-  const threads: WorkerFactory = (hear, died) => {
+  const threads: WorkerFactory = (onMessages, onExit) => {
     const first = made++ === 0;
     // The first one works but sends nothing, like a loop stuck in a computation.
-    return workerThread((notices) => first || hear(notices), died);
+    return workerThread((messages) => first || onMessages(messages), onExit);
   };
   using fixture = runFixture({ threads, beat_ms: start_ms });
   const { id } = await fixture.start([{ text: "Hello." }]);
@@ -434,16 +434,16 @@ test("what a stuck thread still does when it comes back is refused, whatever it 
   let comeBack = () => {};
   const ended = Promise.withResolvers<void>();
   const mayGoOn = Promise.withResolvers<void>();
-  const threads: WorkerFactory = (hear, died) => {
-    if (made++ > 0) return thisThread((notices) => void mayGoOn.promise.then(() => hear(notices)), died);
+  const threads: WorkerFactory = (onMessages, onExit) => {
+    if (made++ > 0) return thisThread((messages) => void mayGoOn.promise.then(() => onMessages(messages)), onExit);
     // The first one works on its run; pings do not reach it, and its messages arrive after it was given up.
     const said: FromWorker[] = [];
-    const thread = thisThread((notices) => {
-      said.push(...notices);
-      if (notices.some((notice) => notice.do === "append")) ended.resolve();
-    }, died);
-    comeBack = () => hear(said);
-    const send = (order: ToWorker) => void (order.do === "ping" || thread.send(order));
+    const thread = thisThread((messages) => {
+      said.push(...messages);
+      if (messages.some((message) => message.do === "append")) ended.resolve();
+    }, onExit);
+    comeBack = () => onMessages(said);
+    const send = (message: ToWorker) => void (message.do === "ping" || thread.send(message));
     return { separate: true, send, end() {} };
   };
   using fixture = runFixture({ threads, beat_ms: 20 });
@@ -469,12 +469,12 @@ test("threads that respond are kept, however many pings pass", async () => {
   let made = 0;
   let beats = 0;
   const enough = Promise.withResolvers<void>();
-  const threads: WorkerFactory = (hear, died) => {
+  const threads: WorkerFactory = (onMessages, onExit) => {
     made++;
-    return workerThread((notices) => {
-      if (notices.some((notice) => notice.do === "pong") && ++beats === 4) enough.resolve();
-      hear(notices);
-    }, died);
+    return workerThread((messages) => {
+      if (messages.some((message) => message.do === "pong") && ++beats === 4) enough.resolve();
+      onMessages(messages);
+    }, onExit);
   };
   using fixture = runFixture({ threads, beat_ms: start_ms });
   await enough.promise;

@@ -5,19 +5,18 @@ import { isOver } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ModelPlaces } from "../../resources/model-connections/model-places.ts";
-import type { FromWorker, Question, RunStart, ToWorker } from "../../runtime/agent-loop/messages.ts";
+import type { FromWorker, Question, RunStart } from "../../runtime/agent-loop/messages.ts";
 import { isStorageRefusal } from "../../storage/db/corruption.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
 import type { Slot, Slots } from "../queue/slots.ts";
 import { bisect } from "../recovery/bisect.ts";
 import type { OrphanedRuns } from "../recovery/orphaned-runs.ts";
-import { createRecovery, type InsertDriven } from "../recovery/recovery.ts";
+import { createRecovery, type InsertDriven, type Recovery } from "../recovery/recovery.ts";
 import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
-import { createAppendHandler } from "./append-handler.ts";
+import { type AppendHandler, createAppendHandler } from "./append-handler.ts";
 import type { DispatchGate } from "./dispatch-gate.ts";
-import { createDraining } from "./draining.ts";
-import { createWorkerSupervisor } from "./worker-supervisor.ts";
-import type { WorkerFactory, WorkerThread } from "./worker-threads.ts";
+import { createDraining, type Draining } from "./draining.ts";
+import { type WorkerFactory, WorkerSupervisor, type WorkerThread } from "./worker-threads.ts";
 
 /** Resolves what a run needs besides its journal: keys, addresses, policy. Throws `model_not_available`. */
 type Prepare = (
@@ -59,252 +58,302 @@ interface PoolOptions {
   slots: Slots;
   gate: DispatchGate;
   /** Registers a callback for when messages that precede a commit have been sent. */
-  onEarlyMessages?(onMessage: () => void): void;
+  onEarlyMessages?(flush: () => void): void;
   /** Milliseconds between pings. */
   beat_ms?: number;
   log: Log;
   now: () => number;
 }
 
-export type Pool = ReturnType<typeof createPool>;
+type Message<Do extends FromWorker["do"]> = Extract<FromWorker, { do: Do }>;
 
 /**
  * Assigns runs to workers and appends their events. A crashed worker's runs are recovered; late messages are fenced by
  * attempt number.
  */
-export function createPool(options: PoolOptions) {
-  const { journal, watches, prepare, answer, insert, orphanedRuns, slots, gate, log, now } = options;
-  const { hasDayBudget = () => false, places = { free() {}, leave() {} } } = options;
-  const drives = new Map<string, Drive>();
-  // Runs to drive as soon as there is a thread and the gate admits them.
-  const held = new Set<string>();
-  let count = 0;
-  let stopped = false;
-  const threads = createWorkerSupervisor({
-    threads: options.threads,
-    beat_ms: options.beat_ms,
-    log,
-    hear: onMessage,
-    died: onWorkerExit,
-    most: Math.max(1, options.size),
-    isStanding: true,
-  });
-  const recovery = createRecovery({
-    journal,
-    watches,
-    insert,
-    lost: orphanedRuns,
-    log,
-    now,
-    start,
-    abort,
-    ended: threads.free,
-  });
-  const parking = createDraining({ journal });
-  const appends = createAppendHandler({ journal, recovery, draining: parking, hasDayBudget, hold });
-  gate.listen(release);
-  options.onEarlyMessages?.(threads.flush);
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #drives = new Map<string, Drive>();
+  /** Runs to drive as soon as there is a thread and the gate admits them. */
+  readonly #held = new Set<string>();
+  readonly #workers: WorkerSupervisor;
+  readonly #recovery: Recovery;
+  readonly #draining: Draining;
+  readonly #appends: AppendHandler;
+  #count = 0;
+  #isStopped = false;
 
-  /** Drives a run in progress, now or as soon as its project and environment have a slot. */
-  function start(runId: string, begun?: DriveInput): void {
-    const head = drivable(runId);
-    if (stopped || !head) return;
-    if (slots.isOpen(head)) drive(head, begun);
-    else slots.wait({ head, isStillNeeded: () => drivable(runId) !== null, begin: () => drive(journal.head(runId)!) });
+  constructor(options: PoolOptions) {
+    const { journal, watches, insert, orphanedRuns, gate, log, now, hasDayBudget = () => false } = options;
+    this.#options = options;
+    this.#workers = new WorkerSupervisor({
+      threads: options.threads,
+      beat_ms: options.beat_ms,
+      log,
+      onMessage: (message, thread) => this.#onMessage(message, thread),
+      onExit: (thread) => this.#onWorkerExit(thread),
+      most: Math.max(1, options.size),
+      isStanding: true,
+    });
+    this.#recovery = createRecovery({
+      journal,
+      watches,
+      insert,
+      lost: orphanedRuns,
+      log,
+      now,
+      start: (runId) => this.start(runId),
+      abort: (runId) => this.abort(runId),
+      ended: (runId) => this.#workers.free(runId),
+    });
+    this.#draining = createDraining({ journal });
+    this.#appends = createAppendHandler({
+      journal,
+      recovery: this.#recovery,
+      draining: this.#draining,
+      hasDayBudget,
+      hold: (runId) => this.#hold(runId),
+    });
+    gate.listen(() => this.#release());
+    options.onEarlyMessages?.(() => this.#workers.flush());
   }
 
-  function drivable(runId: string): RunHead | null {
+  /** Drives a run in progress, now or as soon as its project and environment have a slot. */
+  start(runId: string, input?: DriveInput): void {
+    const { slots } = this.#options;
+    const head = this.#drivable(runId);
+    if (this.#isStopped || !head) return;
+    if (slots.isOpen(head)) this.#drive(head, input);
+    else slots.wait({ head, isStillNeeded: () => this.#drivable(runId) !== null, begin: () => this.#driveNext(runId) });
+  }
+
+  /** Aborts the loop of a run; the journal already has the reason. */
+  abort(runId: string): void {
+    const drive = this.#drives.get(runId);
+    if (drive) {
+      this.#drop(runId);
+      drive.thread.send({ do: "abort", drive: drive.id });
+    }
+    this.#workers.free(runId);
+  }
+
+  /** See `Recovery`. */
+  begin(runId: string, mayBegin: () => boolean): Promise<boolean> {
+    return this.#recovery.begin(runId, mayBegin);
+  }
+
+  /** See `Recovery`. */
+  recover(runId: string, isClean?: boolean): Promise<void> {
+    return this.#recovery.recover(runId, isClean);
+  }
+
+  /** See `Recovery`. */
+  giveUp(runId: string, cause: unknown): Promise<boolean> {
+    return this.#recovery.giveUp(runId, cause);
+  }
+
+  /** True if the run's failure is not stored yet. */
+  ends(runId: string): boolean {
+    return this.#recovery.ends(runId);
+  }
+
+  /** True if a loop works on the run. */
+  drives(runId: string): boolean {
+    return this.#drives.has(runId);
+  }
+
+  /** Number of driven runs. */
+  driving(): number {
+    return this.#drives.size;
+  }
+
+  /** True if the run is held: it is driven as soon as it may be. */
+  holds(runId: string): boolean {
+    const head = this.#held.has(runId) ? this.#options.journal.head(runId) : null;
+    return head !== null && this.#isHeldBack(head);
+  }
+
+  /** Drains a project: its runs finish their current step and start no other. */
+  park(projectId: string): void {
+    this.#draining.add(projectId);
+  }
+
+  /** Returns the number of a drained project's runs that are still in a step, or to be recovered. */
+  underWay(projectId: string): number {
+    const { journal, orphanedRuns } = this.#options;
+    const driven = [...this.#drives.values()].filter(({ head }) => head.project_id === projectId);
+    for (const { head } of driven) if (this.#draining.onlyWaits(head.run_id)) this.#hold(head.run_id);
+    const left = driven.filter(({ head }) => this.#drives.has(head.run_id)).length;
+    return left + orphanedRuns.all().filter((id) => journal.head(id)?.project_id === projectId).length;
+  }
+
+  /** Resumes the project's runs that are still here. */
+  unpark(projectId: string): void {
+    this.#draining.delete(projectId);
+    this.#release();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#recovery.stop();
+    this.#workers.stop();
+  }
+
+  /** Returns the head of a run that can be driven now; null if it cannot, needs no loop, or is held. */
+  #drivable(runId: string): RunHead | null {
+    const { journal, orphanedRuns } = this.#options;
     const head = journal.head(runId);
-    if (head?.status !== "in_progress" || drives.has(runId) || orphanedRuns.has(runId)) return null;
-    if (!isHeldBack(head)) return head;
-    held.add(runId);
+    if (head?.status !== "in_progress" || this.#drives.has(runId) || orphanedRuns.has(runId)) return null;
+    if (!this.#isHeldBack(head)) return head;
+    this.#held.add(runId);
     return null;
   }
 
-  const isHeldBack = ({ run_id, project_id }: RunHead): boolean =>
-    threads.isEmpty() || parking.has(project_id) || !gate.admits(run_id);
-
-  function release(): void {
-    const waiting = [...held];
-    held.clear();
-    for (const id of waiting) start(id);
+  #isHeldBack({ run_id, project_id }: RunHead): boolean {
+    return this.#workers.isEmpty() || this.#draining.has(project_id) || !this.#options.gate.admits(run_id);
   }
 
-  function drive(head: RunHead, begun?: DriveInput): void {
+  /** Starts the held runs that may be driven now. */
+  #release(): void {
+    const waiting = [...this.#held];
+    this.#held.clear();
+    for (const id of waiting) this.start(id);
+  }
+
+  /** Stops a run's loop; the run is driven again once it may be. */
+  #hold(runId: string): void {
+    this.abort(runId);
+    this.#held.add(runId);
+  }
+
+  /** Drives a run that has waited for a slot. */
+  #driveNext(runId: string): void {
+    const head = this.#options.journal.head(runId);
+    if (head) this.#drive(head);
+  }
+
+  /** Sends a run to a worker. Fails the run if it cannot be driven. */
+  #drive(head: RunHead, input?: DriveInput): void {
+    const { prepare, slots } = this.#options;
     const { run_id, attempt } = head;
     try {
-      const { history, agent } = begun ?? readRecord(head);
+      const { history, agent } = input ?? this.#readInput(head);
       const owner = nameOf(head);
-      const thread = threads.choose(run_id, owner, drives.values());
-      const id = ++count;
-      const order: ToWorker = {
-        do: "start",
-        start: { drive: id, run_id, attempt, history, agent, ...prepare(head, agent) },
-      };
-      drives.set(run_id, { id, head, owner, thread, slot: slots.take(head) });
-      thread.send(order);
+      const thread = this.#workers.choose(run_id, owner, this.#drives.values());
+      const id = ++this.#count;
+      const start = { drive: id, run_id, attempt, history, agent, ...prepare(head, agent) };
+      this.#drives.set(run_id, { id, head, owner, thread, slot: slots.take(head) });
+      thread.send({ do: "start", start });
     } catch (error) {
-      void recovery.end(run_id, attempt, error);
+      void this.#recovery.end(run_id, attempt, error);
     }
   }
 
-  function readRecord(head: RunHead): DriveInput {
+  #readInput(head: RunHead): DriveInput {
+    const { journal } = this.#options;
     const history = journal.read(head.run_id);
     const created = history[0]?.event;
     if (created?.type !== "run.created") throw new Error(`Journal of ${head.run_id} has no beginning.`);
     return { history, agent: journal.snapshot(head, created.agent_hash) };
   }
 
-  function onMessage(notice: FromWorker, thread: WorkerThread): void {
-    if (notice.do === "warn") log.warn(notice.message, notice.fields);
-    else if (notice.do === "free_place") places.free(notice.place);
-    else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
-    else if (notice.do === "said") watches.said(notice.run_id, notice.anchor, notice.length);
-    else if (notice.do === "append") void append(notice, thread);
-    else if (notice.do === "ask") void answerQuestion(notice, thread);
-    else if (notice.do === "left") onLoopExit(notice);
+  #onMessage(message: FromWorker, thread: WorkerThread): void {
+    const { watches, places, log } = this.#options;
+    if (message.do === "delta") watches.delta(message.run_id, message.delta);
+    else if (message.do === "generated") watches.generated(message.run_id, message.anchor, message.length);
+    else if (message.do === "append") void this.#append(message, thread);
+    else if (message.do === "ask") void this.#answer(message, thread);
+    else if (message.do === "left") this.#onLoopExit(message);
+    else if (message.do === "free_place") places?.free(message.place);
+    else if (message.do === "warn") log.warn(message.message, message.fields);
   }
 
-  async function append(notice: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
-    await appends.append(notice, thread);
-    const { run_id, attempt, leaves } = notice;
-    if (leaves !== undefined && !stopped) onLoopExit({ do: "left", drive: leaves, run_id, attempt, fault: null });
+  async #append(message: Message<"append">, thread: WorkerThread): Promise<void> {
+    await this.#appends.append(message, thread);
+    const { run_id, attempt, leaves } = message;
+    if (leaves === undefined || this.#isStopped) return;
+    this.#onLoopExit({ do: "left", drive: leaves, run_id, attempt, fault: null });
   }
 
   /** Refuses questions of a superseded attempt, also if it is superseded while the answer is computed. */
-  async function answerQuestion(
-    { run_id, attempt, ticket, question }: Extract<FromWorker, { do: "ask" }>,
-    thread: WorkerThread,
-  ) {
-    const currentHead = (): RunHead | null => {
-      const head = journal.head(run_id);
-      return head && head.attempt === attempt && !isOver(head.status) ? head : null;
-    };
+  async #answer({ run_id, attempt, ticket, question }: Message<"ask">, thread: WorkerThread): Promise<void> {
     try {
-      const head = currentHead();
-      const answered = head && (await withLentSlot(run_id, answer(head, question), question));
-      if (head && currentHead()) return thread.send({ do: "answer", ticket, answer: answered });
+      const head = this.#currentHead(run_id, attempt);
+      const answer = head && (await this.#withLentSlot(run_id, this.#options.answer(head, question), question));
+      if (head && this.#currentHead(run_id, attempt)) return thread.send({ do: "answer", ticket, answer });
     } catch (error) {
-      if (isStorageRefusal(error)) recovery.unwritten(run_id, error);
-      else if (!(error instanceof AppendRefused)) void recovery.end(run_id, attempt, error);
+      if (isStorageRefusal(error)) this.#recovery.unwritten(run_id, error);
+      else if (!(error instanceof AppendRefused)) void this.#recovery.end(run_id, attempt, error);
     }
     thread.send({ do: "refused", ticket });
   }
 
+  /** Returns the head of a run that this attempt still drives. */
+  #currentHead(runId: string, attempt: number): RunHead | null {
+    const head = this.#options.journal.head(runId);
+    return head && head.attempt === attempt && !isOver(head.status) ? head : null;
+  }
+
   /** Lends the run's slot while it waits for a child run. */
-  async function withLentSlot(runId: string, answered: unknown, { of }: Question): Promise<unknown> {
-    const drive = drives.get(runId);
-    if (of !== "await_child" || !(answered instanceof Promise) || !drive || drive.head.depth === 0) return answered;
+  async #withLentSlot(runId: string, answer: unknown, { of }: Question): Promise<unknown> {
+    const drive = this.#drives.get(runId);
+    if (of !== "await_child" || !(answer instanceof Promise) || !drive || drive.head.depth === 0) return answer;
     drive.slot.lend();
     try {
-      return await answered;
+      return await answer;
     } finally {
       drive.slot.takeBack();
     }
   }
 
-  function onLoopExit({ drive, run_id, attempt, fault }: Extract<FromWorker, { do: "left" }>): void {
-    appends.left(run_id, attempt);
-    if (drives.get(run_id)?.id === drive) {
-      drop(run_id);
-      threads.free(run_id);
+  #onLoopExit({ drive, run_id, attempt, fault }: Message<"left">): void {
+    this.#appends.left(run_id, attempt);
+    if (this.#drives.get(run_id)?.id === drive) {
+      this.#drop(run_id);
+      this.#workers.free(run_id);
     }
-    if (fault !== null) void recovery.end(run_id, attempt, new Error(fault));
-    else start(run_id); // An answer may have come while the loop was leaving.
+    if (fault !== null) void this.#recovery.end(run_id, attempt, new Error(fault));
+    else this.start(run_id); // An answer may have come while the loop was leaving.
   }
 
   /** Removes a run from the driven ones and releases its slot. */
-  function drop(runId: string): void {
-    const drive = drives.get(runId);
+  #drop(runId: string): void {
+    const drive = this.#drives.get(runId);
     if (!drive) return;
-    drives.delete(runId);
-    places.leave(runId);
+    this.#drives.delete(runId);
+    this.#options.places?.leave(runId);
     drive.slot.release();
   }
 
-  /** Aborts the loop of a run; the journal already has the reason. */
-  function abort(runId: string): void {
-    const drive = drives.get(runId);
-    if (drive) {
-      drop(runId);
-      drive.thread.send({ do: "abort", drive: drive.id });
-    }
-    threads.free(runId);
-  }
-
-  /** Stops a run's loop; the run is driven again once it may be. */
-  function hold(runId: string): void {
-    abort(runId);
-    held.add(runId);
-  }
-
-  /** Number of runs of a project that are still in a step, or to be recovered. */
-  function underWay(projectId: string): number {
-    const driven = [...drives.values()].filter(({ head }) => head.project_id === projectId);
-    for (const { head } of driven) if (parking.onlyWaits(head.run_id)) hold(head.run_id);
-    const left = driven.filter(({ head }) => drives.has(head.run_id)).length;
-    return left + orphanedRuns.all().filter((id) => journal.head(id)?.project_id === projectId).length;
-  }
-
-  function onWorkerExit(dead: WorkerThread): () => void {
-    const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ head }) => head.run_id);
+  /** Drops a worker's runs. The returned function recovers them once the worker is replaced. */
+  #onWorkerExit(exited: WorkerThread): () => void {
+    const { journal, orphanedRuns } = this.#options;
+    const left = [...this.#drives.values()].filter(({ thread }) => thread === exited).map(({ head }) => head.run_id);
     // A run that requires action does not need its thread.
     const orphaned = left.filter((id) => journal.head(id)?.status === "in_progress");
     orphaned.forEach(orphanedRuns.add);
-    left.forEach(drop);
+    for (const id of left) this.#drop(id);
     return () => {
-      recoverAll(orphaned);
-      release();
+      this.#recoverAll(orphaned);
+      this.#release();
     };
   }
 
   /**
    * Recovers a crashed worker's runs. Suspects are bisected over fewer and fewer companions until one crashes alone.
    */
-  function recoverAll(orphaned: readonly string[]): void {
-    const suspects = orphaned.length > 1 ? orphaned.filter(isLastChance) : [];
-    bisect(suspects).forEach(threads.confine);
-    for (const id of orphaned) void recovery.recover(id, suspects.includes(id));
+  #recoverAll(orphaned: readonly string[]): void {
+    const suspects = orphaned.length > 1 ? orphaned.filter((id) => this.#isLastChance(id)) : [];
+    for (const group of bisect(suspects)) this.#workers.confine(group);
+    for (const id of orphaned) void this.#recovery.recover(id, suspects.includes(id));
   }
 
-  function isLastChance(runId: string): boolean {
+  #isLastChance(runId: string): boolean {
     try {
-      const { status, stalls } = journal.state(runId);
+      const { status, stalls } = this.#options.journal.state(runId);
       return status === "in_progress" && stalls >= stallsMax - 1;
     } catch {
       return false; // Recovery will report that it cannot be read.
     }
   }
-
-  const { begin, recover, giveUp, ends } = recovery;
-  return {
-    start,
-    abort,
-    begin,
-    recover,
-    giveUp,
-    ends,
-    /** True if a loop works on the run. */
-    drives: (runId: string): boolean => drives.has(runId),
-    driving: () => drives.size,
-    /** True if the run is held: it is driven as soon as it may be. */
-    holds(runId: string): boolean {
-      const head = held.has(runId) ? journal.head(runId) : null;
-      return head !== null && isHeldBack(head);
-    },
-    /** Drains a project: its runs finish their current step and start no other. */
-    park: parking.add,
-    /** Returns the number of a drained project's runs that are still in a step. */
-    underWay,
-    /** Resumes the project's runs that are still here. */
-    unpark(projectId: string): void {
-      parking.delete(projectId);
-      release();
-    },
-    stop(): void {
-      stopped = true;
-      recovery.stop();
-      threads.stop();
-    },
-  };
 }

@@ -12,10 +12,9 @@ import type { FromWorker, RunStart, TriedOutcome } from "../../runtime/agent-loo
 import type { Db } from "../../storage/db/open.ts";
 import type { WorkerLoad } from "./worker-placement.ts";
 import { createWorkerRpc, type RpcHandlers } from "./worker-rpc.ts";
-import { createWorkerSupervisor } from "./worker-supervisor.ts";
-import { type WorkerThread, workerThread } from "./worker-threads.ts";
+import { WorkerSupervisor, type WorkerThread, workerThread } from "./worker-threads.ts";
 
-interface ToolTest extends WorkerLoad {
+interface ToolTest extends WorkerLoad<WorkerThread> {
   scope: Scope;
   done(outcome: TriedOutcome): void;
   failed(error: unknown): void;
@@ -45,31 +44,31 @@ export function createToolTests({
   // A test has no run that could wait for a later callback.
   const unusedCallback = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
   const answer = createWorkerRpc({ ...answerers, callback: unusedCallback });
-  const tries = new Map<number, ToolTest>();
-  const threads = createWorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, hear, died });
+  const tests = new Map<number, ToolTest>();
+  const workers = new WorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, onMessage, onExit });
   let count = 0;
 
-  function died(dead: WorkerThread, reason: string): () => void {
+  function onExit(exited: WorkerThread, reason: string): () => void {
     const lost = new Error(`The thread that tries tools ended: ${reason}`);
-    for (const { thread, failed } of tries.values()) if (thread === dead) failed(lost);
+    for (const { thread, failed } of tests.values()) if (thread === exited) failed(lost);
     return () => {};
   }
 
-  function hear(notice: FromWorker, from: WorkerThread): void {
-    if (notice.do === "ask") void tell(notice, from);
-    else if (notice.do === "warn") log.warn(notice.message, notice.fields);
-    else if (notice.do === "tried") {
-      const { drive, outcome, fault } = notice;
-      if (outcome) tries.get(drive)?.done(outcome);
-      else tries.get(drive)?.failed(new Error(fault ?? "A try came to nothing."));
+  function onMessage(message: FromWorker, from: WorkerThread): void {
+    if (message.do === "ask") void answerQuestion(message, from);
+    else if (message.do === "warn") log.warn(message.message, message.fields);
+    else if (message.do === "tried") {
+      const { drive, outcome, fault } = message;
+      if (outcome) tests.get(drive)?.done(outcome);
+      else tests.get(drive)?.failed(new Error(fault ?? "A try came to nothing."));
     }
   }
 
-  async function tell(
+  async function answerQuestion(
     { run_id, ticket, question }: Extract<FromWorker, { do: "ask" }>,
     to: WorkerThread,
   ): Promise<void> {
-    const asking = tries.get(Number(run_id));
+    const asking = tests.get(Number(run_id));
     if (!asking) return to.send({ do: "refused", ticket });
     try {
       to.send({ do: "answer", ticket, answer: await answer({ ...asking.scope, ...noRun }, question) });
@@ -90,14 +89,14 @@ export function createToolTests({
     };
     const { drive, owner } = attempt;
     const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
-    const thread = threads.choose(String(drive), owner, tries.values());
-    tries.set(drive, { scope, owner, thread, done: resolve, failed: reject });
+    const thread = workers.choose(String(drive), owner, tests.values());
+    tests.set(drive, { scope, owner, thread, done: resolve, failed: reject });
     const { send } = thread;
     send({ do: "try", attempt });
     const forget = onAbort([signal], () => send({ do: "abort", drive }));
     const outcome = await promise.finally(() => {
       forget();
-      tries.delete(drive);
+      tests.delete(drive);
     });
     if ("files" in outcome && outcome.files) {
       const { files } = outcome;
@@ -110,8 +109,8 @@ export function createToolTests({
   return {
     runTool,
     stop(): void {
-      threads.stop();
-      for (const each of tries.values()) each.failed(new AppError("shutting_down", stopping));
+      workers.stop();
+      for (const each of tests.values()) each.failed(new AppError("shutting_down", stopping));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { WorkerThread } from "./worker-threads.ts";
 
 const thread = (): WorkerThread => ({ separate: true, send() {}, end() {} });
 const [first, second, third] = [thread(), thread(), thread()];
-const works = (owner: string, thread: WorkerThread, count: number): WorkerLoad[] =>
+const works = (owner: string, thread: WorkerThread, count: number): WorkerLoad<WorkerThread>[] =>
   Array.from({ length: count }, () => ({ owner, thread }));
 
 test("one owner's work spreads over its permitted threads only", () => {

@@ -1,21 +1,19 @@
-import type { WorkerThread } from "./worker-threads.ts";
-
 /** Work on a thread, with its owner. */
-export interface WorkerLoad {
+export interface WorkerLoad<Thread> {
   owner: string;
-  thread: WorkerThread;
+  thread: Thread;
 }
 
 /**
  * Returns the worker with the least load of other owners, then of this owner. An owner uses at most `most` workers, so
  * that another owner finds one free of its long work. Returns null if a new worker is needed.
  */
-export function chooseWorker(
+export function chooseWorker<Thread>(
   owner: string,
-  threads: Iterable<WorkerThread>,
-  placed: Iterable<WorkerLoad>,
+  threads: Iterable<Thread>,
+  placed: Iterable<WorkerLoad<Thread>>,
   most: number,
-): WorkerThread | null {
+): Thread | null {
   const load = new Map([...threads].map((thread) => [thread, { own: 0, others: 0 }]));
   for (const one of placed) {
     const on = load.get(one.thread);

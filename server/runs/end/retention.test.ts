@@ -12,7 +12,7 @@ import { textsOf } from "../../testing/run-fixture.ts";
 import { testApp } from "../../testing/test-app.ts";
 import { createRunProjection } from "../run-projection.ts";
 import { createRunStore } from "../store.ts";
-import { createRunSubscriptions } from "../stream/run-subscriptions.ts";
+import { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { createRunStream } from "../stream/stream.ts";
 import { selectBytes } from "./deletion-batch.ts";
 import { createRetention, type DeleteExpired, selectEnded } from "./retention.ts";
@@ -25,8 +25,13 @@ async function fixture(forgetters: DeleteExpired[] = []) {
   const db = openDatabase(":memory:");
   let clock = 1_000_000 * day;
   const now = () => clock;
-  const watches = createRunSubscriptions(now);
-  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now });
+  const watches = new RunSubscriptions(now);
+  const journal = new Journal({
+    db,
+    project: createRunProjection(db.sqlite),
+    wake: (runId, entries) => watches.committed(runId, entries),
+    now,
+  });
   const projects = createProjectStore({ db, audit: createAudit({ db, now }), now });
   const runs = createRunStore({ db, journal, audit: createAudit({ db }) });
   const retentionOf = (of: typeof db) =>

@@ -5,7 +5,7 @@ import { fold } from "../../domain/run-state.ts";
 import { agentTool, runFixture, tool } from "../../testing/run-fixture.ts";
 import { createChildStatuses } from "../dispatch/child-status.ts";
 import { createOrphanedRuns } from "../recovery/orphaned-runs.ts";
-import { createRunSubscriptions } from "../stream/run-subscriptions.ts";
+import { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { createRunTerminator } from "./terminate-run.ts";
 
 const look = { tool_calls: [{ name: "look", arguments: {} }] };
@@ -20,7 +20,7 @@ const error: RunError = {
 /** The run terminator of a fixture, without a pool. */
 function endsOf(fixture: ReturnType<typeof runFixture>) {
   const { journal, runs } = fixture;
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const lost = createOrphanedRuns();
   const children = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children, now: Date.now });

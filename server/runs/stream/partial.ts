@@ -20,9 +20,13 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   if (!live || !stands) return null;
   const run = state.run;
   const agent = nullIfUnreadable(() => journal.snapshot(run, run.agent_hash));
-  const said = Math.max(live.length, live.generatedLength);
+  const generated = Math.max(live.length, live.generatedLength);
   const usage = agent
-    ? estimatedUsage(modelRequest(state, agent), said)
-    : { ...unknownUsage, input_tokens: tokensIn(JSON.stringify(state.messages).length), output_tokens: tokensIn(said) };
+    ? estimatedUsage(modelRequest(state, agent), generated)
+    : {
+        ...unknownUsage,
+        input_tokens: tokensIn(JSON.stringify(state.messages).length),
+        output_tokens: tokensIn(generated),
+      };
   return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(run), usage), estimated: true };
 }

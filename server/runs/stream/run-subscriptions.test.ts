@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import type { Delta } from "../../runtime/agent-loop/messages.ts";
-import { createRunSubscriptions, partialAnswer } from "./run-subscriptions.ts";
+import { partialAnswer, RunSubscriptions } from "./run-subscriptions.ts";
 
 const start = (seq: number): JournalEntry => ({
   seq,
@@ -23,7 +23,7 @@ const piece = (anchor: number, text: string, more: Partial<Delta> = {}): Delta =
 });
 
 test("a waiter is woken by a commit and by a delta, but not by other runs", async () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const watch = watches.join("a");
   const commit = watch.next(60_000);
   watches.committed("b", []);
@@ -37,7 +37,7 @@ test("a waiter is woken by a commit and by a delta, but not by other runs", asyn
 });
 
 test("a waiter for commits alone is not woken by deltas", async () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const watch = watches.join("a");
   watches.committed("a", [start(2)]);
   const woken: string[] = [];
@@ -51,7 +51,7 @@ test("a waiter for commits alone is not woken by deltas", async () => {
 });
 
 test("deltas of a lost loop are void from its recovery on: their ids would go back", () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const watch = watches.join("a");
   watches.committed("a", [start(2)]);
   watches.delta("a", piece(2, "one"));
@@ -62,7 +62,7 @@ test("deltas of a lost loop are void from its recovery on: their ids would go ba
 });
 
 test("a waiter waits no longer than requested, and not after leaving", async () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const watch = watches.join("a");
   expect(await watch.next(1)).toBe(false);
   const waiting = watch.next(60_000);
@@ -73,7 +73,7 @@ test("a waiter waits no longer than requested, and not after leaving", async () 
 });
 
 test("deltas of a superseded attempt are ignored", () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   watches.committed("a", [start(2)]);
   watches.delta("a", piece(2, "old"));
   watches.committed("a", [start(4)]);
@@ -82,7 +82,7 @@ test("deltas of a superseded attempt are ignored", () => {
 });
 
 test("nothing is kept of a run without readers and live output", () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const readers = [watches.read("a", () => {}), watches.read("a", () => {}), watches.join("a")];
   watches.committed("a", [start(2)]);
   expect([watches.readers("a"), watches.size()]).toEqual([2, 1]);
@@ -93,7 +93,7 @@ test("nothing is kept of a run without readers and live output", () => {
 });
 
 test("readers are notified once per tick, and not after leaving", async () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const told: string[] = [];
   const [first, second] = ["first", "second"].map((name) => watches.read("a", () => told.push(name)));
   watches.committed("a", [start(2)]);
@@ -109,7 +109,7 @@ test("readers are notified once per tick, and not after leaving", async () => {
 });
 
 test("a listener is called for every run until it is removed", () => {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const heard: string[] = [];
   const stop = watches.listen((id) => heard.push(id));
   watches.committed("a", []);
@@ -135,8 +135,8 @@ test("the streamed part has the shape of the entry that would have ended its ste
 });
 
 test("the partial answer is the same whether its deltas came together or one by one", () => {
-  const said = (deltas: Parameters<ReturnType<typeof createRunSubscriptions>["delta"]>[1][]) => {
-    const watches = createRunSubscriptions();
+  const said = (deltas: Parameters<RunSubscriptions["delta"]>[1][]) => {
+    const watches = new RunSubscriptions();
     watches.committed("a", [start(2)]);
     for (const delta of deltas) watches.delta("a", delta);
     return partialAnswer(watches.live("a")!);

@@ -1,5 +1,5 @@
 import { beginsModelCall, endsRun, type JournalEntry, type ModelAnswer } from "../../domain/run-event.ts";
-import type { Delta } from "../../runtime/agent-loop/messages.ts";
+import { type Delta, marksOf } from "../../runtime/agent-loop/messages.ts";
 
 /** Live deltas of a run's current model call, in memory until the entry that ends the step holds them. */
 export interface Live {
@@ -14,184 +14,209 @@ export interface Live {
   generatedLength: number;
 }
 
-interface Watch {
-  /** Number of commits: a reader that has seen the newest one has read the journal to its end. */
-  commits: number;
-  live: Live | null;
-  waiters: Set<() => void>;
-  /** Waiters that ignore deltas. */
-  commitWaiters: Set<() => void>;
-  /** Number of joined waiters: the watch is kept while there are any, or stream readers, or while a call is live. */
-  joined: number;
-  /** Wake functions of stream readers. */
-  readers: Set<() => void>;
-}
-
 type Listener = (runId: string, entries: readonly JournalEntry[]) => void;
 
-export type RunSubscriptions = ReturnType<typeof createRunSubscriptions>;
+/** The readers of one run, and what they share. */
+class Subscription {
+  /** Number of commits: a reader that has seen the newest one has read the journal to its end. */
+  commits = 0;
+  live: Live | null = null;
+  waiters = new Set<() => void>();
+  /** Waiters that ignore deltas. */
+  commitWaiters = new Set<() => void>();
+  /** Number of joined waiters: it is kept while there are any, or stream readers, or while a call is live. */
+  joined = 0;
+  /** Wake functions of stream readers. */
+  readonly readers = new Set<() => void>();
+
+  /** True if nothing is lost with it. */
+  isUnused(): boolean {
+    return this.joined === 0 && this.readers.size === 0 && this.live === null;
+  }
+
+  /** Counts a commit, and keeps the live deltas in step with the journal. */
+  commit(entries: readonly JournalEntry[]): void {
+    this.commits++;
+    for (const { seq, event } of entries) {
+      if (beginsModelCall(event)) this.live = newLive(seq, event.step_index);
+      else if (event.type === "step.completed" && event.step_type === "model_call") this.live = null;
+      // Drop the lost attempt's deltas: their ids would be older than this entry's.
+      else if (event.type === "run.recovered" || endsRun(event)) this.live = null;
+    }
+    const { commitWaiters } = this;
+    this.commitWaiters = new Set();
+    for (const waiter of commitWaiters) waiter();
+  }
+
+  wakeWaiters(): void {
+    const { waiters } = this;
+    this.waiters = new Set();
+    for (const waiter of waiters) waiter();
+  }
+
+  /**
+   * Resolves true when something happened (with `commits`: was committed), false after `ms` or when the returned
+   * function is called.
+   */
+  wait(ms: number, of: "anything" | "commits"): { happened: Promise<boolean>; cancel: () => void } {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const settle = (happened: boolean) => {
+      clearTimeout(timer);
+      this.waiters.delete(wake);
+      this.commitWaiters.delete(wake);
+      resolve(happened);
+    };
+    const wake = () => settle(true);
+    const cancel = () => settle(false);
+    const timer = setTimeout(cancel, ms);
+    (of === "commits" ? this.commitWaiters : this.waiters).add(wake);
+    return { happened: promise, cancel };
+  }
+}
 
 /** Notifies readers of a run. Readers pull from the journal and the live deltas, so no per-reader queue is kept. */
-export function createRunSubscriptions(now: () => number = Date.now) {
-  const watches = new Map<string, Watch>();
-  const listeners = new Set<Listener>();
-  // Watches whose readers are to be notified.
-  const changed = new Set<Watch>();
+export class RunSubscriptions {
+  readonly #now: () => number;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #listeners = new Set<Listener>();
+  /** Those whose stream readers are to be notified. */
+  readonly #changed = new Set<Subscription>();
 
-  function watchOf(runId: string): Watch {
-    const known = watches.get(runId);
-    if (known) return known;
-    const none = {
-      waiters: new Set<() => void>(),
-      commitWaiters: new Set<() => void>(),
-      readers: new Set<() => void>(),
-    };
-    const watch: Watch = { commits: 0, live: null, joined: 0, ...none };
-    watches.set(runId, watch);
-    return watch;
-  }
-
-  function wake(watch: Watch): void {
-    const { waiters } = watch;
-    watch.waiters = new Set();
-    for (const waiter of waiters) waiter();
-    if (watch.readers.size === 0) return;
-    if (changed.size === 0) process.nextTick(notifyReaders);
-    changed.add(watch);
-  }
-
-  /** Notifies once per tick, after the loops have their replies: the next model output depends on them. */
-  function notifyReaders(): void {
-    const list = [...changed];
-    changed.clear();
-    for (const { readers } of list) for (const reader of readers) reader();
-  }
-
-  function forget(runId: string, watch: Watch): void {
-    if (watch.joined === 0 && watch.readers.size === 0 && watch.live === null) watches.delete(runId);
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
   }
 
   /** Call after these entries became durable. */
-  function committed(runId: string, entries: readonly JournalEntry[]): void {
-    const watch = watchOf(runId);
-    watch.commits++;
-    for (const { seq, event } of entries) {
-      if (beginsModelCall(event)) watch.live = begin(seq, event.step_index);
-      else if (event.type === "step.completed" && event.step_type === "model_call") watch.live = null;
-      // Drop the lost attempt's deltas: their ids would be older than this entry's.
-      else if (event.type === "run.recovered" || endsRun(event)) watch.live = null;
-    }
-    const { commitWaiters } = watch;
-    watch.commitWaiters = new Set();
-    for (const waiter of commitWaiters) waiter();
-    wake(watch);
-    forget(runId, watch);
-    for (const listener of listeners) listener(runId, entries);
+  committed(runId: string, entries: readonly JournalEntry[]): void {
+    const subscription = this.#of(runId);
+    subscription.commit(entries);
+    this.#wake(subscription);
+    this.#forgetUnused(runId, subscription);
+    for (const listener of this.#listeners) listener(runId, entries);
   }
 
   /** Registers a model call that began on another node and has streamed nothing yet. */
-  function goOn(runId: string, anchor: number, step_index: number): void {
-    watchOf(runId).live ??= begin(anchor, step_index);
+  resume(runId: string, anchor: number, step_index: number): void {
+    this.#of(runId).live ??= newLive(anchor, step_index);
   }
 
   /** Drops the live deltas of runs for which `isThere` is false: they have moved to another node. */
-  function keepOnly(isThere: (runId: string) => boolean): void {
-    for (const [runId, watch] of watches) {
+  keepOnly(isThere: (runId: string) => boolean): void {
+    for (const [runId, subscription] of this.#subscriptions) {
       if (isThere(runId)) continue;
-      watch.live = null;
-      forget(runId, watch);
+      subscription.live = null;
+      this.#forgetUnused(runId, subscription);
     }
   }
 
-  function delta(runId: string, piece: Delta): void {
-    const watch = watches.get(runId);
-    // Ignore deltas of an attempt that was superseded.
-    if (watch?.live?.anchor !== piece.anchor) return;
-    watch.live.length += piece.text.length;
-    watch.live.pieces.push({ ...piece, at: now(), end: watch.live.length });
-    wake(watch);
+  /** Adds a delta. Those of an attempt that was superseded are ignored. */
+  delta(runId: string, piece: Delta): void {
+    const subscription = this.#subscriptions.get(runId);
+    const live = subscription?.live;
+    if (!live || live.anchor !== piece.anchor) return;
+    live.length += piece.text.length;
+    live.pieces.push({ ...piece, at: this.#now(), end: live.length });
+    this.#wake(subscription);
   }
 
-  /** Does not wake readers: they receive nothing of it. */
-  function said(runId: string, anchor: number, length: number): void {
-    const live = watches.get(runId)?.live;
+  /** Stores the length generated so far. Does not wake readers: they receive nothing of it. */
+  generated(runId: string, anchor: number, length: number): void {
+    const live = this.live(runId);
     if (live?.anchor === anchor) live.generatedLength = length;
   }
 
   /** Adds a stream reader: `onChange` is called after each tick with changes; each reader passes its own function. */
-  function read(runId: string, onChange: () => void) {
-    const watch = watchOf(runId);
-    watch.readers.add(onChange);
+  read(runId: string, onChange: () => void) {
+    const subscription = this.#of(runId);
+    subscription.readers.add(onChange);
     return {
-      commits: () => watch.commits,
-      live: () => watch.live,
+      commits: () => subscription.commits,
+      live: () => subscription.live,
       /** Must be called; idempotent. */
-      leave() {
-        if (watch.readers.delete(onChange)) forget(runId, watch);
+      leave: () => {
+        if (subscription.readers.delete(onChange)) this.#forgetUnused(runId, subscription);
       },
     };
   }
 
   /** Adds a waiter. `leave` must be called; it is idempotent. */
-  function join(runId: string) {
-    const watch = watchOf(runId);
-    let here = true;
-    let giveUp = () => {};
-    watch.joined++;
+  join(runId: string) {
+    const subscription = this.#of(runId);
+    let isHere = true;
+    let cancel = () => {};
+    subscription.joined++;
     return {
-      commits: () => watch.commits,
-      live: () => watch.live,
+      commits: () => subscription.commits,
+      live: () => subscription.live,
       /**
        * Resolves true when something happened (with `commits`: was committed), false after `ms` or after `leave`. One
        * wait at a time.
        */
-      next(ms: number, of: "anything" | "commits" = "anything"): Promise<boolean> {
-        if (!here) return Promise.resolve(false);
-        return new Promise((resolve) => {
-          const done = (happened: boolean) => {
-            clearTimeout(timer);
-            watch.waiters.delete(woken);
-            watch.commitWaiters.delete(woken);
-            giveUp = () => {};
-            resolve(happened);
-          };
-          const woken = () => done(true);
-          giveUp = () => done(false);
-          const timer = setTimeout(giveUp, ms);
-          (of === "commits" ? watch.commitWaiters : watch.waiters).add(woken);
-        });
+      next: (ms: number, of: "anything" | "commits" = "anything"): Promise<boolean> => {
+        if (!isHere) return Promise.resolve(false);
+        const wait = subscription.wait(ms, of);
+        cancel = wait.cancel;
+        return wait.happened;
       },
-      leave() {
-        if (!here) return;
-        here = false;
-        giveUp();
-        watch.joined--;
-        forget(runId, watch);
+      leave: () => {
+        if (!isHere) return;
+        isHere = false;
+        cancel();
+        subscription.joined--;
+        this.#forgetUnused(runId, subscription);
       },
     };
   }
 
-  return {
-    committed,
-    goOn,
-    keepOnly,
-    delta,
-    said,
-    read,
-    join,
-    readers: (runId: string) => watches.get(runId)?.readers.size ?? 0,
-    live: (runId: string) => watches.get(runId)?.live ?? null,
-    /** Calls the listener for every commit, until the returned function is called. */
-    listen(listener: Listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** For tests: number of watches. */
-    size: () => watches.size,
-  };
+  /** Number of stream readers of a run. */
+  readers(runId: string): number {
+    return this.#subscriptions.get(runId)?.readers.size ?? 0;
+  }
+
+  live(runId: string): Live | null {
+    return this.#subscriptions.get(runId)?.live ?? null;
+  }
+
+  /** Calls the listener for every commit, until the returned function is called. */
+  listen(listener: Listener): () => boolean {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** For tests: number of runs that something is kept of. */
+  size(): number {
+    return this.#subscriptions.size;
+  }
+
+  #of(runId: string): Subscription {
+    const known = this.#subscriptions.get(runId);
+    if (known) return known;
+    const subscription = new Subscription();
+    this.#subscriptions.set(runId, subscription);
+    return subscription;
+  }
+
+  /** Wakes waiters now, and stream readers at the end of the tick. */
+  #wake(subscription: Subscription): void {
+    subscription.wakeWaiters();
+    if (subscription.readers.size === 0) return;
+    if (this.#changed.size === 0) process.nextTick(() => this.#notifyReaders());
+    this.#changed.add(subscription);
+  }
+
+  /** Notifies once per tick, after the loops have their replies: the next model output depends on them. */
+  #notifyReaders(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const { readers } of changed) for (const reader of readers) reader();
+  }
+
+  #forgetUnused(runId: string, subscription: Subscription): void {
+    if (subscription.isUnused()) this.#subscriptions.delete(runId);
+  }
 }
 
-const begin = (anchor: number, step_index: number): Live => ({
+const newLive = (anchor: number, step_index: number): Live => ({
   anchor,
   step_index,
   pieces: [],
@@ -201,15 +226,21 @@ const begin = (anchor: number, step_index: number): Live => ({
 
 /** Returns the streamed part of a model call, in the shape of the entry that ends its step. */
 export function partialAnswer(live: Omit<Live, "generatedLength">): Pick<ModelAnswer, "parts" | "deltas"> {
-  const parts: Extract<ModelAnswer["parts"][number], { text: string }>[] = [];
+  const parts: TextPart[] = [];
   const deltas: number[] = [];
-  const places = new Map<number, number>();
-  for (const { part, kind, text, ms, marks = [text.length, ms] } of live.pieces) {
-    if (!places.has(part))
-      places.set(part, parts.push({ type: kind === "output" ? "text" : "reasoning", text: "" }) - 1);
-    const place = places.get(part)!;
-    parts[place]!.text += text;
-    for (let i = 0; i < marks.length; i += 2) deltas.push(place, marks[i]!, marks[i + 1]!);
+  const places = new Map<number, { index: number; part: TextPart }>();
+  for (const piece of live.pieces) {
+    const place = places.get(piece.part) ?? newPlace(parts, piece.kind);
+    places.set(piece.part, place);
+    place.part.text += piece.text;
+    for (const [length, ms] of marksOf(piece)) deltas.push(place.index, length, ms);
   }
   return { parts, deltas };
+}
+
+type TextPart = Extract<ModelAnswer["parts"][number], { text: string }>;
+
+function newPlace(parts: TextPart[], kind: Delta["kind"]): { index: number; part: TextPart } {
+  const part: TextPart = { type: kind === "output" ? "text" : "reasoning", text: "" };
+  return { index: parts.push(part) - 1, part };
 }

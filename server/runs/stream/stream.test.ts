@@ -7,7 +7,7 @@ import { openDatabase } from "../../storage/db/open.ts";
 import { Journal } from "../../storage/journal/journal.ts";
 import { parseFrames, runFixture, type StreamFrame, textOfFrames, textsOf, tool } from "../../testing/run-fixture.ts";
 import { createRunProjection } from "../run-projection.ts";
-import { createRunSubscriptions, partialAnswer } from "./run-subscriptions.ts";
+import { partialAnswer, RunSubscriptions } from "./run-subscriptions.ts";
 import { createRunStream, parseCursor, requireCursor } from "./stream.ts";
 
 const waits = [{ text: "Let me see.", tool_calls: [{ name: "look", arguments: {} }] }];
@@ -158,9 +158,14 @@ test("any sequence of deltas, read over any number of connections, joins to the 
     fc.asyncProperty(deltas, fc.nat(40), fc.boolean(), async (sequence, cut, slim) => {
       const db = openDatabase(":memory:");
       db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
-      const watches = createRunSubscriptions();
+      const watches = new RunSubscriptions();
       const project = createRunProjection(db.sqlite);
-      const journal = new Journal({ db, project, wake: watches.committed, now: () => 0 });
+      const journal = new Journal({
+        db,
+        project,
+        wake: (runId, entries) => watches.committed(runId, entries),
+        now: () => 0,
+      });
       const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
       const { run_id } = created();
       const append = async (...events: Parameters<typeof journal.append>[1]) => {
@@ -302,10 +307,15 @@ test("adjacent deltas of one kind are merged into one event", async () => {
 
 /** A journal with a project and its watches, without a server. */
 function watchedJournal() {
-  const watches = createRunSubscriptions();
+  const watches = new RunSubscriptions();
   const db = openDatabase(":memory:");
   db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
-  const journal = new Journal({ db, project: createRunProjection(db.sqlite), wake: watches.committed, now: () => 0 });
+  const journal = new Journal({
+    db,
+    project: createRunProjection(db.sqlite),
+    wake: (runId, entries) => watches.committed(runId, entries),
+    now: () => 0,
+  });
   return { db, journal, watches };
 }
 
@@ -469,6 +479,6 @@ test("text streamed before a crash is a valid position, even before the run's re
   const place = parseCursor(seen.at(-1)!.id, "after");
   // Another process on the same journal has no deltas, as after a crash.
   const { journal } = fixture;
-  expect(() => requireCursor({ journal, watches: createRunSubscriptions() }, id, place, "after")).not.toThrow();
+  expect(() => requireCursor({ journal, watches: new RunSubscriptions() }, id, place, "after")).not.toThrow();
   await fixture.service.cancel(fixture.scope, id, null);
 });

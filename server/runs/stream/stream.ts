@@ -8,6 +8,7 @@ import { errorEvent, type PublicUrl } from "../../http/errors.ts";
 import { readRows } from "../../http/page.ts";
 import { canContinue } from "../../lib/cooperative-yield.ts";
 import { sseComment, sseEvent, sseRetry, type TextSource } from "../../lib/sse.ts";
+import { marksOf } from "../../runtime/agent-loop/messages.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { Live, RunSubscriptions } from "./run-subscriptions.ts";
 
@@ -131,8 +132,8 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
   ): TextSource {
     // Registered at once, not with the first text, so that the reader limit counts it.
     const watch = watches.read(runId, wake);
-    let reader: ReturnType<typeof createReader> | null = null;
-    const said = visitor ? forVisitors(dialect) : dialect;
+    let reader: Reader | null = null;
+    const encoder = visitor ? forVisitors(dialect) : dialect;
     let head = sseRetry(retry_ms);
     let seen = -1;
     let stands: "open" | "stopped" | "over" = "open";
@@ -148,17 +149,22 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
       return text;
     };
 
+    function openReader(): Reader {
+      reader ??= createReader(journal, runId, from.anchor === null ? withAnchor(journal, runId, from) : from, encoder);
+      return reader;
+    }
+
     /** Returns the next entries as text; null if the reader has received all. */
     function committed(): string | null | undefined {
-      reader ??= createReader(journal, runId, from.anchor === null ? withAnchor(journal, runId, from) : from, said);
+      const { entries } = openReader();
       if (!more && watch.commits() === seen) return null;
       if (more && !canContinue(wake)) return null; // The rest of a long journal follows when the thread is free.
       seen = watch.commits();
       // Checked before reading the text: entries that come later are still to be read.
       const past = isPast(journal, runId);
-      let page = reader.entries();
+      let page = entries();
       // A dialect may send nothing for many entries in a row; no notification comes for entries that exist already.
-      while (page.more && !page.text && !page.last && canContinue(wake)) page = reader.entries();
+      while (page.more && !page.text && !page.last && canContinue(wake)) page = entries();
       more = page.more;
       const text = page.text ? events(page.text) : undefined;
       return page.last || (past && !more) ? last(text) : (text ?? null);
@@ -174,7 +180,7 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
         if (end) return last(events(dialect.error(end)));
         const text = committed();
         if (text !== null) return text;
-        const live = reader!.live(watch.live(), wake);
+        const live = openReader().live(watch.live(), wake);
         if (live) return events(live);
         if (begins) return sseComment("open"); // Headers are sent with the first text.
         return quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null;
@@ -199,6 +205,8 @@ function withAnchor(journal: Journal, runId: string, { seq }: Cursor): Cursor {
   const starts = entry?.event.type === "step.started" || entry?.event.type === "step.restarted";
   return { seq, anchor: starts ? seq : null, offset: 0 };
 }
+
+type Reader = ReturnType<typeof createReader>;
 
 /** Converts journal entries and live deltas to text, and keeps the position. */
 function createReader(journal: Journal, runId: string, from: Cursor, dialect: EventEncoder) {
@@ -239,20 +247,21 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
   }
 
   /** Returns live output that was not sent yet, limited in size; the rest follows when the thread is free. */
-  function live(step: Live | null, goOn: () => void): string {
-    if (!step || step.anchor !== anchor || step.length <= offset) return "";
-    if (isCut && !canContinue(goOn)) return "";
-    const of = { start: anchor, step_index: step.step_index, at: step.pieces.at(-1)!.at };
+  function live(step: Live | null, resume: () => void): string {
+    const newest = step?.pieces.at(-1);
+    if (!step || !newest || step.anchor !== anchor || step.length <= offset) return "";
+    if (isCut && !canContinue(resume)) return "";
+    const of = { start: anchor, step_index: step.step_index, at: newest.at };
     let text = "";
     do {
-      text = tokens(toldOf(unsentPieces(step, offset)), of);
+      text = tokens(merged(unsentPieces(step, offset)), of);
       isCut = step.length > offset;
-    } while (isCut && !text && canContinue(goOn)); // A dialect may send nothing for these.
+    } while (isCut && !text && canContinue(resume)); // A dialect may send nothing for these.
     return text;
   }
 
   // A single piece, the usual case, needs no merging.
-  const toldOf = (pieces: readonly LivePiece[]): Iterator<Piece> =>
+  const merged = (pieces: readonly LivePiece[]): Iterator<Piece> =>
     dialect.isApart ? singlePieces(pieces) : pieces.length === 1 ? pieces.values() : mergePieces(pieces);
 
   /** Returns token events for these pieces, up to the size limit. */
@@ -261,9 +270,9 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
     let text = "";
     isCut = false;
     for (let next = pieces.next(); !next.done; next = pieces.next()) {
-      const { kind, end, text: said } = next.value;
+      const { kind, end, text: whole } = next.value;
       if (end <= offset) continue;
-      text += dialect.token({ kind, text: said.slice(Math.max(0, said.length - (end - offset))), end }, of);
+      text += dialect.token({ kind, text: whole.slice(Math.max(0, whole.length - (end - offset))), end }, of);
       offset = end;
       isCut = text.length > tokens_length || offset - begun > tokens_length;
       if (isCut) break;
@@ -325,16 +334,15 @@ function* mergePieces(pieces: Iterable<Piece>): Generator<Piece> {
 
 /** Yields the recorded deltas in the order in which they were streamed. */
 function* recordedPieces({ parts, deltas }: ModelAnswer): Generator<Piece> {
-  const taken = parts.map(() => 0);
+  const sources = parts.map((part) => ({ part, taken: 0 }));
   let end = 0;
   for (let i = 0; i < deltas.length; i += 3) {
-    const [place, length] = [deltas[i]!, deltas[i + 1]!];
-    const part = parts[place]!;
-    if (part.type === "tool_call") continue;
-    const text = part.text.slice(taken[place], taken[place]! + length);
-    taken[place]! += length;
+    const [source, length = 0] = [sources[deltas[i] ?? -1], deltas[i + 1]];
+    if (!source || source.part.type === "tool_call") continue;
+    const { part, taken } = source;
+    source.taken += length;
     end += length;
-    yield { kind: part.type === "text" ? "output" : "reasoning", text, end };
+    yield { kind: part.type === "text" ? "output" : "reasoning", text: part.text.slice(taken, source.taken), end };
   }
 }
 
@@ -343,12 +351,12 @@ function unsentPieces({ pieces }: Live, offset: number): LivePiece[] {
   let [from, to] = [0, pieces.length - 1];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (pieces[middle]!.end > offset) to = middle;
+    if ((pieces[middle]?.end ?? 0) > offset) to = middle;
     else from = middle + 1;
   }
-  const most = pieces[from]!.end + text_length;
+  const most = (pieces[from]?.end ?? 0) + text_length;
   let next = from + 1;
-  while (next < pieces.length && pieces[next]!.end <= most) next++;
+  while ((pieces[next]?.end ?? Number.POSITIVE_INFINITY) <= most) next++;
   return pieces.slice(from, next);
 }
 
@@ -356,10 +364,13 @@ type LivePiece = Live["pieces"][number];
 
 /** Yields every delta separately, including those that arrived together. */
 function* singlePieces(pieces: readonly LivePiece[]): Generator<Piece> {
-  for (const { kind, text, end, marks = [text.length] } of pieces)
-    for (let i = 0, from = 0; i < marks.length; i += 2) {
-      const to = from + marks[i]!;
+  for (const piece of pieces) {
+    const { kind, text, end } = piece;
+    let from = 0;
+    for (const [length] of marksOf(piece)) {
+      const to = from + length;
       yield { kind, text: text.slice(from, to), end: end - text.length + to };
       from = to;
     }
+  }
 }

@@ -62,7 +62,8 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       egress,
       ask,
       async secrets({ id, ...tool }) {
-        const given = start.secrets[id]!;
+        const given = start.secrets[id];
+        if (!given) throw new Error(`Tool ${id} has no secrets.`);
         const { sealed } = tool.type === "mcp" ? tool.mcp : tool.http;
         const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
         for (const each of Object.values(start.secrets)) hidden.add(each);

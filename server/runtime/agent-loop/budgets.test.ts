@@ -112,7 +112,7 @@ async function run(
   const never = () => Promise.reject(new Error("Nobody asks for this."));
   const ports = {
     append,
-    delta: () => {},
+    outlet: { push() {}, pushLater: (collect: () => void) => collect() },
     model: { stream },
     keepFile: never,
     startChild: never,

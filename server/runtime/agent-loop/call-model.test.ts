@@ -20,6 +20,7 @@ import {
 } from "../models/model.ts";
 import { abortedError, incompleteError } from "../models/model-error.ts";
 import { openModel, testConnection } from "../models/registry.ts";
+import type { Outlet } from "./message-channel.ts";
 import type { Delta } from "./messages.ts";
 import { type RunPorts, Superseded } from "./run-context.ts";
 import { runLoop } from "./run-loop.ts";
@@ -109,10 +110,15 @@ function loopOf(
   };
   const runTool = async () => ({ output: "seen", error: null, attempts: 1 }) as const;
   const none = () => Promise.reject(new Error("Nobody asks for this."));
-  const delta = (one: Delta) => deltas.push(one);
+  const outlet: Outlet = {
+    push(message) {
+      if (message.do === "delta") deltas.push(message.delta);
+    },
+    pushLater: (collect) => collect(),
+  };
   const ports = {
     append,
-    delta,
+    outlet,
     model: { stream },
     runTool,
     keepFile: none,

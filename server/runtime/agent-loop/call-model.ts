@@ -5,7 +5,6 @@ import { modelRequest } from "../../domain/prompt.ts";
 import { requestCalls } from "../../domain/request-calls.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
 import type { ModelAnswer, ModelSpend, RunError, RunEvent, RunUsage } from "../../domain/run-event.ts";
-import { openStep } from "../../domain/run-state.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { textOf } from "../../domain/text-of.ts";
 import { addModelCall } from "../../domain/usage.ts";
@@ -16,11 +15,11 @@ import { compileGuardrails } from "../guardrails/compile.ts";
 import { type AnswerObserver, type ModelError, unknownUsage } from "../models/model.ts";
 import { runPrice } from "../models/run-price.ts";
 import { callWithRetry, createAlarm, idleTimeout, silence } from "./call-with-retry.ts";
-import { coalesceDeltas } from "./coalesce-deltas.ts";
 import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
-import { createOutputGuard, type OutputGuard, type Piece } from "./output-guard.ts";
-import type { RunContext } from "./run-context.ts";
+import { DeltaBatch } from "./message-channel.ts";
+import { createOutputGuard, type OutputGuard } from "./output-guard.ts";
+import { currentStep, type RunContext } from "./run-context.ts";
 import { screenCalls } from "./screen-calls.ts";
 import { spendingOf, withFindings } from "./spending.ts";
 import { Transcript } from "./transcript.ts";
@@ -31,11 +30,13 @@ const callsMax = 1000;
 const eventsAtOnce = 64;
 // Text that readers do not see is reported to the main thread per this many characters, so that cancelled runs are
 // charged.
-const untoldMax = 256;
+const unreportedMax = 256;
 
-interface Heard {
+/** A model's response, as far as it has arrived. */
+interface ModelResponse {
   transcript: Transcript;
-  screen: OutputGuard;
+  guard: OutputGuard;
+  batch: DeltaBatch;
   error: ModelError | null;
   finish: ModelAnswer["finish"];
   usage: ModelUsage;
@@ -51,23 +52,23 @@ export async function callModel(turn: RunContext): Promise<void> {
   const begun = performance.now();
   let anchor = await begin(turn);
   const ended = await callWithRetry(turn, request, {
-    async send(asked) {
+    async send(sent) {
       failpoint?.("before_effect.model_call");
-      const whole = await fetchImages(asked, ports.ask);
-      const heard = await ports.inPlace(() => listen(whole, anchor, turn, begun));
+      const whole = await fetchImages(sent, ports.ask);
+      const response = await ports.inPlace(() => receive(whole, anchor, turn, begun));
       failpoint?.("after_effect.model_call");
-      return heard;
+      return response;
     },
-    async again(heard, asked, { code, message }, delay_ms) {
-      const said = textOf(heard.transcript.parts);
-      anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, asked), said });
+    async again(response, sent, { code, message }, delay_ms) {
+      const said = textOf(response.transcript.parts);
+      anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, response, sent), said });
     },
   });
   // The budget refused the call: the run fails with that error.
   if ("refused" in ended) return void (await turn.record(endOf(turn, begun, ended.refused, null)));
-  const { heard, asked } = ended;
-  if (!heard.error) return finish(turn, heard, asked, anchor, begun);
-  await turn.record(endOf(turn, begun, heard.error, answerOf(turn, heard, asked)));
+  const { response, sent } = ended;
+  if (!response.error) return finish(turn, response, sent, begun);
+  await turn.record(endOf(turn, begun, response.error, answerOf(turn, response, sent)));
 }
 
 /** Returns the event that ends the step, with its error (or null) and its answer. */
@@ -79,14 +80,13 @@ function endOf(
 ): RunEvent {
   const latency_ms = Math.round(performance.now() - begun);
   const { step_index } = openModelStep(turn);
-  const { code, message, retryable } = error ?? {};
   return endStep({
     step_index,
     step_type: "model_call",
     status: error ? "failed" : "completed",
     latency_ms,
     answer,
-    error: error && { code: code!, message: message!, retryable: retryable! },
+    error: error && { code: error.code, message: error.message, retryable: error.retryable },
   });
 }
 
@@ -102,46 +102,35 @@ async function restart(
   reason: { code: string; message: string },
   attempt?: { delay_ms: number; spent: ModelSpend; said: string },
 ): Promise<number> {
-  const [entry] = await turn.record(restartStep(openModelStep(turn), reason, attempt));
-  return entry!.seq;
+  await turn.record(restartStep(openModelStep(turn), reason, attempt));
+  return openModelStep(turn).anchor;
 }
 
-const openModelStep = (turn: RunContext) => openStep(turn.state(), "model_call")!;
+const openModelStep = (turn: RunContext) => currentStep(turn, "model_call");
 
-async function listen(request: ModelRequest, anchor: number, turn: RunContext, begun: number): Promise<Heard> {
+/** Receives a response, and sends its deltas to the readers while they arrive. */
+async function receive(request: ModelRequest, anchor: number, turn: RunContext, begun: number): Promise<ModelResponse> {
   const { ports, signal, start } = turn;
-  const transcript = new Transcript();
-  const screen = createOutputGuard(compileGuardrails(start.agent.guardrails ?? []), {
-    isJson: start.agent.output_schema !== null,
-  });
-  const heard: Heard = {
-    transcript,
-    screen,
-    error: null,
-    finish: null,
-    usage: unknownUsage,
-    aborted: false,
-    time_to_first_token_ms: null,
-  };
+  const response = openResponse(anchor, turn, begun);
+  const { transcript, guard, batch } = response;
   let isAnswered = false;
-  const giveUp = new AbortController();
+  const cancel = new AbortController();
   const stop = (reason: string) => {
     const cut = { retryable: false, retry_after_ms: null, aborted: false, request: "sent" } as const;
-    heard.error = { code: "model_error", message: reason, ...cut };
-    heard.aborted = isAnswered;
-    giveUp.abort();
+    response.error = { code: "model_error", message: reason, ...cut };
+    response.aborted = isAnswered;
+    cancel.abort();
   };
   const silence_ms = idleTimeout(start);
   const alarm = createAlarm(silence_ms, () => {
     stop("");
-    heard.error = silence(silence_ms);
+    response.error = silence(silence_ms);
   });
-  const forget = onAbort([signal], () => giveUp.abort());
-  const asked = performance.now();
+  const forget = onAbort([signal], () => cancel.abort());
+  const sentAt = performance.now();
   const rest = createYielder();
-  const voice = coalesceDeltas((piece) => show([piece], heard, anchor, turn, begun));
-  const tell = createTeller(heard, anchor, turn);
-  let [events, passed] = [0, 0];
+  const report = createReporter(response);
+  let [events, shown] = [0, 0];
   const observer: AnswerObserver = {
     onByte() {
       isAnswered = true;
@@ -149,99 +138,102 @@ async function listen(request: ModelRequest, anchor: number, turn: RunContext, b
     },
     onArguments(length) {
       transcript.arriving += length;
-      tell(passed);
-      if (saidIn(heard) > answerMax) stop(tooLong);
+      report(shown);
+      if (generatedBy(response) > answerMax) stop(tooLong);
     },
   };
   try {
-    for await (const event of ports.model.stream(request, giveUp.signal, observer)) {
+    for await (const event of ports.model.stream(request, cancel.signal, observer)) {
       // Without this pause a fast answer would be read completely before its first delta is sent.
       if (++events % eventsAtOnce === 0) await rest();
-      if (giveUp.signal.aborted) break;
+      if (cancel.signal.aborted) break;
       if (event.type === "delta" && event.text === "") transcript.opened(event);
       else if (event.type === "delta") {
-        heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
+        response.time_to_first_token_ms ??= Math.round(performance.now() - sentAt);
         transcript.opened(event);
-        for (const piece of screen.push(event)) {
-          passed += piece.text.length;
-          voice.push(piece);
+        for (const piece of guard.push(event)) {
+          shown += piece.text.length;
+          batch.push(piece);
         }
-        tell(passed);
-        if (screen.blocked()) giveUp.abort();
+        report(shown);
+        if (guard.blocked()) cancel.abort();
       } else if (event.type === "tool_call") transcript.toolCall(event);
       else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
-      else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
-      else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
-      if (saidIn(heard) > answerMax) stop(tooLong);
+      else if (event.type === "done") Object.assign(response, { finish: event.finish, usage: event.usage });
+      else if (event.type === "error") Object.assign(response, { error: event.error, usage: event.usage });
+      if (generatedBy(response) > answerMax) stop(tooLong);
       else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
   } finally {
     forget();
     alarm.end();
-    voice.flush();
+    batch.flush();
   }
-  return heard;
+  return response;
+}
+
+function openResponse(anchor: number, turn: RunContext, begun: number): ModelResponse {
+  const { start, ports } = turn;
+  const transcript = new Transcript();
+  const { step_index } = openModelStep(turn);
+  const { guardrails = [], output_schema } = start.agent;
+  return {
+    transcript,
+    guard: createOutputGuard(compileGuardrails(guardrails), { isJson: output_schema !== null }),
+    batch: new DeltaBatch({
+      outlet: ports.outlet,
+      run_id: start.run_id,
+      anchor,
+      step_index,
+      begun,
+      onDelta: (delta) => transcript.delta(delta),
+    }),
+    error: null,
+    finish: null,
+    usage: unknownUsage,
+    aborted: false,
+    time_to_first_token_ms: null,
+  };
 }
 
 const tooLong = `The model's answer is longer than ${answerMax} characters.`;
 
 /** Number of UTF-16 code units that the model has produced, shown or not: text and tool calls. */
-const saidIn = ({ screen, transcript }: Pick<Heard, "screen" | "transcript">): number =>
-  screen.said() + Math.max(transcript.asked, transcript.arriving);
+const generatedBy = ({ guard, transcript }: Pick<ModelResponse, "guard" | "transcript">): number =>
+  guard.length() + Math.max(transcript.asked, transcript.arriving);
 
 /** Reports the length of output that readers do not see: arguments, and text that a guardrail holds back. */
-function createTeller(heard: Heard, anchor: number, { ports }: RunContext): (passed: number) => void {
-  let told = 0;
-  return (passed) => {
-    const said = saidIn(heard);
-    const untold = said - Math.max(told, passed);
-    if (untold < (told === 0 ? 1 : untoldMax)) return;
-    told = said;
-    ports.said?.(anchor, said);
+function createReporter(response: ModelResponse): (shown: number) => void {
+  let reported = 0;
+  return (shown) => {
+    const length = generatedBy(response);
+    const unreported = length - Math.max(reported, shown);
+    if (unreported < (reported === 0 ? 1 : unreportedMax)) return;
+    reported = length;
+    response.batch.report(length);
   };
 }
 
-/** Sends pieces to the readers and adds them to the transcript for the journal. */
-function show(pieces: readonly Piece[], { transcript }: Heard, anchor: number, turn: RunContext, begun: number): void {
-  const { step_index } = openModelStep(turn);
-  const ms = Math.round(performance.now() - begun);
-  for (const { part, kind, text } of pieces) {
-    transcript.delta({ part, kind, text }, ms);
-    turn.ports.delta({ anchor, step_index, part, kind, text, ms });
-  }
-}
-
 /** Shows withheld text after the judges have approved it. Returns the findings of guardrails and judges. */
-async function release(
-  turn: RunContext,
-  heard: Heard,
-  anchor: number,
-  begun: number,
-  used: RunUsage,
-): Promise<Finding[]> {
-  const { screen, transcript } = heard;
-  const { rest, findings } = await screen.end(transcript.calls() === 0);
-  const text = screen.shown();
-  const isJudged = !screen.blocked() && text !== "";
+async function release(turn: RunContext, response: ModelResponse, used: RunUsage): Promise<Finding[]> {
+  const { guard, transcript, batch } = response;
+  const { rest, findings } = await guard.end(transcript.calls() === 0);
+  const text = guard.shown();
+  const isJudged = !guard.blocked() && text !== "";
   const verdicts = isJudged ? await askJudges(judgesOn(turn, "output"), "output", text, turn, used) : [];
-  if (!verdicts.some(isBlocked)) show(rest, heard, anchor, turn, begun);
+  if (!verdicts.some(isBlocked)) for (const piece of rest) batch.push(piece);
+  batch.flush();
   return [...findings, ...verdicts];
 }
 
-async function finish(
-  turn: RunContext,
-  heard: Heard,
-  request: ModelRequest,
-  anchor: number,
-  begun: number,
-): Promise<void> {
-  const used = addModelCall(turn.state().usage, spent(turn, heard, request));
-  const findings = await release(turn, heard, anchor, begun, used);
+async function finish(turn: RunContext, response: ModelResponse, request: ModelRequest, begun: number): Promise<void> {
+  const used = addModelCall(turn.state().usage, spent(turn, response, request));
+  const findings = await release(turn, response, used);
   const blocked = findings.find(isBlocked);
-  if (blocked) return block(turn, heard, request, findings, blocked, begun);
+  if (blocked) return block(turn, response, request, findings, blocked, begun);
   const { turn_index } = openModelStep(turn);
-  const whole = answerOf(turn, heard, request);
+  const whole = answerOf(turn, response, request);
   const screened = await screenCalls(whole.parts, turn, withFindings(used, findings));
   const answer = { ...whole, parts: screened.parts };
   const noted = [...findings, ...screened.findings];
@@ -261,29 +253,29 @@ async function finish(
 /** Ends an answer that a guardrail blocked: text already shown is kept, no call is made, the run fails. */
 async function block(
   turn: RunContext,
-  heard: Heard,
+  response: ModelResponse,
   request: ModelRequest,
   findings: readonly Finding[],
   { message }: Finding,
   begun: number,
 ): Promise<void> {
   const { turn_index } = openModelStep(turn);
-  const answer = answerOf(turn, heard, request);
-  const said = answer.parts.flatMap((part) => (part.type === "tool_call" ? [] : [{ ...part, metadata: undefined }]));
-  const shown = { ...answer, parts: said.some(({ text }) => text !== "") ? said : [] };
+  const answer = answerOf(turn, response, request);
+  const parts = answer.parts.flatMap((part) => (part.type === "tool_call" ? [] : [{ ...part, metadata: undefined }]));
+  const shown = { ...answer, parts: parts.some(({ text }) => text !== "") ? parts : [] };
   await turn.record(
     endOf(turn, begun, { code: "guardrail_blocked", message, retryable: false }, shown),
     ...decidedEvents(findings, turn.takeSteps(findings.length), turn_index),
   );
 }
 
-function answerOf(turn: RunContext, heard: Heard, request: ModelRequest): ModelAnswer {
-  const { transcript, screen, finish, time_to_first_token_ms } = heard;
-  for (const part of screen.changed()) transcript.disown(part);
+function answerOf(turn: RunContext, response: ModelResponse, request: ModelRequest): ModelAnswer {
+  const { transcript, guard, finish, time_to_first_token_ms } = response;
+  for (const part of guard.changed()) transcript.disown(part);
   // A call that the stream cut short is incomplete: it is neither run nor shown to the model again.
-  const parts = heard.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
+  const parts = response.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
   return {
-    ...spent(turn, heard, request),
+    ...spent(turn, response, request),
     message_id: newId("message"),
     parts,
     deltas: transcript.deltas,
@@ -292,8 +284,8 @@ function answerOf(turn: RunContext, heard: Heard, request: ModelRequest): ModelA
   };
 }
 
-function spent({ state }: RunContext, heard: Heard, request: ModelRequest): ModelSpend {
-  const { usage, error, aborted } = heard;
-  const spoken = { usage, failed: error !== null, said: saidIn(heard), aborted };
+function spent({ state }: RunContext, response: ModelResponse, request: ModelRequest): ModelSpend {
+  const { usage, error, aborted } = response;
+  const spoken = { usage, failed: error !== null, said: generatedBy(response), aborted };
   return spendingOf(spoken, request, runPrice(state().run));
 }

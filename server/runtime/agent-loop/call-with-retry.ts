@@ -7,16 +7,16 @@ import { limitToAllowance, reserveBudget } from "./reserve-budget.ts";
 import { type RunContext, Superseded } from "./run-context.ts";
 import type { Spoken } from "./spending.ts";
 
-/** The last request sent to a model, and its result: an answer, or an error that is not retried. */
-interface Asked<Heard> {
-  heard: Heard;
-  asked: ModelRequest;
+/** The last request sent to a model, and its response: an answer, or an error that is not retried. */
+interface Exchange<Response> {
+  response: Response;
+  sent: ModelRequest;
 }
 
-interface Transport<Heard> {
-  send(request: ModelRequest): Promise<Heard>;
+interface Transport<Response> {
+  send(request: ModelRequest): Promise<Response>;
   /** Called before a retry, to record the failed attempt. */
-  again(heard: Heard, request: ModelRequest, error: ModelError, delay_ms: number): Promise<unknown>;
+  again(response: Response, request: ModelRequest, error: ModelError, delay_ms: number): Promise<unknown>;
   /** Usage of the run so far, journaled or not. */
   used?(): RunUsage;
   /** Price of the model, if it is not the run's model. */
@@ -24,22 +24,22 @@ interface Transport<Heard> {
 }
 
 /** Asks a model and retries transient errors. Returns `refused` if the budget does not allow the call. */
-export async function callWithRetry<Heard extends { error: ModelError | null }>(
+export async function callWithRetry<Response extends { error: ModelError | null }>(
   turn: RunContext,
   request: ModelRequest,
-  { send, again, used, price }: Transport<Heard>,
-): Promise<Asked<Heard> | { refused: RunError }> {
-  const patience = createModelRetryPolicy();
+  { send, again, used, price }: Transport<Response>,
+): Promise<Exchange<Response> | { refused: RunError }> {
+  const retryDelay = createModelRetryPolicy();
   for (;;) {
     const allowed = await reserveBudget(turn, request, used?.(), price);
     if ("code" in allowed) return { refused: allowed };
-    const asked = limitToAllowance(request, allowed);
-    const heard = await send(asked);
+    const sent = limitToAllowance(request, allowed);
+    const response = await send(sent);
     if (turn.signal.aborted) throw new Superseded(); // The caller that aborted ends the step.
-    const { error } = heard;
-    const delay_ms = error && patience(error);
-    if (delay_ms === null) return { heard, asked };
-    await again(heard, asked, error!, delay_ms);
+    const { error } = response;
+    const delay_ms = error && retryDelay(error);
+    if (!error || delay_ms === null) return { response, sent };
+    await again(response, sent, error, delay_ms);
     await turn.ports.sleep(delay_ms, turn.signal);
   }
 }
@@ -52,7 +52,7 @@ export interface Text extends Spoken {
 
 const idleTimeout_ms = 300_000;
 // Limits an answer's length: a model may never stop.
-const longest = 1_048_576;
+const answerMax = 1_048_576;
 
 /** Milliseconds that a run's provider may send nothing, not even a comment, before its call is aborted. */
 export const idleTimeout = ({ connection }: Pick<RunStart, "connection">): number =>
@@ -81,23 +81,23 @@ export const silence = (ms: number): ModelError => ({
 });
 
 /**
- * Collects an answer until it ends, exceeds `saidMax` characters or its time is up: `idle_ms` without a byte, or
+ * Collects an answer until it ends, exceeds `lengthMax` characters or its time is up: `idle_ms` without a byte, or
  * `max_ms` in total.
  */
 export async function collectText(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,
-  { idle_ms, max_ms, saidMax = longest }: { idle_ms: number; max_ms?: number; saidMax?: number },
+  { idle_ms, max_ms, lengthMax = answerMax }: { idle_ms: number; max_ms?: number; lengthMax?: number },
 ): Promise<Text> {
-  const heard: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
-  const giveUp = new AbortController();
+  const response: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
+  const cancel = new AbortController();
   let isAnswered = false;
   let fault: ModelError | null = null;
   const alarm = createAlarm(idle_ms, () => {
     fault = silence(idle_ms);
-    heard.aborted = isAnswered;
-    giveUp.abort();
+    response.aborted = isAnswered;
+    cancel.abort();
   });
   const observer = {
     onByte() {
@@ -105,23 +105,23 @@ export async function collectText(
       alarm.refresh();
     },
     onArguments(length: number) {
-      heard.said += length;
-      if (heard.said > saidMax) giveUp.abort();
+      response.said += length;
+      if (response.said > lengthMax) cancel.abort();
     },
   };
-  const signals = [signal, giveUp.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
+  const signals = [signal, cancel.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
   try {
     for await (const event of model.stream(request, AbortSignal.any(signals), observer)) {
       alarm.refresh();
-      if (event.type === "delta") heard.said += event.text.length;
-      if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
-      else if (event.type === "done") heard.usage = event.usage;
+      if (event.type === "delta") response.said += event.text.length;
+      if (event.type === "delta" && event.kind === "output") response.answer += event.text;
+      else if (event.type === "done") response.usage = event.usage;
       else if (event.type === "error")
-        Object.assign(heard, { usage: event.usage, error: fault ?? event.error, failed: true });
-      if (heard.said > saidMax) break;
+        Object.assign(response, { usage: event.usage, error: fault ?? event.error, failed: true });
+      if (response.said > lengthMax) break;
     }
   } finally {
     alarm.end();
   }
-  return heard;
+  return response;
 }

@@ -79,7 +79,7 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
     },
     {
       append,
-      delta: () => {},
+      outlet: { push() {}, pushLater: (collect: () => void) => collect() },
       model: { stream },
       keepFile: none,
       startChild: none,

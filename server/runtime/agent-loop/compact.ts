@@ -4,7 +4,6 @@ import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
 import type { ModelSpend, RunError } from "../../domain/run-event.ts";
-import { openStep } from "../../domain/run-state.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { fitSummary, summaryRequest } from "../../domain/summary.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -13,11 +12,11 @@ import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { runPrice } from "../models/run-price.ts";
 import { callWithRetry, collectText, idleTimeout } from "./call-with-retry.ts";
-import type { RunContext } from "./run-context.ts";
+import { currentStep, type RunContext } from "./run-context.ts";
 import { spendingOf } from "./spending.ts";
 
 // Limits an answer's length: a model may never stop.
-const saidMax = 262_144;
+const lengthMax = 262_144;
 
 type Fault = Pick<RunError, "code" | "message" | "retryable">;
 
@@ -33,28 +32,28 @@ export async function compact(turn: RunContext): Promise<void> {
   const request = summaryRequest(state(), start.agent, cut);
   const price = runPrice(state().run);
   const ended = await callWithRetry(turn, request, {
-    async send(asked) {
+    async send(sent) {
       failpoint?.("before_effect.model_call");
-      const heard = await ports.inPlace(() =>
-        collectText(ports.model, asked, signal, { idle_ms: idleTimeout(start), saidMax }),
+      const response = await ports.inPlace(() =>
+        collectText(ports.model, sent, signal, { idle_ms: idleTimeout(start), lengthMax }),
       );
       failpoint?.("after_effect.model_call");
-      return heard;
+      return response;
     },
-    again: (heard, asked, { code, message }, delay_ms) =>
+    again: (response, sent, { code, message }, delay_ms) =>
       turn.record(
-        restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(heard, asked, price) }),
+        restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(response, sent, price) }),
       ),
   });
   if ("refused" in ended) return fail(turn, ended.refused, null, begun);
-  const { error, answer } = ended.heard;
-  const spent = spendingOf(ended.heard, ended.asked, price);
+  const { error, answer } = ended.response;
+  const spent = spendingOf(ended.response, ended.sent, price);
   // The shortened record still exceeds the model's window, so a summary is impossible.
   if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, begun);
   return finish(turn, cut, error ? "" : answer, spent, begun);
 }
 
-const openCompaction = ({ state }: RunContext) => openStep(state(), "compaction")!;
+const openCompaction = (turn: RunContext) => currentStep(turn, "compaction");
 
 async function begin(turn: RunContext): Promise<void> {
   const step = openCompaction(turn);

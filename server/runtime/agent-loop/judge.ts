@@ -53,10 +53,11 @@ async function askJudge(
   const verdict = answer === null ? null : readVerdict(answer);
   const costs = { latency_ms: Math.round(performance.now() - begun), spent };
   const [found] = trigger(one, on, 1);
-  if (verdict?.violates) return { ...found!, ...costs };
-  if (!verdict) return { ...found!, message: fault ?? "The judge's answer could not be read.", ...costs };
+  if (!found) throw new Error("A judge that violates has no finding.");
+  if (verdict?.violates) return { ...found, ...costs };
+  if (!verdict) return { ...found, message: fault ?? "The judge's answer could not be read.", ...costs };
   const message = "The judge found no violation.";
-  return { guardrail: found!.guardrail, verdict: "passed", message, matches: 0, ...costs };
+  return { guardrail: found.guardrail, verdict: "passed", message, matches: 0, ...costs };
 }
 
 interface Answer {
@@ -79,13 +80,13 @@ async function answerOf(
   const model = await ports.judge(name).catch(() => null);
   if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
   let spent: ModelSpend | null = null;
-  const count = (heard: Text, asked: ModelRequest) => {
-    spent = sum(spent, spendingOf(heard, asked, price));
+  const count = (response: Text, sent: ModelRequest) => {
+    spent = sum(spent, spendingOf(response, sent, price));
   };
   const ended = await callWithRetry(turn, request, {
-    send: (asked) =>
-      ports.inPlace(() => collectText(model, asked, signal, { idle_ms: idleTimeout(turn.start), max_ms: judgeMax_ms })),
-    again: async (heard, asked) => count(heard, asked),
+    send: (sent) =>
+      ports.inPlace(() => collectText(model, sent, signal, { idle_ms: idleTimeout(turn.start), max_ms: judgeMax_ms })),
+    again: async (response, sent) => count(response, sent),
     used: () => (spent ? addModelCall(used, spent) : used),
     price,
   });
@@ -95,8 +96,8 @@ async function answerOf(
     spent,
   });
   if ("refused" in ended) return unasked(ended.refused);
-  count(ended.heard, ended.asked);
-  const { error, answer } = ended.heard;
+  count(ended.response, ended.sent);
+  const { error, answer } = ended.response;
   return error ? unasked(error) : { answer, fault: null, spent };
 }
 

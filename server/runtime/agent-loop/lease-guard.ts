@@ -26,12 +26,12 @@ export function createLeaseGuard(
   let stale: bigint | null = null;
 
   function leads(): boolean {
-    const told = Atomics.load(until, 0);
+    const lease = Atomics.load(until, 0);
     const wall = clock.wall();
     const before = apart;
     apart = wall - clock.mono();
-    if (Math.abs(apart - before) >= parted_ms) stale = told;
-    return told !== stale && wall < told;
+    if (Math.abs(apart - before) >= parted_ms) stale = lease;
+    return lease !== stale && wall < lease;
   }
 
   return async (signal) => {

@@ -182,10 +182,9 @@ export type FromWorker =
   /** `leaves`: the events end the run and the loop of this start, which expects no reply. */
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[]; leaves?: number }
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
-  /** `first`: first delta of a started step, sent without delay. */
-  | { do: "delta"; run_id: string; delta: Delta; first?: boolean }
+  | { do: "delta"; run_id: string; delta: Delta }
   /** Number of code units of the model call at this anchor so far, including those that no delta shows. */
-  | { do: "said"; run_id: string; anchor: number; length: number }
+  | { do: "generated"; run_id: string; anchor: number; length: number }
   | { do: "pong" }
   /** Releases a slot after its model call. */
   | { do: "free_place"; place: number }
@@ -208,3 +207,7 @@ export interface Delta {
   /** Length and milliseconds of each of several merged deltas, alternating. */
   marks?: number[];
 }
+
+/** Returns length and milliseconds of each delta that was merged into this one. */
+export const marksOf = ({ text, ms, marks = [text.length, ms] }: Pick<Delta, "text" | "ms" | "marks">) =>
+  marks.flatMap((length, at): [number, number][] => (at % 2 === 0 ? [[length, marks[at + 1] ?? ms]] : []));

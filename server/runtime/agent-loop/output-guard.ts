@@ -15,7 +15,7 @@ interface Voice {
   part: number;
   guardrails: CompiledGuardrails;
   gate: OutputGate;
-  said: string;
+  generated: string;
   shown: string;
 }
 
@@ -30,8 +30,8 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
   // Guardrails on shape and length do not apply to reasoning.
   const overReasoning = except(here, "shape", "length");
   const voices: Voice[] = [];
-  const heard = new Map<number, { said: string; shown: string }>();
-  let said = 0;
+  const texts = new Map<number, { generated: string; shown: string }>();
+  let length = 0;
   let blocked: Finding | null = null;
 
   /** Returns the voice of this part, and the rest of a reasoning part that has ended. */
@@ -47,7 +47,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
 
   function newVoice(kind: Piece["kind"], part: number): Voice {
     const guardrails = kind === "output" ? here : overReasoning;
-    const voice = { kind, part, guardrails, gate: createOutputGate(guardrails), said: "", shown: "" };
+    const voice = { kind, part, guardrails, gate: createOutputGate(guardrails), generated: "", shown: "" };
     voices.push(voice);
     return voice;
   }
@@ -56,13 +56,13 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
     const { part, kind } = voice;
     blocked ??= released.blocked;
     if (released.text === "") return [];
-    heardOf(part).shown += released.text;
+    textsOf(part).shown += released.text;
     voice.shown += released.text;
     return [{ part, kind, text: released.text }];
   }
 
-  function say(voice: Voice, text: string): Piece[] {
-    voice.said += text;
+  function release(voice: Voice, text: string): Piece[] {
+    voice.generated += text;
     return show(voice, voice.gate.push(text));
   }
 
@@ -72,31 +72,31 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
    */
   function lastWord(isFinal: boolean): Piece[] {
     const voice = voices.find(({ kind }) => kind === "output");
-    if (voice) return say(voice, escapes?.end() ?? "");
+    if (voice) return release(voice, escapes?.end() ?? "");
     if (isFinal) newVoice("output", voices.at(-1)?.part ?? 0);
     return [];
   }
 
-  function heardOf(part: number): { said: string; shown: string } {
-    const known = heard.get(part) ?? { said: "", shown: "" };
-    heard.set(part, known);
+  function textsOf(part: number): { generated: string; shown: string } {
+    const known = texts.get(part) ?? { generated: "", shown: "" };
+    texts.set(part, known);
     return known;
   }
 
   return {
     /** Number of UTF-16 code units that the model has produced, shown or not. */
-    said: () => said,
+    length: () => length,
     /** The guardrail that ended the answer. */
     blocked: () => blocked,
     /** Returns the pieces that may be shown after this one. */
     push(piece: Piece): Piece[] {
-      said += piece.text.length;
+      length += piece.text.length;
       if (here.length === 0) return [piece];
       if (blocked) return [];
       const [voice, ended] = voiceOf(piece);
       if (blocked) return ended;
-      heardOf(piece.part).said += piece.text;
-      return [...ended, ...say(voice, piece.kind === "output" && escapes ? escapes.push(piece.text) : piece.text)];
+      textsOf(piece.part).generated += piece.text;
+      return [...ended, ...release(voice, piece.kind === "output" && escapes ? escapes.push(piece.text) : piece.text)];
     },
     /** Returns the withheld rest and all findings. An answer with tool calls (not final) need not fit the schema. */
     async end(isFinal: boolean): Promise<{ rest: Piece[]; findings: Finding[] }> {
@@ -108,7 +108,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
     /** Returns all text that was shown, for a judge. */
     shown: (): string => voices.map(({ shown }) => shown).join("\n\n"),
     /** Returns the parts that were not shown exactly as the model sent them. */
-    changed: (): number[] => [...heard].flatMap(([part, { said, shown }]) => (said === shown ? [] : [part])),
+    changed: (): number[] => [...texts].flatMap(([part, { generated, shown }]) => (generated === shown ? [] : [part])),
   };
 }
 export type OutputGuard = ReturnType<typeof createOutputGuard>;
@@ -124,9 +124,11 @@ async function findingsOf(voices: readonly Voice[], isWhole: boolean): Promise<F
   return [...sums.values()].sort((a, b) => a.guardrail.index - b.guardrail.index);
 }
 
-async function flagged({ guardrails, said }: Voice, isWhole: boolean): Promise<Finding[]> {
+async function flagged({ guardrails, generated }: Voice, isWhole: boolean): Promise<Finding[]> {
   const flags = guardrails.filter(
     ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
   );
-  return (await searched(flags, "output", [said])).flatMap((one) => trigger(one, "output", inspectText(one, said)));
+  return (await searched(flags, "output", [generated])).flatMap((one) =>
+    trigger(one, "output", inspectText(one, generated)),
+  );
 }

@@ -8,7 +8,7 @@ interface Waiter {
 }
 
 /** Requests awaiting a reply, by ticket. */
-export function createPendingRequests(send: (notice: FromWorker) => void) {
+export function createPendingRequests(send: (message: FromWorker) => void) {
   const waiters = new Map<number, Waiter>();
   let last = 0;
 
@@ -22,9 +22,9 @@ export function createPendingRequests(send: (notice: FromWorker) => void) {
 
   return {
     /** Sends a request and returns its reply. Throws `Superseded` if it is refused or `signal` is aborted before. */
-    wait<Answer>(notice: (ticket: number) => FromWorker, signal?: AbortSignal): Promise<Answer> {
+    wait<Answer>(message: (ticket: number) => FromWorker, signal?: AbortSignal): Promise<Answer> {
       const ticket = ++last;
-      send(notice(ticket));
+      send(message(ticket));
       const forget = signal ? onAbort([signal], () => refuse(ticket)) : () => {};
       return new Promise<Answer>((resolve, reject) =>
         waiters.set(ticket, { resolve: (answer) => resolve(answer as Answer), reject }),

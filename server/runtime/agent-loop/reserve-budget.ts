@@ -24,18 +24,18 @@ export async function reserveBudget(
   price: ModelPrice | null = runPrice(state().run),
 ): Promise<Allowed | RunError> {
   const { run, usage } = state();
-  const { max_total_tokens, max_cost_usd } = run.budget ?? {};
-  const isBounded = max_total_tokens !== undefined || max_cost_usd !== undefined;
+  const budget = run.budget ?? {};
+  const isBounded = budget.max_total_tokens !== undefined || budget.max_cost_usd !== undefined;
   // Without a budget the prompt is not counted, because it may be long.
-  const own = isBounded ? allowance(run.budget!, used, price, request, start.unknown_price) : null;
+  const own = isBounded ? allowance(budget, used, price, request, start.unknown_price) : null;
   if (own && "exceeded" in own) return runError("budget_exceeded", saidOf(own), state());
   const day = await ports.reserve(() => ({
     ...(own?.worst ?? worstCase(request, price)),
     ...(used !== usage && { unrecorded: beyond(used, usage) }),
   }));
   if (day && !day.granted) return runError("budget_exceeded", day.message, state(), true); // Retryable: tomorrow has a new budget.
-  const said = request.settings.max_output_tokens ?? null;
-  return { max_output_tokens: day?.max_output_tokens ?? own?.max_output_tokens ?? said };
+  const requested = request.settings.max_output_tokens ?? null;
+  return { max_output_tokens: day?.max_output_tokens ?? own?.max_output_tokens ?? requested };
 }
 
 /** Returns the request with the maximum length of its answer. */

@@ -3,18 +3,17 @@ import { decidedEvents, isBlocked } from "../../domain/guardrail-event.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
 import { mergedPassages, retrievalQuery, searchedStores } from "../../domain/retrieval.ts";
 import type { MemoryRetrieved, RetrievedPassage, RunEvent, RunUsage, ToolError } from "../../domain/run-event.ts";
-import { openStep } from "../../domain/run-state.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { standingOf } from "../models/spend-guard.ts";
-import { type RunContext, Superseded } from "./run-context.ts";
+import { currentStep, type RunContext, Superseded } from "./run-context.ts";
 import { screenPassages } from "./screen-passages.ts";
 
 /** Runs one step: searches the agent's stores for the input, and records the passages for the model. */
 export async function retrieve(turn: RunContext): Promise<void> {
   const { state, start, signal, record } = turn;
-  const step = openStep(state(), "retrieval")!;
+  const step = currentStep(turn, "retrieval");
   if (step.run_attempt < state().attempt)
     await record(restartStep(step, processRestarted("the memory was being searched")));
   const begun = performance.now();

@@ -1,9 +1,11 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { WorstCase } from "../../domain/budget.ts";
 import type { JournalEntry, RunEvent, ToolError } from "../../domain/run-event.ts";
-import type { RunState, ToolCall } from "../../domain/run-state.ts";
+import { type OpenStep, openStep, type RunState, type ToolCall } from "../../domain/run-state.ts";
+import type { StepType } from "../../domain/step-kinds.ts";
 import type { Model } from "../models/model.ts";
-import type { Ask, ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
+import type { Outlet } from "./message-channel.ts";
+import type { Ask, ChildOrder, Reserved, RunStart } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
 import type { ToolOutcome } from "./tools/tool-result.ts";
 
@@ -11,10 +13,8 @@ import type { ToolOutcome } from "./tools/tool-result.ts";
 export interface RunPorts {
   /** Resolves when the events are durable. Throws `Superseded` if the run is over or driven by another attempt. */
   append(events: RunEvent[]): Promise<{ seq: number; at: number }>;
-  /** Sends a delta to the readers now; it becomes durable with the entry that ends its step. */
-  delta(delta: Delta): void;
-  /** Reports the UTF-16 code units of the model call at this anchor so far, shown or not. */
-  said?(anchor: number, length: number): void;
+  /** Takes messages that need no reply. A delta becomes durable with the entry that ends its step. */
+  outlet: Outlet;
   model: Model;
   /** Returns the model of a judge by its full name; rejects a model that the run's provider does not have. */
   judge(name: string): Promise<Model>;
@@ -58,4 +58,11 @@ export interface RunContext {
   start: RunStart;
   ports: RunPorts;
   signal: AbortSignal;
+}
+
+/** Returns the open step of this type. Throws if the loop works on none. */
+export function currentStep({ state }: RunContext, type: StepType): OpenStep {
+  const step = openStep(state(), type);
+  if (!step) throw new Error(`No ${type} is open.`);
+  return step;
 }

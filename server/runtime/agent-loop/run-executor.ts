@@ -4,6 +4,7 @@ import { sleep } from "../../lib/retry.ts";
 import { modelPrefix, parseModel } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
 import { type LeaseGuard, singleNode } from "./lease-guard.ts";
+import type { Outlet } from "./message-channel.ts";
 import type {
   Appended,
   Ask,
@@ -25,46 +26,50 @@ interface RunExecutorOptions {
   now?: () => number;
   /** Set on the nodes of a cluster. */
   leading?: LeaseGuard;
-  reach?: Adapters;
+  adapters?: Adapters;
 }
 
 /** Ends loops that have left. One shared instance, because each new error captures a stack. */
 const over = new Superseded();
 
-/** Drives runs by messages, in a worker thread or on the main thread. `send` may batch messages in their order. */
+/** Drives runs by messages, in a worker thread or on the main thread. `outlet` may batch messages in their order. */
 export function createRunExecutor(
-  send: (notice: FromWorker) => void,
+  outlet: Outlet,
   {
     now = Date.now,
     leading = singleNode,
-    reach = createAdapters({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
+    adapters = createAdapters({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
   }: RunExecutorOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
-  const tickets = createPendingRequests(send);
+  const requests = createPendingRequests(send);
 
-  function receive(order: ToWorker): void {
-    switch (order.do) {
+  function send(message: FromWorker): void {
+    outlet.push(message);
+  }
+
+  function receive(message: ToWorker): void {
+    switch (message.do) {
       case "start":
-        void drive(order.start);
+        void drive(message.start);
         break;
       case "try":
-        void tryOut(order.attempt);
+        void tryOut(message.attempt);
         break;
       case "abort":
-        aborts.get(order.drive)?.abort();
+        aborts.get(message.drive)?.abort();
         break;
       case "ping":
         send({ do: "pong" });
         break;
       case "appended":
-        tickets.answer(order.ticket, order);
+        requests.answer(message.ticket, message);
         break;
       case "answer":
-        tickets.answer(order.ticket, order.answer);
+        requests.answer(message.ticket, message.answer);
         break;
       case "refused":
-        tickets.refuse(order.ticket);
+        requests.refuse(message.ticket);
     }
   }
 
@@ -89,10 +94,10 @@ export function createRunExecutor(
     const { drive } = attempt;
     const abort = new AbortController();
     aborts.set(drive, abort);
-    const ask: Ask = (of, question) => tickets.wait(asking(String(drive), 1, of, question), abort.signal);
+    const ask: Ask = (of, question) => requests.wait(asking(String(drive), 1, of, question), abort.signal);
     let outcome: TriedOutcome | null = null;
     const work = async () => {
-      outcome = await testTool(reach.tools, attempt, ask, abort.signal);
+      outcome = await testTool(adapters.tools, attempt, ask, abort.signal);
     };
     const fault = await faultOf(work());
     aborts.delete(drive);
@@ -101,12 +106,11 @@ export function createRunExecutor(
 
   async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
     const { run_id, attempt } = start;
-    const ask: Ask = (of, question) => tickets.wait(asking(run_id, attempt, of, question), signal);
+    const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
-    let told = 0;
     let opened: RunTools | null = null; // Created lazily: most runs call no tool.
     const tools = (): RunTools => {
-      opened ??= reach.tools({ ...start, ...createdWith(start) }, ask);
+      opened ??= adapters.tools({ ...start, ...createdWith(start) }, ask);
       return opened;
     };
     const ports: RunPorts = {
@@ -116,18 +120,13 @@ export function createRunExecutor(
         day_budget = appended.day_budget ?? day_budget;
         return appended;
       },
-      delta(delta) {
-        const first = delta.anchor !== told ? { first: true } : undefined;
-        told = delta.anchor;
-        send({ do: "delta", run_id, delta, ...first });
-      },
-      said: (anchor, length) => send({ do: "said", run_id, anchor, length }),
-      model: await reach.model(start),
-      judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
+      outlet,
+      model: await adapters.model(start),
+      judge: async (name) => adapters.model({ ...start, model: ownModel(name, start) }),
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
       runTool: (...call) => tools().runTool(...call),
       keepFile: (file) => tools().keepFile(file),
-      startChild: (order) => ask("start_child", { ...order, budget: null }),
+      startChild: (child) => ask("start_child", { ...child, budget: null }),
       inPlace: (call) => inPlace(start, ask, call),
       sleep,
       ask,
@@ -148,7 +147,7 @@ export function createRunExecutor(
 
   /** Not aborted by the signal: an append always gets a reply. Other requests end with their loop. */
   const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
-    tickets.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
+    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
 
   return { receive };
 }

@@ -34,10 +34,11 @@ function createLine(): InLine {
 }
 
 async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Promise<void> {
-  const call = () => turn.state().calls.find((each) => each.id === id)!;
+  const call = () => required(turn.state().calls, (each) => each.id === id);
   const step = openStep(turn, id);
-  if (replayResult(turn.state(), call())) return takeRecorded(call(), turn, inLine);
-  const tool = turn.start.agent.tools.find(({ name }) => name === call().tool)!;
+  const replayed = replayResult(turn.state(), call());
+  if (replayed) return takeRecorded(call(), replayed, turn, inLine);
+  const tool = required(turn.start.agent.tools, ({ name }) => name === call().tool);
   if (step.run_attempt < turn.state().attempt) {
     if (afterFailure("sent", tool) !== "repeat") {
       const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
@@ -62,8 +63,12 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
 }
 
 /** Uses a recorded result instead of running the call, after guardrails have checked it. */
-async function takeRecorded(call: ToolCall, turn: RunContext, inLine: InLine): Promise<void> {
-  const { status, output, error } = replayResult(turn.state(), call)!;
+async function takeRecorded(
+  call: ToolCall,
+  { status, output, error }: NonNullable<ReturnType<typeof replayResult>>,
+  turn: RunContext,
+  inLine: InLine,
+): Promise<void> {
   await inLine(async () => {
     requireCurrent(turn);
     const done: ToolResult = error ? toolError(error.code, error.message, 0) : { output, error: null, attempts: 0 };
@@ -85,7 +90,14 @@ function requireCurrent({ signal, state }: RunContext): void {
 }
 
 const openStep = (turn: RunContext, callId: string): OpenStep =>
-  turn.state().open.find(({ tool_call_id }) => tool_call_id === callId)!;
+  required(turn.state().open, ({ tool_call_id }) => tool_call_id === callId);
+
+/** Returns the item that `isSought`. Throws if there is none: a call that runs has its step and its tool. */
+function required<T>(items: readonly T[], isSought: (item: T) => boolean): T {
+  const found = items.find(isSought);
+  if (found === undefined) throw new Error("A call runs without its record.");
+  return found;
+}
 
 async function outcomeOf(
   call: () => ToolCall,
@@ -132,8 +144,8 @@ async function record(
   const next = outcome.error && afterFailure(outcome.request, tool);
   if (next === "ask") return void (await turn.record(askAgain(call, "reconcile")));
   const isUnknown = next === "report";
-  const told = isUnknown ? { ...outcome, error: outcomeUnknown(outcome.error!.message) } : outcome;
-  await settle(call, told as ToolResult, turn, async (left) => {
+  const error = isUnknown && outcome.error ? outcomeUnknown(outcome.error.message) : outcome.error;
+  await settle(call, { ...outcome, error } as ToolResult, turn, async (left) => {
     // The stored file has only screened content.
     const {
       output,

@@ -6,7 +6,7 @@ const words = "word ".repeat(50_000).match(/\S+\s/g)!;
 
 function heard(): Transcript {
   const transcript = new Transcript();
-  for (const [ms, text] of words.entries()) transcript.delta({ part: 0, kind: "output", text }, ms);
+  for (const [ms, text] of words.entries()) transcript.delta({ part: 0, kind: "output", text, ms });
   return transcript;
 }
 

@@ -1,6 +1,7 @@
 import { newId } from "../../domain/ids.ts";
 import type { AssistantPart } from "../../domain/model-call.ts";
 import type { ModelEvent } from "../models/model.ts";
+import { type Delta, marksOf } from "./messages.ts";
 
 type Of<T extends ModelEvent["type"]> = Extract<ModelEvent, { type: T }>;
 
@@ -23,20 +24,22 @@ export class Transcript {
   arriving = 0;
   private called = 0;
   // Providers number parts with gaps; ours have none.
-  private readonly places = new Map<number, number>();
+  private readonly places = new Map<number, Place>();
 
   /** Begins a part. One whose text the provider withholds has only metadata. */
-  opened({ part, kind }: Pick<Of<"delta">, "part" | "kind">): number {
+  opened({ part, kind }: Pick<Of<"delta">, "part" | "kind">): Place {
     return this.place(part, () => ({ type: kind === "output" ? "text" : "reasoning", text: "" }));
   }
 
-  delta({ part, kind, text }: Pick<Of<"delta">, "part" | "kind" | "text">, ms: number): void {
-    const place = this.opened({ part, kind });
-    const target = this.parts[place]!;
-    if (target.type !== "tool_call") target.text += text;
-    this.deltas.push(place, text.length, ms);
-    if (target.type !== "tool_call" && this.deltas.length % manyDeltas === 0) target.text = inOnePiece(target.text);
-    this.length += text.length;
+  delta(delta: Pick<Delta, "part" | "kind" | "text" | "ms" | "marks">): void {
+    const { index, part } = this.opened(delta);
+    const before = this.deltas.length;
+    for (const [length, ms] of marksOf(delta)) this.deltas.push(index, length, ms);
+    this.length += delta.text.length;
+    if (part.type === "tool_call") return;
+    part.text += delta.text;
+    const isManyMore = Math.floor(this.deltas.length / manyDeltas) > Math.floor(before / manyDeltas);
+    if (isManyMore) part.text = inOnePiece(part.text);
   }
 
   toolCall({ part, name, arguments: args, metadata }: Of<"tool_call">): void {
@@ -51,25 +54,32 @@ export class Transcript {
     }));
   }
 
-  metadata(part: number, metadata: Record<string, unknown>): void {
-    const target = this.parts[this.place(part, () => ({ type: "reasoning", text: "" }))]!;
-    target.metadata = { ...target.metadata, ...metadata };
+  metadata(number: number, metadata: Record<string, unknown>): void {
+    const { part } = this.place(number, () => ({ type: "reasoning", text: "" }));
+    part.metadata = { ...part.metadata, ...metadata };
   }
 
   /** Deletes a part's provider metadata after its text was changed: it would be refused with another text. */
-  disown(part: number): void {
-    const place = this.places.get(part);
-    if (place !== undefined) delete this.parts[place]!.metadata;
+  disown(number: number): void {
+    delete this.places.get(number)?.part.metadata;
   }
 
   calls(): number {
     return this.called;
   }
 
-  private place(part: number, create: () => AssistantPart): number {
-    const known = this.places.get(part);
-    if (known !== undefined) return known;
-    this.places.set(part, this.parts.length);
-    return this.parts.push(create()) - 1;
+  private place(number: number, create: () => AssistantPart): Place {
+    const known = this.places.get(number);
+    if (known) return known;
+    const part = create();
+    const place = { index: this.parts.push(part) - 1, part };
+    this.places.set(number, place);
+    return place;
   }
+}
+
+interface Place {
+  /** Number of the part in the journal. */
+  index: number;
+  part: AssistantPart;
 }

@@ -1,7 +1,5 @@
-import { exactFetch } from "./exact-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./model.ts";
-import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { observedFetch } from "./observed-fetch.ts";
+import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { providerModel } from "./provider-model.ts";
 import { thinkingBudget } from "./thinking-budget.ts";
 
@@ -12,7 +10,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read ANTHROPIC_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
-  const provider = createAnthropic({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
+  const provider = createAnthropic({ apiKey, baseURL, fetch: sdkFetch(fetch) });
   const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
   // Newer models choose their thinking within the answer's length; older ones need a budget.
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;

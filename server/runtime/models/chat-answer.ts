@@ -1,8 +1,13 @@
+import { createParser } from "eventsource-parser";
+import { drainBody } from "../../lib/drain-body.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
-import { answerParts } from "./answer-parts.ts";
+import { textOf as bodyText } from "./body-text.ts";
 import { finishOf } from "./finish-reason.ts";
 import { type AnswerObserver, type ModelEvent, type ModelUsage, unknownUsage } from "./model.ts";
-import { failedEnd, incompleteError, toModelError } from "./model-error.ts";
+import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
+import { answerParts } from "./model-stream.ts";
+
+const answerMax_bytes = 8 * 1024 * 1024;
 
 type Kind = "output" | "reasoning";
 type Fields = Record<string, unknown>;
@@ -13,6 +18,57 @@ interface Call {
   arguments: string;
   extra_content: unknown;
 }
+
+/** Yields the events of a chat completion, streamed or whole. */
+export async function* readChatAnswer(
+  response: Response,
+  secrets: readonly string[],
+  observer: AnswerObserver,
+): AsyncGenerator<ModelEvent> {
+  const chat = chatAnswer(secrets, observer);
+  try {
+    // Not `yield*`, which costs several promises per token.
+    if (response.headers.get("content-type")?.startsWith("application/json"))
+      for (const event of chat.read([await bodyText(response, answerMax_bytes, observer.onByte)])) yield event;
+    else
+      for await (const payloads of payloadsOf(response, observer.onByte)) {
+        for (const event of chat.read(payloads)) yield event;
+        if (chat.isOver()) break; // Some servers keep the connection open after the end.
+      }
+    if (chat.isOver()) void drainBody(response); // Others close it a moment later: the next call can reuse it.
+    for (const event of chat.end()) yield event;
+  } catch (failure) {
+    throw onceBegun(failure);
+  }
+}
+
+/**
+ * Yields the data of the events that each network read completes; at the end also an event that only lacks its blank
+ * line.
+ */
+async function* payloadsOf({ body }: Response, onByte: () => void): AsyncGenerator<string[]> {
+  let payloads: string[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => payloads.push(data),
+    maxBufferSize: answerMax_bytes, // Otherwise a server that sends no line break fills the memory.
+    onError(error) {
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
+  });
+  const decoder = new TextDecoder();
+  for await (const bytes of body?.values({ preventCancel: true }) ?? []) {
+    onByte(); // Comments keep the connection alive too, and are not events.
+    payloads = [];
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    if (payloads.length > 0) yield payloads;
+  }
+  payloads = [];
+  parser.feed(`${decoder.decode()}\n\n`);
+  yield payloads.filter(isComplete);
+}
+
+/** False for an event cut by the end of the connection: the answer is then incomplete, not unreadable. */
+const isComplete = (payload: string): boolean => payload === "[DONE]" || parsedJson(payload) !== undefined;
 
 /**
  * Reads the chunks of one streamed chat completion. Servers differ: reasoning has two names or is part of the content,
@@ -31,17 +87,17 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
   let failed = false;
   let broken = false;
 
-  /** Returns the events of payloads that arrived together, with their text merged. */
+  /** Returns the events of payloads that arrived together: their text is one delta. */
   function read(payloads: readonly string[]): ModelEvent[] {
     const events: ModelEvent[] = [];
     let [kind, text]: [Kind, string] = ["output", ""];
-    const speak = () => {
-      if (text !== "") events.push(...say(kind, text));
+    const flush = () => {
+      if (text !== "") events.push(...deltaOf(kind, text));
       text = "";
     };
-    const hear = (of: Kind, piece: string) => {
+    const append = (of: Kind, piece: string) => {
       if (piece === "") return;
-      if (of !== kind) speak();
+      if (of !== kind) flush();
       kind = of;
       text += piece;
     };
@@ -53,15 +109,15 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
       const chunk = fieldsOf(value);
       const error = errorIn(chunk);
       if (value === undefined || error) {
-        speak(); // Text before it is kept.
+        flush(); // Text before it is kept.
         over = true;
         if (value === undefined) broken = true;
         else events.push(fail(error));
         continue;
       }
-      take(chunk, hear);
+      take(chunk, append);
     }
-    speak();
+    flush();
     return events;
   }
 
@@ -70,18 +126,18 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     return { type: "error", error: toModelError(error, secrets), usage };
   }
 
-  /** Stores a chunk, except its text, which goes to `hear`. */
-  function take(chunk: Fields, hear: (kind: Kind, piece: string) => void): void {
+  /** Stores a chunk, except its text, which goes to `append`. */
+  function take(chunk: Fields, append: (kind: Kind, piece: string) => void): void {
     if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
     finish = laterFinish(finish, textOf(choice.finish_reason));
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
-    hear("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
-    if (typeof delta.content === "string") hear("output", delta.content);
-    else if (Array.isArray(delta.content)) for (const part of delta.content) hear(...contentPart(part));
+    append("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
+    if (typeof delta.content === "string") append("output", delta.content);
+    else if (Array.isArray(delta.content)) for (const part of delta.content) append(...contentPart(part));
     const refusal = textOf(delta.refusal);
     refused ||= refusal !== "";
-    hear("output", refusal);
+    append("output", refusal);
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
   }
 
@@ -110,7 +166,7 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     return call;
   }
 
-  function say(kind: Kind, text: string): ModelEvent[] {
+  function deltaOf(kind: Kind, text: string): ModelEvent[] {
     const events: ModelEvent[] = [];
     if (open !== kind) {
       events.push(...close(), ...parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind }));
@@ -178,14 +234,14 @@ function errorIn(chunk: Fields): unknown {
 
 function usageOf(usage: Fields): ModelUsage {
   const input_tokens = countOf(usage.prompt_tokens);
-  const said = countOf(usage.completion_tokens);
+  const output_tokens = countOf(usage.completion_tokens);
   const reasoning_tokens = countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens);
   // Some providers count reasoning beside the answer, as their total shows.
   const isBeside =
-    reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (said ?? 0) + reasoning_tokens;
+    reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (output_tokens ?? 0) + reasoning_tokens;
   return {
     input_tokens,
-    output_tokens: said !== null && isBeside ? said + reasoning_tokens : said,
+    output_tokens: output_tokens !== null && isBeside ? output_tokens + reasoning_tokens : output_tokens,
     cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
     reasoning_tokens,
   };

@@ -52,7 +52,7 @@ function toMessage(message: PromptMessage): Record<string, unknown>[] {
   }
   if (message.role !== "assistant") return [{ role: message.role, content: message.content }];
   const calls = message.parts.filter((part): part is ToolCall => part.type === "tool_call");
-  const [text, reasoning] = [said(message.parts, "text"), said(message.parts, "reasoning")];
+  const [text, reasoning] = [textIn(message.parts, "text"), textIn(message.parts, "reasoning")];
   // An empty answer is left out, because some servers refuse a message without content.
   if (calls.length === 0 && text === "" && reasoning === "") return [];
   return [
@@ -71,7 +71,7 @@ const toImage = ({ mime_type, data = "" }: PromptImage) => ({
 });
 
 /** Joins the text of these parts; a single text, which may be long, is not copied. */
-const said = (parts: AssistantPart[], type: "text" | "reasoning"): string =>
+const textIn = (parts: AssistantPart[], type: "text" | "reasoning"): string =>
   parts.reduce((text, part) => (part.type === type ? text + part.text : text), "");
 
 const toCall = ({ id, name, arguments: args, metadata }: ToolCall) => ({

@@ -164,7 +164,8 @@ function checked(embeddings: readonly number[][], count: number, dimensions: num
       "embedding_failed",
       `The provider returned ${embeddings.length} vectors for ${count} texts.`,
     );
-  const length = dimensions ?? embeddings[0]!.length;
+  const [first = []] = embeddings;
+  const length = dimensions ?? first.length;
   return embeddings.map((embedding) => {
     if (embedding.length !== length) throw mismatch(embedding.length, length);
     const vector = unitVector(embedding);

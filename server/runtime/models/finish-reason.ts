@@ -37,5 +37,7 @@ const known = new Map(
  * Returns the finish reason for a provider's own word; null if it is unknown: the provider failed (`network_error`), or
  * the answer may be incomplete. Some servers add details after a colon.
  */
-export const finishOf = (reason: string): FinishReason | null =>
-  known.get(reason.split(":")[0]!.trim().toLowerCase()) ?? null;
+export function finishOf(reason: string): FinishReason | null {
+  const [word = ""] = reason.split(":");
+  return known.get(word.trim().toLowerCase()) ?? null;
+}

@@ -1,7 +1,5 @@
-import { exactFetch } from "./exact-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./model.ts";
-import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { observedFetch } from "./observed-fetch.ts";
+import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { providerModel } from "./provider-model.ts";
 import { thinkingBudget } from "./thinking-budget.ts";
 
@@ -10,7 +8,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { createGoogle } = await import("@ai-sdk/google");
   const apiKey = connection.api_key ?? "";
   const baseURL = connection.base_url ?? "https://generativelanguage.googleapis.com/v1beta";
-  const provider = createGoogle({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
+  const provider = createGoogle({ apiKey, baseURL, fetch: sdkFetch(fetch) });
   // From version 3 on, models take a level instead of a number.
   const hasLevels = /gemini-([3-9]|\d\d)/i.test(modelName);
   const options = hasLevels ? () => ({}) : (request: ModelRequest) => withBudget(request, leastOf(modelName));

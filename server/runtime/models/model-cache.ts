@@ -13,7 +13,8 @@ export function createModelCache(open: typeof openModel = openModel) {
     const key = JSON.stringify([connection, model]);
     const known = models.get(key);
     if (known) return known;
-    if (models.size >= most) models.delete(models.keys().next().value!);
+    const [oldest] = models.keys();
+    if (oldest !== undefined && models.size >= most) models.delete(oldest);
     const opened = open(connection, model);
     models.set(key, opened);
     opened.catch(() => models.delete(key)); // A failure is not cached.

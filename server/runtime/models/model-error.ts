@@ -90,7 +90,7 @@ type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "unready">;
 function judge(facts: Facts): Verdict {
   const { status } = facts;
   if (facts.name === "NoOllama") return { code: "model_not_available", message: facts.text, retryable: true };
-  const said = facts.text === "" ? "" : `: ${facts.text}`;
+  const detail = facts.text === "" ? "" : `: ${facts.text}`;
   if (facts.network) return modelError("The model's server cannot be reached.", true);
   if (status !== null && status < 300) return incompleteError;
   if (status === 401 || status === 403) {
@@ -101,32 +101,32 @@ function judge(facts: Facts): Verdict {
   if (status === 404) {
     return {
       code: "model_not_available",
-      message: `The provider does not have this model (HTTP 404)${said}`,
+      message: `The provider does not have this model (HTTP 404)${detail}`,
       retryable: false,
     };
   }
-  if (status === 429) return rateLimited(facts, said);
+  if (status === 429) return rateLimited(facts, detail);
   if (isContextOverflow(facts)) {
-    const message = `The conversation is longer than the model's context${said}`;
+    const message = `The conversation is longer than the model's context${detail}`;
     return { code: "context_length_exceeded", message, retryable: false };
   }
   if (status !== null) {
-    const verdict = modelError(`The provider returned HTTP ${status}${said}`, isPassing(status));
+    const verdict = modelError(`The provider returned HTTP ${status}${detail}`, isPassing(status));
     return isUnready(status) ? { ...verdict, unready: true } : verdict;
   }
-  return withoutStatus(facts, said);
+  return withoutStatus(facts, detail);
 }
 
-function rateLimited(facts: Facts, said: string): Verdict {
+function rateLimited(facts: Facts, detail: string): Verdict {
   // Waiting does not refill an exhausted account.
   const retryable = !facts.kind.includes("insufficient_quota");
-  return { code: "model_rate_limited", message: `The provider's rate limit was reached${said}`, retryable };
+  return { code: "model_rate_limited", message: `The provider's rate limit was reached${detail}`, retryable };
 }
 
-function withoutStatus(facts: Facts, said: string): Verdict {
-  if (unsendable.has(facts.name)) return modelError(`The provider does not support this request${said}`, false);
+function withoutStatus(facts: Facts, detail: string): Verdict {
+  if (unsendable.has(facts.name)) return modelError(`The provider does not support this request${detail}`, false);
   if (facts.name !== "" || facts.text === "") return modelError(unreadable, true);
-  return modelError(`The provider reported an error${said}`, !/invalid|bad_request/.test(facts.kind));
+  return modelError(`The provider reported an error${detail}`, !/invalid|bad_request/.test(facts.kind));
 }
 
 function modelError(message: string, retryable: boolean): Verdict {

@@ -1,8 +1,6 @@
 import { fieldsOf } from "../../lib/json.ts";
-import { exactFetch } from "./exact-fetch.ts";
 import type { Connection, Model, ModelRequest } from "./model.ts";
-import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { observedFetch } from "./observed-fetch.ts";
+import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { providerModel } from "./provider-model.ts";
 
 /**
@@ -14,7 +12,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
-  const provider = createOpenAI({ apiKey, baseURL, fetch: exactFetch(observedFetch(fetch)) });
+  const provider = createOpenAI({ apiKey, baseURL, fetch: sdkFetch(fetch) });
   return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
 }
 
@@ -30,8 +28,8 @@ function options({ settings, tools }: ModelRequest) {
 }
 
 /** True if an event's type, or a whole response's status, says that the answer is incomplete. */
-function isCut(said: unknown): boolean {
-  const { type, status } = fieldsOf(said);
+function isCut(event: unknown): boolean {
+  const { type, status } = fieldsOf(event);
   return type === "response.incomplete" || (type === undefined && typeof status === "string" && status !== "completed");
 }
 

@@ -7,7 +7,6 @@ import type {
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
-import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
 import { finishOf } from "./finish-reason.ts";
 import {
@@ -20,8 +19,8 @@ import {
   unknownUsage,
 } from "./model.ts";
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
-import { modelOf, type Way } from "./model-stream.ts";
-import { NotAsked, observeCall } from "./observed-fetch.ts";
+import { NotAsked, observeCall } from "./model-fetch.ts";
+import { answerParts, modelOf, type Way } from "./model-stream.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
@@ -62,7 +61,7 @@ async function* answer(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
-      calls.hear(part);
+      calls.onPart(part);
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
@@ -82,7 +81,7 @@ async function* answer(
 function openCalls(parts: AnswerParts, observer: AnswerObserver) {
   const open = new Map<string, { name: string; input: string }>();
   return {
-    hear(part: LanguageModelV4StreamPart): void {
+    onPart(part: LanguageModelV4StreamPart): void {
       if (part.type === "tool-input-start") {
         open.set(part.id, { name: part.toolName, input: "" });
         observer.onArguments(part.toolName.length);
@@ -142,10 +141,10 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
  * Returns the last event. The provider's own reason takes precedence, because the SDKs treat some failures as an end.
  */
 function finished({ unified, raw }: LanguageModelV4FinishReason, usage: ModelUsage, { secrets }: Dialect): ModelEvent {
-  const said = raw === undefined ? null : finishOf(raw);
-  if (raw !== undefined && said === null) return { type: "error", error: failedEnd(raw, secrets), usage };
-  const isCut = said === "length" || said === "content_filter";
-  const finish = isCut ? said : (finishes[unified] ?? said);
+  const own = raw === undefined ? null : finishOf(raw);
+  if (raw !== undefined && own === null) return { type: "error", error: failedEnd(raw, secrets), usage };
+  const isCut = own === "length" || own === "content_filter";
+  const finish = isCut ? own : (finishes[unified] ?? own);
   return finish ? { type: "done", finish, usage } : { type: "error", error: incompleteError, usage };
 }
 

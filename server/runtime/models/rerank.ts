@@ -128,8 +128,8 @@ function resultsOf(answer: Answer | unknown[] | null): unknown[] {
 /** Returns the tokens reported by Jina and vLLM, or by Cohere. */
 function tokensOf(answer: Answer | unknown[] | null): number | null {
   if (Array.isArray(answer)) return null;
-  const said = answer?.usage?.total_tokens ?? answer?.meta?.tokens?.input_tokens;
-  return Number.isSafeInteger(said) && (said as number) >= 0 ? (said as number) : null;
+  const total_tokens = answer?.usage?.total_tokens ?? answer?.meta?.tokens?.input_tokens;
+  return Number.isSafeInteger(total_tokens) && (total_tokens as number) >= 0 ? (total_tokens as number) : null;
 }
 
 const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));

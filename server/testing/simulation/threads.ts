@@ -1,5 +1,6 @@
 import type { WorkerFactory, WorkerThread } from "../../runs/dispatch/worker-threads.ts";
 import type { Adapters } from "../../runtime/agent-loop/adapters.ts";
+import type { Outlet } from "../../runtime/agent-loop/message-channel.ts";
 import type { FromWorker, ToWorker } from "../../runtime/agent-loop/messages.ts";
 import { createRunExecutor } from "../../runtime/agent-loop/run-executor.ts";
 import type { Owner, World } from "./world.ts";
@@ -32,9 +33,10 @@ export function createThreads(world: World, reach: (thread: SimulatedThread) => 
     // Messages sent before the end may still arrive: they wait in the process, not in the thread.
     const notices = channel<FromWorker>(world, `hear ${thread.name}`, undefined, hear);
     const send = (notice: FromWorker) => void (thread.dead || notices(notice));
-    const engine = createRunExecutor(send, { now: world.now, reach: reach(thread) });
+    const outlet: Outlet = { push: send, pushLater: (collect) => collect() };
+    const executor = createRunExecutor(outlet, { now: world.now, adapters: reach(thread) });
     const orders = channel<ToWorker>(world, `tell ${thread.name}`, thread, (list) => {
-      for (const order of list) engine.receive(order);
+      for (const order of list) executor.receive(order);
     });
     living.push(thread);
     return {

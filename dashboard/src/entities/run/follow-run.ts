@@ -1,4 +1,3 @@
-import { batchPerFrame } from "../../lib/animation-frame-batch.ts";
 import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import type { WorkspaceKey } from "../crud/resource.ts";
 import { runApi } from "./run-api.ts";
@@ -12,11 +11,5 @@ interface RunReader {
 }
 
 /** Streams a run's events to `onFrames`, at most once per animation frame. Returns a function that stops it. */
-export function followRun(at: WorkspaceKey, id: string, { onFrames, ...rest }: RunReader): () => void {
-  const painted = batchPerFrame(onFrames);
-  const stop = followEvents({ ...rest, url: runApi.url(at, id, "/events"), onFrame: painted.push });
-  return () => {
-    stop();
-    painted.stop();
-  };
-}
+export const followRun = (at: WorkspaceKey, id: string, reader: RunReader): (() => void) =>
+  followEvents({ ...reader, url: runApi.url(at, id, "/events") });

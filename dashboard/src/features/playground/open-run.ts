@@ -1,14 +1,14 @@
 import { createParser } from "eventsource-parser";
 import { isLastFrame } from "../../../../server/domain/api-types/frames.ts";
+import type { WorkspaceKey } from "../../entities/crud/resource.ts";
+import { followRun } from "../../entities/run/follow-run.ts";
 import { ApiError, readApiError, resourceUrl, unreachable } from "../../lib/api.ts";
-import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { batchPerFrame, type Frame, type StreamState, toFrame } from "../../lib/events.ts";
 import type { RunBody } from "./turn.ts";
 
-type At = Pick<Workspace, "projectId" | "mode">;
-
 export interface RunListener {
-  onFrame(frame: Frame): void;
+  /** Called with all frames that arrived since the last paint. */
+  onFrames(frames: Frame[]): void;
   onState(state: StreamState): void;
   /** Called if the run was not created. */
   onRefused(error: ApiError): void;
@@ -18,7 +18,7 @@ export interface RunListener {
  * Starts a run and reads its event stream. If the connection breaks, resumes from the run's own stream after the last
  * event. Returns a function that stops reading; the run continues. The idempotency key prevents a second run.
  */
-export function openRun(at: At, body: RunBody, key: string, listener: RunListener): () => void {
+export function openRun(at: WorkspaceKey, body: RunBody, key: string, listener: RunListener): () => void {
   const abort = new AbortController();
   let stop = () => {};
   let isStopped = false;
@@ -26,11 +26,12 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
   let lastId = "";
   let isOver = false;
 
+  const painted = batchPerFrame(listener.onFrames);
   const take = (frame: Frame) => {
     if (frame.id) lastId = frame.id;
     if (typeof frame.data.run_id === "string") runId ??= frame.data.run_id;
     isOver ||= isLastFrame(frame.event);
-    listener.onFrame(frame);
+    painted.push(frame);
   };
   // A hidden tab releases its connection, like every stream of the dashboard.
   const onVisibility = () => {
@@ -50,27 +51,19 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
       if (isStopped) return;
       if (isOver) return listener.onState("ended");
       if (!runId) return listener.onRefused(error instanceof ApiError ? error : unreachable());
-      stop = followRun(at, runId, lastId, listener);
+      const { onFrames, onState } = listener;
+      stop = followRun(at, runId, { after: lastId || undefined, onFrames, onState });
     });
   return () => {
     isStopped = true;
     document.removeEventListener("visibilitychange", onVisibility);
     abort.abort();
     stop();
+    painted.stop();
   };
 }
 
-/** Streams an existing run, from its start or after an event. */
-export function followRun(at: At, runId: string, after: string, listener: RunListener): () => void {
-  return followEvents({
-    url: resourceUrl(at, `/runs/${encodeURIComponent(runId)}/events`),
-    ...(after && { after }),
-    onFrame: listener.onFrame,
-    onState: listener.onState,
-  });
-}
-
-function request(at: At, body: RunBody, key: string, signal: AbortSignal): Promise<Response> {
+function request(at: WorkspaceKey, body: RunBody, key: string, signal: AbortSignal): Promise<Response> {
   return fetch(resourceUrl(at, "/runs"), {
     method: "POST",
     credentials: "same-origin",

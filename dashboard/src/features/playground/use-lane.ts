@@ -5,15 +5,15 @@ import { foldFrames } from "../../../../server/domain/api-types/run-view.ts";
 import type { List } from "../../../../server/domain/api-types/schema.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import type { WorkspaceKey } from "../../entities/crud/resource.ts";
+import { followRun } from "../../entities/run/follow-run.ts";
 import { runApi, runQuery } from "../../entities/run/run-api.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
-import { batchPerFrame } from "../../lib/animation-frame-batch.ts";
 import { ApiError, get, post, query, resourceUrl, unreachable } from "../../lib/api.ts";
 import type { Frame } from "../../lib/events.ts";
 import { fetchFull } from "../../lib/fetch-full.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { followRun, openRun, type RunListener } from "./open-run.ts";
+import { openRun, type RunListener } from "./open-run.ts";
 import { isOpen, newTurn, type RunBody, type Turn } from "./turn.ts";
 
 /** A conversation with its actions. */
@@ -66,21 +66,17 @@ export function useConversation(
   const follow = useCallback(
     (key: string, read: (listener: RunListener) => () => void) => {
       stops.current.get(key)?.();
-      const painted = batchPerFrame<Frame>((frames) => {
-        change(key, (turn) => withFrames(turn, frames));
-        const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
-        // Pending calls and cost change only with events, never with tokens.
-        if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
-      });
       const stop = read({
-        onFrame: painted.push,
+        onFrames(frames) {
+          change(key, (turn) => withFrames(turn, frames));
+          const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
+          // Pending calls and cost change only with events, never with tokens.
+          if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
+        },
         onState: (stream) => change(key, (turn) => ({ ...turn, stream })),
         onRefused: (error) => change(key, (turn) => ({ ...turn, error, stream: "ended" })),
       });
-      stops.current.set(key, () => {
-        stop();
-        painted.stop();
-      });
+      stops.current.set(key, stop);
     },
     [reader, change],
   );
@@ -111,7 +107,10 @@ export function useConversation(
     runsOfThread(at, threadId, abort.signal)
       .then((runs) => {
         setTurns(runs.map((run) => newTurn(run.id, wholeText(run.input), null, run.id)));
-        for (const run of runs) follow(run.id, (listener) => followRun(at, run.id, "", listener));
+        for (const run of runs)
+          follow(run.id, (listener) =>
+            followRun(at, run.id, { onFrames: listener.onFrames, onState: listener.onState }),
+          );
       })
       .catch((refusal: Error) => {
         if (abort.signal.aborted) return;
