@@ -16,22 +16,10 @@ export const exportedAgent = (agent: AgentSnapshot): ExportedAgent =>
   });
 
 function exportedTool(tool: ToolSnapshot): ExportedTool {
-  switch (tool.type) {
-    case "agent": {
-      const { agent: _, ...exported } = tool;
-      return exported;
-    }
-    case "code": {
-      const { code: _, ...exported } = tool;
-      return exported;
-    }
-    case "mcp": {
-      const { mcp: _, ...exported } = tool;
-      return exported;
-    }
-    case "memory":
-      return { ...tool, memory: { ...tool.memory, stores: [] } };
-    default:
-      return { ...tool, http: null };
-  }
+  const exported: ExportedTool & { code?: object; mcp?: object; agent?: object } = { ...tool, http: null };
+  delete exported.code;
+  delete exported.mcp;
+  delete exported.agent;
+  if (exported.memory) exported.memory = { ...exported.memory, stores: [] };
+  return exported;
 }
