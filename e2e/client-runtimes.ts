@@ -29,7 +29,7 @@ interface Start {
 }
 
 /** A running program. */
-export interface Running {
+export interface RunningProgram {
   /** Waits for this number of messages and returns all of them. */
   heard(times: number): Promise<Json[]>;
   /** Resolves to the return value. Rejects with the program's error, or with its standard error. */
@@ -38,7 +38,7 @@ export interface Running {
 
 export interface Runtime {
   name: "node" | "bun" | "deno" | "browser";
-  start(program: Program, start: Start): Running;
+  start(program: Program, start: Start): RunningProgram;
 }
 
 /** node, bun, a browser, and Deno if available, each with the client that the executable serves. */
@@ -156,7 +156,7 @@ function pageRuntime(browser: Browser): Runtime {
   };
 }
 
-function runningOf(words: ReturnType<typeof wordList>, ended: Promise<Json>, stop: () => unknown): Running {
+function runningOf(words: ReturnType<typeof wordList>, ended: Promise<Json>, stop: () => unknown): RunningProgram {
   const result = withTimeout(ended, "the program ends", 50_000);
   result.catch(stop);
   return {

@@ -3,12 +3,12 @@ import { Webhook } from "standardwebhooks";
 import { denoPath } from "../scripts/deno-tool.ts";
 import { inProject } from "../scripts/root.ts";
 import { startWebhookReceiver } from "../server/testing/webhook-receiver.ts";
-import { type Program, type Running, type Runtime, startRuntimes } from "./client-runtimes.ts";
+import { type Program, type RunningProgram, type Runtime, startRuntimes } from "./client-runtimes.ts";
 import { programOf } from "./doc-examples.ts";
 import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
-import { type Fate, type RoughProxy, startRoughProxy } from "./rough-proxy.ts";
+import { type RequestFault, type RoughProxy, startRoughProxy } from "./rough-proxy.ts";
 import { waitUntil } from "./until.ts";
 
 // The TypeScript client as the executable serves it, in node, bun, Deno and a browser, with faults on the connection.
@@ -37,7 +37,7 @@ beforeEach(() => {
 const runtimeOf = (name: string): Runtime => runtimes.all.find((one) => one.name === name)!;
 
 /** Starts a program whose requests go through the proxy. */
-const start = (name: string, program: Program, args: Json = null, options: object = {}): Running =>
+const start = (name: string, program: Program, args: Json = null, options: object = {}): RunningProgram =>
   runtimeOf(name).start(program, { url: proxy.url, apiKey: server.keys.test, args, options });
 
 const isRun = ({ method, path }: { method: string; path: string }): boolean => method === "POST" && path === "/v1/runs";
@@ -133,7 +133,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
       return { id: error.id, name: error.name, status: error.status, message: error.message };
     };
     const isCreate = (path: string): boolean => path === "/v1/agents";
-    const first = (fate: Fate) => {
+    const first = (fate: RequestFault) => {
       let count = 0;
       proxy.fateOf = ({ path }) => (isCreate(path) && count++ === 0 ? fate : {});
     };
@@ -291,7 +291,7 @@ describe.each(["node", "bun", "deno", "browser"])("the client in %s", (name) => 
     });
 
     test("over a connection that goes silent, and after the first response is lost", async () => {
-      let fates: Fate[] = [{ silentAfter: 2000 }];
+      let fates: RequestFault[] = [{ silentAfter: 2000 }];
       proxy.fateOf = (request) => (isRun(request) || isEvents(request) ? (fates.shift() ?? {}) : {});
       const body = { agent_id: await createSpeaker({ delta_ms: 5 }), input: "Go" };
       await expectWhole(await start(name, readStream, { body, options: { silenceMs: 3000 } }).result);

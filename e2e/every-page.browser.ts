@@ -1,6 +1,6 @@
 import { type Browser, expect, type Locator, type Page, test } from "@playwright/test";
 import { lists, pagesOf, signedOutPages } from "../scripts/screenshots/pages.ts";
-import { type Seeded, seed } from "../scripts/screenshots/seed.ts";
+import { type SeededIds, seed } from "../scripts/screenshots/seed.ts";
 import { statesOf } from "../scripts/screenshots/states.ts";
 import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
@@ -10,7 +10,7 @@ import { findActions, findCutOffElements, findElementsWithoutOutline, findMoving
 // Every page of the compiled executable's dashboard, with data of all kinds, for each kind of visitor.
 let server: Runnel;
 let owner: Visitor;
-let seeded: Seeded;
+let seeded: SeededIds;
 let pages: [name: string, path: string][];
 test.beforeAll(async ({ browser }) => {
   test.setTimeout(240_000);
@@ -228,7 +228,7 @@ const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   schedules: "No live schedules yet",
 };
 
-const objects = (ids: Seeded): Record<string, string> => ({
+const objects = (ids: SeededIds): Record<string, string> => ({
   run: `/runs/${ids.run}`,
   agent: `/agents/${ids.agent}`,
   tool: `/tools/${ids.tool}`,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Runnel } from "./harness.ts";
 
 /** Fault of a request: by default it is forwarded whole. */
-export interface Fate {
+export interface RequestFault {
   /** Action on the server before the request is forwarded. */
   first?: () => Promise<unknown>;
   /** The connection is cut, and the server gets nothing. */
@@ -20,20 +20,20 @@ export interface Fate {
   respond?: { status: number; headers?: Record<string, string>; body: string };
 }
 
-export interface Passed {
+export interface ForwardedRequest {
   method: string;
   path: string;
   /** Its `Idempotency-Key`. */
   key: string | undefined;
 }
 
-type FateOf = (request: Passed, earlier: readonly Passed[]) => Fate;
+type FateOf = (request: ForwardedRequest, earlier: readonly ForwardedRequest[]) => RequestFault;
 
 export type RoughProxy = Awaited<ReturnType<typeof startRoughProxy>>;
 
 /** Starts a proxy with faults by `fateOf`, at an address that stays when the server restarts. */
 export async function startRoughProxy(server: Runnel, fateOf: FateOf = () => ({})) {
-  const requests: Passed[] = [];
+  const requests: ForwardedRequest[] = [];
   const abort = new AbortController();
   const proxy = createServer(async (incoming, outgoing) => {
     const cut = () => incoming.socket.destroy();

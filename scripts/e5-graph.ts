@@ -1,7 +1,7 @@
 import protobuf from "protobufjs/minimal.js";
 
 /** Source of a graph's weights: the bytes of a tensor by its name, float32 or groups of four bits. */
-export type Bits = (name: string) => Buffer;
+export type TensorBytes = (name: string) => Buffer;
 
 export interface Shape {
   hidden: number;
@@ -27,7 +27,7 @@ const microsoft = "com.microsoft";
  * int8, because onnxruntime in WebAssembly converts the four bits of a product to float32 at each call, which takes
  * three times as long.
  */
-export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon }: Shape, bits: Bits): Uint8Array {
+export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon }: Shape, bits: TensorBytes): Uint8Array {
   const { node, constant, finish } = createGraph();
   const floats = (name: string) => constant(name, "float", [hidden], bits(name));
 

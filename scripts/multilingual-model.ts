@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { silentLog } from "../server/lib/log.ts";
 import { EmbeddingThread } from "../server/runtime/retrieval/embeddings/built-in.ts";
-import { type Bits, group, type Shape, sentenceGraph } from "./e5-graph.ts";
+import { type TensorBytes, group, type Shape, sentenceGraph } from "./e5-graph.ts";
 import { pythonWith } from "./python-tool.ts";
 import { inProject } from "./root.ts";
 
@@ -72,7 +72,7 @@ function make(weights: Buffer): void {
 type Piece = [text: string, score: number];
 
 /** Parses the package's file: a header of numbers, the tokenizer's pieces and its character map, and tensors. */
-function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: Bits } {
+function opened(bytes: Buffer): { shape: Shape; pieces: Piece[]; bits: TensorBytes } {
   if (bytes.toString("latin1", 0, 4) !== "E5S1") throw new Error("The weights have another form than the one known.");
   let at = 8;
   function take(length: number): Buffer {

@@ -11,7 +11,7 @@ export type Claim =
   | { run_id: string; call_id: string };
 
 /** State shared by the clients of a storm. */
-export interface Shared {
+export interface StormState {
   lives: Lives;
   random: Random;
   agents: string[];
@@ -31,7 +31,7 @@ export interface Shared {
 export type RunClient = ReturnType<typeof createRunClient>;
 
 /** Starts one run and follows it to its end: reads its stream in pieces and answers its calls. */
-export function createRunClient(shared: Shared, label: string, known: string | null = null) {
+export function createRunClient(shared: StormState, label: string, known: string | null = null) {
   const { lives, random, claims, clients, refusals, figures } = shared;
   const { server } = lives;
   const events: Frame[] = [];

@@ -1,12 +1,12 @@
 import type { ToolServer } from "../tool-server.ts";
-import type { Shared } from "./client.ts";
+import type { StormState } from "./client.ts";
 import { paths } from "./judge.ts";
 import type { Journal, Row } from "./record.ts";
 
 export type Figures = { [name: string]: number };
 
 /** Counts what happened: a storm that hit nothing proves nothing. */
-export function figuresOf(record: Journal, tools: ToolServer, { clients, figures }: Shared): Figures {
+export function figuresOf(record: Journal, tools: ToolServer, { clients, figures }: StormState): Figures {
   const rows = [...record.runs.values()].flatMap((run) => run.rows);
   const count = (wanted: (row: Row) => boolean) => rows.filter(wanted).length;
   return {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Runnel } from "../harness.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { ToolServer } from "../tool-server.ts";
-import type { Claim, RunClient, Shared } from "./client.ts";
+import type { Claim, RunClient, StormState } from "./client.ts";
 import {
   countBy,
   inputOf,
@@ -55,7 +55,7 @@ interface Seen {
   record: Journal;
   model: ModelServer;
   tools: ToolServer;
-  shared: Shared;
+  shared: StormState;
   receiver: StormReceiver;
 }
 

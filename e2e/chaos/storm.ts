@@ -2,7 +2,7 @@ import { createAgent, createTool, stubConnection } from "../fixtures.ts";
 import { type Runnel, startRunnel } from "../harness.ts";
 import { startModelServer } from "../model-server.ts";
 import { startToolServer } from "../tool-server.ts";
-import { createRunClient, type RunClient, type Shared } from "./client.ts";
+import { createRunClient, type RunClient, type StormState } from "./client.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { type CounterName, type Counters, createJudge, paths } from "./judge.ts";
 import { createLives } from "./lives.ts";
@@ -98,7 +98,7 @@ async function startWorld(executable: Pick<StormOptions, "program" | "environmen
   const webhook = { url: receiver.url, events: ["run.completed", "run.failed"] };
   const { body } = await server.post("/v1/webhooks", webhook);
   receiver.trust(body.secret);
-  const shared: Shared = {
+  const shared: StormState = {
     lives,
     random: createRandom(seed),
     agents,
@@ -157,7 +157,7 @@ async function createStormAgent(server: Runnel, toolsUrl: string, on_unknown: "a
  * Three recoveries without a completed step rightly end a run as a crash loop, which is not tested here: after two of
  * them a run gets its step before the next kill. Returns true if one had to be waited for.
  */
-async function waitForRunsAtRisk(record: Journal, { clients }: Shared, most_ms: number): Promise<boolean> {
+async function waitForRunsAtRisk(record: Journal, { clients }: StormState, most_ms: number): Promise<boolean> {
   const atRisk = [...record.runs.values()].filter(isAtRisk);
   const hasMoved = ({ id, rows }: RecordedRun) => {
     const client = clients.get(id);

@@ -26,7 +26,7 @@ export interface Load {
   expect?: string;
 }
 
-export interface Measured {
+export interface Measurement {
   count: number;
   errors: number;
   lastError: string;
@@ -43,7 +43,7 @@ export interface Measured {
 
 if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!))));
 
-async function run({ body_file, ...rest }: Load): Promise<Measured> {
+async function run({ body_file, ...rest }: Load): Promise<Measurement> {
   const load = body_file ? { ...rest, body: readFileSync(body_file, "utf8") } : rest;
   const totals: number[] = [];
   const firsts: number[] = [];
@@ -73,7 +73,7 @@ async function run({ body_file, ...rest }: Load): Promise<Measured> {
   };
 }
 
-type Sums = Pick<Measured, "errors" | "lastError" | "characters" | "bytes">;
+type Sums = Pick<Measurement, "errors" | "lastError" | "characters" | "bytes">;
 
 async function once(load: Load, totals: number[], firsts: number[], sums: Sums): Promise<void> {
   const { url, method = "GET", headers, body, ca, events, expect } = load;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
-import type { Load, Measured } from "./load.ts";
+import type { Load, Measurement } from "./load.ts";
 
 /** Core of the system under test, and core of the load. */
 const cores = { system: "0", rest: "1" } as const;
@@ -61,13 +61,13 @@ export async function start<Line>(
 }
 
 /** Puts a load on a server, from another process. */
-export async function measure(load: Load): Promise<Measured> {
+export async function measure(load: Load): Promise<Measurement> {
   const child = Bun.spawn(pinned([process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)], "rest"), {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
   });
-  const measured: Measured = JSON.parse(await new Response(child.stdout).text());
+  const measured: Measurement = JSON.parse(await new Response(child.stdout).text());
   if (measured.errors > 0) console.error(`  ${measured.errors} of ${load.url} went wrong: ${measured.lastError}`);
   return measured;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JournalCost } from "./journal.ts";
-import type { Load, Measured } from "./load.ts";
+import type { Load, Measurement } from "./load.ts";
 import { storeLongRuns } from "./long-runs.ts";
 import { measure, measureReads, median, memory, processorTime, start, threadTimes } from "./processes.ts";
 import type { Product } from "./product.ts";
@@ -210,13 +210,13 @@ async function readsUnderLoad({ product }: Systems, duration_ms: number): Promis
   return { "read.p99_under_load": read.p99 };
 }
 
-async function timed(pid: number, load: Load): Promise<[Measured, number]> {
+async function timed(pid: number, load: Load): Promise<[Measurement, number]> {
   const before = processorTime(pid);
   const measured = await measure(load);
   return [measured, processorTime(pid) - before];
 }
 
-const tokens = ({ characters }: Measured): number => characters / charactersPerToken;
+const tokens = ({ characters }: Measurement): number => characters / charactersPerToken;
 
 const modelCall = (model: string, name: string) => ({
   url: `${model}/v1/chat/completions`,

@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../root.ts";
-import type { Measured } from "./load.ts";
+import type { Measurement } from "./load.ts";
 import { measure, median, start, threadTimes } from "./processes.ts";
 import { type Product, startProduct } from "./product.ts";
 
 const charactersPerToken = 5; // Length of the model's words, space included.
-const tokens = ({ characters }: Measured): number => characters / charactersPerToken;
-const perSecond = (measured: Measured): number => (tokens(measured) / measured.elapsed_ms) * 1000;
+const tokens = ({ characters }: Measurement): number => characters / charactersPerToken;
+const perSecond = (measured: Measurement): number => (tokens(measured) / measured.elapsed_ms) * 1000;
 /** Processor time of all threads, more exact than that of the process. */
 const processor_ms = ({ pid }: Product): number => [...threadTimes(pid).values()].reduce((sum, ms) => sum + ms, 0);
 

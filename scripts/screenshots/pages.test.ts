@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
 import { pagesOf, signedOutPages } from "./pages.ts";
-import type { Seeded } from "./seed.ts";
+import type { SeededIds } from "./seed.ts";
 
 test("every route of the dashboard is among the pages checked by people and by axe", () => {
-  const ids = new Proxy({}, { get: (_, name) => `id_${String(name)}` }) as Seeded;
+  const ids = new Proxy({}, { get: (_, name) => `id_${String(name)}` }) as SeededIds;
   const looked = [...Object.values(pagesOf(ids)), ...signedOutPages].map((path) => path.replace(/[?#].*/, ""));
   const routes = readFileSync(inProject("dashboard/src/app/routes.tsx"), "utf8");
   const paths = [...routes.matchAll(/(?:\(\s*|path: )"(\/[a-z][^"]*)"/g)].map(([, path]) => path!);

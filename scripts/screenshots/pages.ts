@@ -1,4 +1,4 @@
-import type { Seeded } from "./seed.ts";
+import type { SeededIds } from "./seed.ts";
 
 /** The lists: each is taken with and without data. */
 export const lists = [
@@ -21,7 +21,7 @@ export const lists = [
 export const signedOutPages = ["/login", "/setup", "/invite#spent", "/forgotten", "/reset#spent"] as const;
 
 /** Returns all pages, by the name of their screenshots. */
-export function pagesOf(ids: Seeded): Record<string, string> {
+export function pagesOf(ids: SeededIds): Record<string, string> {
   const tabs = ["limits", "retention", "connections", "prices", "people", "audit", "server"];
   return {
     ...Object.fromEntries(lists.map((list) => [list, `/${list}`])),

@@ -3,7 +3,7 @@ import { type DeskRuns, seedDesk } from "./seed-desk.ts";
 import { seedSuite } from "./seed-suite.ts";
 
 /** Ids of the items whose pages are taken. */
-export interface Seeded extends DeskRuns {
+export interface SeededIds extends DeskRuns {
   agent: string;
   run: string;
   failed: string;
@@ -33,7 +33,7 @@ const long =
 const unbroken = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(3).slice(0, 120);
 
 /** Fills the test data of a server: successes, failures, waiting runs, and names and texts of every length. */
-export async function seed(server: Runnel): Promise<Seeded> {
+export async function seed(server: Runnel): Promise<SeededIds> {
   const make = async (path: string, body: Json): Promise<Json> => {
     const answer = await server.post(path, body);
     if (answer.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);

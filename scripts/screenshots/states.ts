@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 import { lists } from "./pages.ts";
-import type { Seeded } from "./seed.ts";
+import type { SeededIds } from "./seed.ts";
 
 /** A page in one of its states: its path, and the actions before the screenshot. */
 export interface State {
@@ -9,7 +9,7 @@ export interface State {
 }
 
 /** Returns all states beyond the pages themselves, by the name of their screenshots. */
-export function statesOf(ids: Seeded): Record<string, State> {
+export function statesOf(ids: SeededIds): Record<string, State> {
   return {
     ...dialogs(ids),
     ...frame(),
@@ -43,7 +43,7 @@ const onWide = onWidth((width) => width >= 641);
 const dialog = (page: Page) => page.getByRole("dialog").or(page.getByRole("alertdialog")).first().waitFor();
 
 /** Returns the dialogs that ask for a confirmation or an input. */
-function dialogs(ids: Seeded): Record<string, State> {
+function dialogs(ids: SeededIds): Record<string, State> {
   const creates = ["keys", "webhooks", "schedules", "memory", "threads", "files", "suites"];
   const createKey = then(key("c"), dialog, (page) => page.getByLabel("Name", { exact: true }).fill("Checkout server"));
   const ofKey = (name: string, act: string) =>
@@ -95,7 +95,7 @@ function frame(): Record<string, State> {
 }
 
 /** Returns menus and pickers opened by a click. */
-function menus(ids: Seeded): Record<string, State> {
+function menus(ids: SeededIds): Record<string, State> {
   const select = async (page: Page) => {
     for (const box of (await page.getByRole("checkbox", { name: /^Select / }).all()).slice(1, 3)) await box.check();
   };
@@ -117,7 +117,7 @@ function menus(ids: Seeded): Record<string, State> {
 }
 
 /** Returns the forms of fields and the code editors. */
-function builders(ids: Seeded): Record<string, State> {
+function builders(ids: SeededIds): Record<string, State> {
   const shown = (name: string | RegExp) => (page: Page) =>
     page.getByText(name).first().scrollIntoViewIfNeeded({ timeout: 2000 });
   const agent = `/agents/${ids.built}`;
@@ -214,7 +214,7 @@ const cellOf = (cell: string, leader: string | null, spares: { name: string; beh
 });
 
 /** Returns a trace, step by step, during its replay and before its fork. */
-function traces(ids: Seeded): Record<string, State> {
+function traces(ids: SeededIds): Record<string, State> {
   const at = (more: string) => ({ path: `/runs/${ids.full}?${more}` });
   return {
     "trace-model": at("step=2&tab=messages&view=detail"),
@@ -247,7 +247,7 @@ function traces(ids: Seeded): Record<string, State> {
 }
 
 /** Returns the playground in a conversation. */
-function tries(ids: Seeded): Record<string, State> {
+function tries(ids: SeededIds): Record<string, State> {
   const say = async (page: Page) => {
     await page
       .getByRole("textbox", { name: /message|write/i })
@@ -274,7 +274,7 @@ function tries(ids: Seeded): Record<string, State> {
 }
 
 /** Returns failed loads, and a server that does not respond. */
-function failures(ids: Seeded): Record<string, State> {
+function failures(ids: SeededIds): Record<string, State> {
   const fails = (path: string, wait = "Try again"): State => ({
     path,
     act: async (page) => {
@@ -313,7 +313,7 @@ function failures(ids: Seeded): Record<string, State> {
 }
 
 /** Returns the read-only pages of a viewer. */
-function viewed(ids: Seeded): Record<string, State> {
+function viewed(ids: SeededIds): Record<string, State> {
   const asViewer = async (page: Page) => {
     await page.route(/\/console\/api\/session$/, async (route) => {
       const response = await route.fetch();

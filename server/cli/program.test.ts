@@ -10,7 +10,7 @@ import { printable } from "./commands/print.ts";
 import { readFrames } from "./commands/read-frames.ts";
 import { createRunScreen } from "./commands/run-screen.ts";
 import { createProgram } from "./program.ts";
-import { type ListenFlags, opensLoopback, ownAddresses, planListener } from "./serve/listen-plan.ts";
+import { type ListenFlags, allowsLoopback, ownAddresses, planListener } from "./serve/listen-plan.ts";
 
 const usage = (work: () => unknown): unknown => {
   try {
@@ -88,11 +88,11 @@ describe("the listener", () => {
   });
 
   test("lets tools reach this machine only if it listens on loopback alone and trusts no proxy there", () => {
-    expect(opensLoopback(plan({}))).toBe(true);
-    expect(opensLoopback(plan({ host: "0.0.0.0" }))).toBe(false);
-    expect(opensLoopback(plan({ trustProxy: "10.0.0.0/8,fd00::/8" }))).toBe(true);
+    expect(allowsLoopback(plan({}))).toBe(true);
+    expect(allowsLoopback(plan({ host: "0.0.0.0" }))).toBe(false);
+    expect(allowsLoopback(plan({ trustProxy: "10.0.0.0/8,fd00::/8" }))).toBe(true);
     for (const trustProxy of ["127.0.0.1", "10.0.0.1,::1", "127.0.0.0/8", "126.0.0.0/7", "::ffff:127.0.0.1", "::/8"])
-      expect([trustProxy, opensLoopback(plan({ trustProxy }))]).toEqual([trustProxy, false]);
+      expect([trustProxy, allowsLoopback(plan({ trustProxy }))]).toEqual([trustProxy, false]);
   });
 
   test("knows every address at which it is reachable", () => {

@@ -1,8 +1,8 @@
 import { dotSegmentRefused, isPathRewritten } from "../http/dot-segments.ts";
 import type { PublicUrl } from "../http/errors.ts";
-import { reboundRefused, type TransportGate } from "../http/https-only.ts";
+import { foreignHostRefused, type TransportGate } from "../http/https-only.ts";
 import { pathOf } from "../storage/replication/node-auth.ts";
-import { answering, refusing } from "./cluster/cluster-unavailable.ts";
+import { nodeResponse, refusalResponse } from "./cluster/cluster-unavailable.ts";
 import type { Handle } from "./serve/listener.ts";
 
 interface SpareHandleOptions extends Pick<TransportGate, "isRebound"> {
@@ -16,7 +16,7 @@ export const createSpareHandle =
   ({ handle, publicUrl, isRebound }: SpareHandleOptions): Handle =>
   (request) => {
     // The leader would only see the normalized path.
-    if (isPathRewritten(request)) return refusing(dotSegmentRefused(), publicUrl);
+    if (isPathRewritten(request)) return refusalResponse(dotSegmentRefused(), publicUrl);
     if (!/^\/healthz\/?(\?|$)/.test(pathOf(request.url))) return handle(request);
-    return isRebound(request) ? refusing(reboundRefused(), publicUrl) : answering(200, { status: "spare" });
+    return isRebound(request) ? refusalResponse(foreignHostRefused(), publicUrl) : nodeResponse(200, { status: "spare" });
   };

@@ -17,7 +17,7 @@ import { createMails } from "./mails.ts";
 import { createOidc, type OidcSettings } from "./oidc.ts";
 import { createOidcPeople } from "./oidc-people.ts";
 import { type OidcSignIn, oidcCallback } from "./oidc-routes.ts";
-import { reaches } from "./role.ts";
+import { hasRole } from "./role.ts";
 import { serverRoutes } from "./server-routes.ts";
 import { attemptCookie, sessionCookie } from "./session-cookie.ts";
 import { createSessions } from "./sessions.ts";
@@ -111,7 +111,7 @@ export function createDashboardApiModule({
     /** Returns the signed-in person if they may run agents, else null. */
     memberOf(request: Request): { id: string } | null {
       const user = sessions.use(cookie.read(request), request);
-      return user && reaches(user.role, "member") ? user : null;
+      return user && hasRole(user.role, "member") ? user : null;
     },
     /** Routes for people, who have a session and no key; null if there is no dashboard. */
     console: dashboard ? consoleOf(dashboard) : null,

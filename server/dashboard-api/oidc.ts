@@ -2,7 +2,7 @@ import type { Configuration } from "openid-client";
 import { type OidcRefusal, type Role, roles } from "../domain/api-types/enums.ts";
 import { lazy } from "../lib/lazy.ts";
 import type { Seal } from "../lib/seal.ts";
-import { reaches } from "./role.ts";
+import { hasRole } from "./role.ts";
 
 /** Issuer settings of the operator. */
 export interface OidcSettings {
@@ -208,5 +208,5 @@ export function highestRole(claim: unknown): Role | null {
   const named = (Array.isArray(claim) ? claim : [claim]).flatMap((one) =>
     roles.filter((role) => one === role || one === `runnel-${role}`),
   );
-  return named.reduce<Role | null>((most, role) => (most && reaches(most, role) ? most : role), null);
+  return named.reduce<Role | null>((most, role) => (most && hasRole(most, role) ? most : role), null);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Role, roles } from "../domain/api-types/enums.ts";
 import { asPage, type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { testApp } from "../testing/test-app.ts";
-import { reaches } from "./role.ts";
+import { hasRole } from "./role.ts";
 
 // Least role for each dashboard route. A route that is missing in the table fails.
 
@@ -143,7 +143,7 @@ test.each(routes)("%s admits exactly the roles from its least role on, before it
   expect([stranger.status, stranger.body.error.code]).toEqual([401, "missing_session"]);
   for (const role of roles) {
     const { status, body } = await ask(visitors[role].send, route);
-    if (reaches(role, least))
+    if (hasRole(role, least))
       expect({ role, status: [200, 400, 404, 415].includes(status) }).toEqual({ role, status: true });
     else
       expect({ role, status, code: body.error.code, details: body.error.details }).toEqual({

@@ -7,7 +7,7 @@ import { entryOf } from "../lib/collections.ts";
 import type { Actor } from "../storage/db/audit.ts";
 import type { User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
-import { reaches } from "./role.ts";
+import { hasRole } from "./role.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -47,7 +47,7 @@ export function sessionGuard({ sessions, setup, cookie, clientOf, onRefused }: S
     if (!user || token === null) throw missingSession(setup.required());
     const request_id = String(headers["x-request-id"] ?? "") || null;
     const actor: Actor = { type: "user", id: user.id, ip: clientOf(request), request_id };
-    if (!reaches(user.role, least)) {
+    if (!hasRole(user.role, least)) {
       const refusal = roleMissing(user.role, least);
       onRefused?.(actor, null, { required: refusal.details as Refusal["required"], request });
       throw refusal;

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import {
   allowance,
   type BudgetFacts,
-  exceededBy,
-  fit,
+  findExceeded,
+  fitWorstCase,
   promptTokens,
-  remaining,
-  tightest,
+  remainingBudget,
+  tightestBudget,
   worstCase,
   worstCost,
 } from "./budget.ts";
@@ -166,7 +166,7 @@ describe("allowance", () => {
 
 test("a call that fits all limits is unchanged", () => {
   const worst = worstCase(promptOf(100), price);
-  expect(fit(worst, { tokens: Number.POSITIVE_INFINITY, nano_usd: Number.POSITIVE_INFINITY })).toEqual(worst);
+  expect(fitWorstCase(worst, { tokens: Number.POSITIVE_INFINITY, nano_usd: Number.POSITIVE_INFINITY })).toEqual(worst);
 });
 
 describe("the facts of a run", () => {
@@ -188,22 +188,22 @@ describe("the facts of a run", () => {
     [{ max_cost_usd: 0.3, max_total_tokens: 1 }, facts({ cost_usd: null, total_tokens: null }), null],
   ];
   test.each(cases)("%p holds against %p: %p", (budget, given, exceeded) => {
-    expect(exceededBy(budget, given)?.exceeded ?? null).toBe(exceeded);
+    expect(findExceeded(budget, given)?.exceeded ?? null).toBe(exceeded);
   });
 
   test("the rest for a child is never negative, and zero if usage is unknown", () => {
     const budget = { max_cost_usd: 0.3, max_total_tokens: 100, max_tool_calls: 2, max_wall_ms: 50 };
-    expect(remaining(budget, facts({ cost_usd: 0.1, total_tokens: 30, tool_calls: 1 }, 20))).toEqual({
+    expect(remainingBudget(budget, facts({ cost_usd: 0.1, total_tokens: 30, tool_calls: 1 }, 20))).toEqual({
       max_cost_usd: 0.2,
       max_total_tokens: 70,
       max_tool_calls: 1,
       max_wall_ms: 30,
     });
     const nothing = { max_cost_usd: 0, max_total_tokens: 0, max_tool_calls: 0, max_wall_ms: 0 };
-    expect(remaining(budget, facts({ cost_usd: 9, total_tokens: 900, tool_calls: 9 }, 900))).toEqual(nothing);
-    expect(remaining(budget, facts({ cost_usd: null, total_tokens: null, tool_calls: 9 }, 900))).toEqual(nothing);
-    expect(remaining({}, facts({}))).toEqual({});
-    expect(remaining(null, facts({}))).toBeNull();
+    expect(remainingBudget(budget, facts({ cost_usd: 9, total_tokens: 900, tool_calls: 9 }, 900))).toEqual(nothing);
+    expect(remainingBudget(budget, facts({ cost_usd: null, total_tokens: null, tool_calls: 9 }, 900))).toEqual(nothing);
+    expect(remainingBudget({}, facts({}))).toEqual({});
+    expect(remainingBudget(null, facts({}))).toBeNull();
   });
 });
 
@@ -218,6 +218,6 @@ test.each([
     { max_cost_usd: 2, max_tool_calls: 1, max_wall_ms: 5 },
   ],
 ] as const)("the tightest of %p and %p is %p", (a, b, both) => {
-  expect(tightest(a, b)).toEqual(both);
-  expect(tightest(b, a)).toEqual(both);
+  expect(tightestBudget(a, b)).toEqual(both);
+  expect(tightestBudget(b, a)).toEqual(both);
 });

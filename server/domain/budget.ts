@@ -14,7 +14,7 @@ interface Exceeded {
 }
 
 /** Message of the run's error. */
-export const saidOf = ({ exceeded, message }: Exceeded): string => `budget.${exceeded}: ${message}`;
+export const budgetMessage = ({ exceeded, message }: Exceeded): string => `budget.${exceeded}: ${message}`;
 
 /** Upper bound of a model call. It is reserved before the call, so that no answer can exceed the budget. */
 export interface WorstCase {
@@ -25,7 +25,7 @@ export interface WorstCase {
   /** USD per million tokens; null if the price is unknown. */
   price: { input: number; output: number } | null;
   /** Usage that is not journaled yet: an answer whose judging is not finished. */
-  unrecorded?: Left;
+  unrecorded?: RemainingAmounts;
 }
 
 // Tokenizers need one token for three to four bytes of prose or code. Two are safe for everything except long runs of
@@ -58,13 +58,13 @@ export const worstCost = ({ input_tokens, max_output_tokens, price }: WorstCase)
   price && Math.round(nanoOf(input_tokens, price.input) + nanoOf(max_output_tokens, price.output));
 
 /** Rest of a budget; `Infinity` for an absent limit. */
-export interface Left {
+export interface RemainingAmounts {
   tokens: number;
   nano_usd: number;
 }
 
 /** Returns the usage that is not journaled yet; unknown values count as zero here. */
-export const beyond = (used: RunUsage, recorded: RunUsage): Left => ({
+export const unrecordedUsage = (used: RunUsage, recorded: RunUsage): RemainingAmounts => ({
   tokens: (used.total_tokens ?? 0) - (recorded.total_tokens ?? 0),
   nano_usd: nanoUsd(used.cost_usd ?? 0) - nanoUsd(recorded.cost_usd ?? 0),
 });
@@ -73,7 +73,7 @@ export const beyond = (used: RunUsage, recorded: RunUsage): Left => ({
  * Fits the worst case into the rest by shortening an answer whose length is not fixed. Returns the missing limit if it
  * does not fit.
  */
-export function fit(worst: WorstCase, left: Left): WorstCase | { short: "max_total_tokens" | "max_cost_usd" } {
+export function fitWorstCase(worst: WorstCase, left: RemainingAmounts): WorstCase | { short: "max_total_tokens" | "max_cost_usd" } {
   const least = worst.fixed ? worst.max_output_tokens : Math.min(outputMin, worst.max_output_tokens);
   const byTokens = left.tokens - worst.input_tokens;
   const byCost = affordable(worst, left.nano_usd);
@@ -118,8 +118,8 @@ export function allowance(
     return { exceeded: "max_total_tokens", message: "It is unknown how many tokens the run has used." };
   const isUncounted = worst.price === null || cost_usd === null;
   if (max_cost_usd !== undefined && isUncounted && unknownPrice === "refuse")
-    return { exceeded: "max_cost_usd", message: worst.price ? uncounted : unpriced };
-  const bounded = fit(worst, {
+    return { exceeded: "max_cost_usd", message: worst.price ? uncounted : unpricedMessage };
+  const bounded = fitWorstCase(worst, {
     tokens: (max_total_tokens ?? Number.POSITIVE_INFINITY) - (usage.total_tokens ?? 0),
     nano_usd: isUncounted ? Number.POSITIVE_INFINITY : nanoLeft(max_cost_usd, cost_usd),
   });
@@ -128,7 +128,7 @@ export function allowance(
 }
 
 /** Error for a model without a known price under a budget in USD. */
-export const unpriced =
+export const unpricedMessage =
   "The model has no known price, so a budget in USD cannot be enforced. The operator can set one (runnel models prices set).";
 const uncounted = "It is unknown what the run has cost so far.";
 
@@ -150,7 +150,7 @@ export interface BudgetFacts {
 }
 
 /** Returns the first exceeded limit, or null. A run that has used exactly its time has exceeded it. */
-export function exceededBy(budget: Budget | null, { usage, wall_ms }: BudgetFacts): Exceeded | null {
+export function findExceeded(budget: Budget | null, { usage, wall_ms }: BudgetFacts): Exceeded | null {
   const { max_total_tokens, max_cost_usd, max_tool_calls, max_wall_ms } = budget ?? {};
   if (max_wall_ms !== undefined && wall_ms >= max_wall_ms)
     return { exceeded: "max_wall_ms", message: `The run has taken its ${max_wall_ms} ms.` };
@@ -169,11 +169,11 @@ export function exceededBy(budget: Budget | null, { usage, wall_ms }: BudgetFact
 /** Checks the tool calls only: model calls are checked before each with their worst case, and time by its deadline. */
 export function tooManyCalls({ run, usage }: Pick<RunState, "run" | "usage">): Exceeded | null {
   const { max_tool_calls } = run.budget ?? {};
-  return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
+  return max_tool_calls === undefined ? null : findExceeded({ max_tool_calls }, { usage, wall_ms: 0 });
 }
 
 /** Returns the lower of each limit; null if neither has any. */
-export function tightest(a: Budget | null | undefined, b: Budget | null | undefined): Budget | null {
+export function tightestBudget(a: Budget | null | undefined, b: Budget | null | undefined): Budget | null {
   const limits: Budget = { ...a };
   for (const [name, limit] of Object.entries(b ?? {}) as [keyof Budget, number][])
     limits[name] = Math.min(limits[name] ?? limit, limit);
@@ -181,9 +181,9 @@ export function tightest(a: Budget | null | undefined, b: Budget | null | undefi
 }
 
 /** Returns the rest for a child run. Unknown usage leaves none. */
-export function remaining(budget: Budget, facts: BudgetFacts): Budget;
-export function remaining(budget: Budget | null, facts: BudgetFacts): Budget | null;
-export function remaining(budget: Budget | null, { usage, wall_ms }: BudgetFacts): Budget | null {
+export function remainingBudget(budget: Budget, facts: BudgetFacts): Budget;
+export function remainingBudget(budget: Budget | null, facts: BudgetFacts): Budget | null;
+export function remainingBudget(budget: Budget | null, { usage, wall_ms }: BudgetFacts): Budget | null {
   if (!budget) return null;
   const left: Budget = {};
   const { max_total_tokens: tokens, max_cost_usd: cost, max_tool_calls: calls, max_wall_ms: wall } = budget;

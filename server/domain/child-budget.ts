@@ -1,4 +1,4 @@
-import { remaining, tightest } from "./budget.ts";
+import { remainingBudget, tightestBudget } from "./budget.ts";
 import type { Budget } from "./budget-schema.ts";
 import { stepTypeOf } from "./complete-call.ts";
 import { nanoUsd, usdOf } from "./cost.ts";
@@ -9,9 +9,9 @@ import { pendingCalls, type RunState } from "./run-state.ts";
  * calls get equal shares, so that together they cannot exceed the rest.
  */
 export function childBudget(parent: RunState, own: Budget | null | undefined, wall_ms: number): Budget | null {
-  const left = remaining(parent.run.budget ?? null, { usage: parent.usage, wall_ms });
+  const left = remainingBudget(parent.run.budget ?? null, { usage: parent.usage, wall_ms });
   const sharers = pendingCalls(parent).filter(({ type }) => stepTypeOf(type) === "subagent").length;
-  return tightest(own, left && share(left, Math.max(1, sharers)));
+  return tightestBudget(own, left && share(left, Math.max(1, sharers)));
 }
 
 /** Time is not divided, because children run concurrently. */

@@ -2,16 +2,16 @@ import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import type { PromptMessage } from "./model-call.ts";
-import { conversationToCut, modelRequest, saidBefore } from "./prompt.ts";
+import { conversationToCut, modelRequest, countEarlierMessages } from "./prompt.ts";
 import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
-import { type Cut, sizeOfSummary, summarySpace } from "./summary.ts";
+import { type SummaryBounds, sizeOfSummary, summarySpace } from "./summary.ts";
 
 /** Plan for a prompt that is too long for its model. `left_out` and the estimates go into the event. */
 export type ContextPlan =
   | { do: "fail"; error: RunError }
-  | ({ do: "compact" | "truncate"; tokens_after: number } & Cut);
+  | ({ do: "compact" | "truncate"; tokens_after: number } & SummaryBounds);
 
 const summaryMost = 2048;
 const summaryLeast = 64;
@@ -92,7 +92,7 @@ function sizesOf(rest: readonly PromptMessage[], sent: readonly PromptMessage[])
  */
 export function cutsOf(state: RunState): number[] {
   const all = conversationToCut(state);
-  const length = saidBefore(state);
+  const length = countEarlierMessages(state);
   const newest = all.findLastIndex(({ role }, index) => role === "assistant" && index >= length);
   const end = newest === -1 ? length : newest;
   return Array.from({ length: end }, (_, index) => index + 1).filter((count) =>

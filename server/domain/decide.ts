@@ -1,6 +1,6 @@
 import { hashJson } from "../lib/hash.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
-import { saidOf, tooManyCalls } from "./budget.ts";
+import { budgetMessage, tooManyCalls } from "./budget.ts";
 import { checkOutput } from "./check-output.ts";
 import { isTooLong, planContext } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
@@ -36,7 +36,7 @@ type Command =
   | { do: "run_tools"; calls: ToolCall[] };
 
 /** Number of crashes in a row without progress after which a run fails. */
-export const stallsMax = 3;
+export const maxCrashesWithoutProgress = 3;
 
 /**
  * Returns the next action. Depends on the state, the pinned agent and `now` only, without I/O. The run loop, requests,
@@ -45,7 +45,7 @@ export const stallsMax = 3;
 export function decide(state: RunState, agent: AgentSnapshot, now: number): Command {
   if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
   const fail = (error: RunError): Command => record(failedEvents(state, error, now));
-  if (state.stalls >= stallsMax) return fail(crashLoop(state));
+  if (state.stalls >= maxCrashesWithoutProgress) return fail(crashLoop(state));
   if (state.blocked) return fail(state.blocked);
   if (openStep(state, "compaction")) return { do: "compact" };
   if (state.model_error) return isTooLong(state) ? record(nextCall(state, agent, now)) : fail(state.model_error);
@@ -60,7 +60,7 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   if (what && unusable) return fail(unavailable(unusable, state));
   if (what) return judged(() => prepare(what, state, agent));
   const tooMany = tooManyCalls(state);
-  if (tooMany) return fail(runError("budget_exceeded", saidOf(tooMany), state));
+  if (tooMany) return fail(runError("budget_exceeded", budgetMessage(tooMany), state));
   const pending = pendingCalls(state);
   const ours = pending.filter((call) => !isAwaitingAnswer(call));
   if (ours.length > 0) return { do: "run_tools", calls: ours };
@@ -89,7 +89,7 @@ export function withFollowUp(
 const record = (events: RunEvent[]): Command => ({ do: "record", events });
 
 const crashLoop = (state: RunState): RunError =>
-  runError("crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`, state);
+  runError("crash_loop", `The process died ${maxCrashesWithoutProgress} times in a row while this run made no progress.`, state);
 
 const outOfTurns = (state: RunState): RunError =>
   runError("max_turns_exceeded", `Stopped after ${state.run.max_turns} model calls (max_turns).`, state);

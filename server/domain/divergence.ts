@@ -3,7 +3,7 @@ import { sha256 } from "../lib/hash.ts";
 import type { Divergence, DivergenceKind, JournalEntry, RunEvent } from "./run-event.ts";
 
 /** A divergence, and the `seq` of the entry that would be missing or different. */
-export interface Found extends Divergence {
+export interface LocatedDivergence extends Divergence {
   seq: number;
 }
 
@@ -18,7 +18,7 @@ export function divergence(
   message: string,
   expected: unknown,
   actual: unknown,
-): Found | null {
+): LocatedDivergence | null {
   const [said, now] = [canonicalJson(expected), canonicalJson(actual)];
   if (said === now) return null;
   return {
@@ -38,7 +38,7 @@ export const promptDivergence = (
   step_index: number,
   message: string,
   [expected_hash, actual_hash]: [string, string],
-): Found | null =>
+): LocatedDivergence | null =>
   expected_hash === actual_hash ? null : { seq, step_index, kind: "prompt", expected_hash, actual_hash, message };
 
 const names: Partial<Record<RunEvent["type"], string>> = {
@@ -51,7 +51,7 @@ const names: Partial<Record<RunEvent["type"], string>> = {
 };
 
 /** Describes a decision. */
-export function named(event: RunEvent | null): string {
+export function describeDecision(event: RunEvent | null): string {
   if (event?.type === "step.completed") return `the end of a ${event.step_type.replace("_", " ")}`;
   if (event?.type === "step.started") return `a ${event.step_type.replace("_", " ")}`;
   if (event?.type === "run.failed") return `the failure ${event.error.code}`;

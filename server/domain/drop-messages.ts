@@ -6,10 +6,10 @@ import type { RunState } from "./run-state.ts";
 import { endStep, startStep } from "./step-events.ts";
 import { summaryRequest } from "./summary.ts";
 
-export type Cut = Exclude<ContextPlan, { do: "fail" }>;
+export type CompactionPlan = Exclude<ContextPlan, { do: "fail" }>;
 
 /** Starts a compaction; completes it too if no summary is needed. */
-export function dropMessages(cut: Cut, state: RunState, agent: AgentSnapshot): RunEvent[] {
+export function dropMessages(cut: CompactionPlan, state: RunState, agent: AgentSnapshot): RunEvent[] {
   const started = startStep({
     step_index: state.steps,
     step_type: "compaction",
@@ -23,7 +23,7 @@ export function dropMessages(cut: Cut, state: RunState, agent: AgentSnapshot): R
 
 /** Returns a compaction and the end of its step. Both events are always appended together. */
 export function compactedEvents(
-  { left_out, tokens_before, tokens_after }: Cut,
+  { left_out, tokens_before, tokens_after }: CompactionPlan,
   made: Pick<ContextCompacted, "step_index" | "summary" | "latency_ms"> & { spent: ModelSpend | null },
 ): RunEvent[] {
   const { step_index, latency_ms } = made;

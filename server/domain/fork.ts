@@ -2,7 +2,7 @@ import { firstItem } from "../lib/collections.ts";
 import { equalJson } from "./equal.ts";
 import { newId } from "./ids.ts";
 import type { AssistantPart } from "./model-call.ts";
-import { notOnRecord, usedPositions } from "./replay-lookup.ts";
+import { missingSeq, usedPositions } from "./replay-lookup.ts";
 import { cutOffCode } from "./request-calls.ts";
 import type { JournalEntry, ModelAnswer, RecordedCall, RunEvent, StepCompleted, ToolError } from "./run-event.ts";
 import { fold, isResolved, type RunState, type ToolCall } from "./run-state.ts";
@@ -308,7 +308,7 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
   const results = new Map<string, RecordedCall | null>();
   for (const { seq, event } of entries) {
     // "Not on record" is not a result.
-    if (event.type === "tool.requested" && !asked.has(event.call.id) && event.call.recorded !== notOnRecord) {
+    if (event.type === "tool.requested" && !asked.has(event.call.id) && event.call.recorded !== missingSeq) {
       asked.set(event.call.id, { tool: event.call.tool, arguments: event.call.arguments });
       results.set(event.call.id, null);
     }

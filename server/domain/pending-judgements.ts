@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { toolText } from "./prompt.ts";
-import { givenOf, wholeText } from "./run-input.ts";
+import { toRequestInput, wholeText } from "./run-input.ts";
 import type { RunState, ToolCall } from "./run-state.ts";
 
 /** A text that a judge has to check before the model sees it. */
@@ -24,7 +24,7 @@ export function pendingJudgements(
         ({ guardrail, tool_call_id: about }) =>
           guardrail.index === index && guardrail.on === point && about === tool_call_id,
       );
-    const input = { index, on: "input", tool_call_id: null, text: wholeText(givenOf(run)) } as const;
+    const input = { index, on: "input", tool_call_id: null, text: wholeText(toRequestInput(run)) } as const;
     const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
     return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
   });

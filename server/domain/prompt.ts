@@ -43,12 +43,12 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 }
 
 /** Number of messages before the run's input: of its thread, or sent along with it. */
-export const saidBefore = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
+export const countEarlierMessages = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
 function told(state: RunState) {
   const all = [...state.history, ...conversation(state)];
-  const place = saidBefore(state);
+  const place = countEarlierMessages(state);
   return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
 }
 

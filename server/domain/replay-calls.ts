@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
-import { divergence, type Found } from "./divergence.ts";
+import { divergence, type LocatedDivergence } from "./divergence.ts";
 import { cutOffCode, requestCalls, wordsOf } from "./request-calls.ts";
 import type { JournalEntry, RunEvent, ToolCompleted } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
@@ -19,7 +19,7 @@ type Answered = Extract<RunEvent, { type: "step.completed" }>;
 export function replayCalls(
   { state, entry, entries, index, agent }: CallPosition,
   { answer, step_index }: Answered,
-): Found[] {
+): LocatedDivergence[] {
   const behind = behindAnswer(entries, index);
   const recorded = requestsIn(behind, new Set(state.calls.map(({ id }) => id))).map((i) => callAt(behind, i, entry.at));
   const words = wordsOf(behind.flatMap(({ event }) => (event.type === "guardrail.decided" ? event : [])));

@@ -1,7 +1,7 @@
 import { firstItem } from "../lib/collections.ts";
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
-import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
+import { divergence, type LocatedDivergence, describeDecision, promptDivergence } from "./divergence.ts";
 import { type CallPosition, replayCalls } from "./replay-calls.ts";
 import { requiredAction } from "./required-action.ts";
 import type { RunError, RunEvent } from "./run-event.ts";
@@ -10,12 +10,12 @@ import { isAwaitingAnswer, pendingCalls, type RunState } from "./run-state.ts";
 type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
 
 /** Returns the divergences of an entry from the loop's decision; empty if it agrees or has no say. */
-export function replayDecision(place: CallPosition): Found[] {
+export function replayDecision(place: CallPosition): LocatedDivergence[] {
   const found = judged(place);
   return (Array.isArray(found) ? found : [found]).filter((one) => one !== null);
 }
 
-function judged(place: CallPosition): Found | null | Found[] {
+function judged(place: CallPosition): LocatedDivergence | null | LocatedDivergence[] {
   const { event } = place.entry;
   switch (event.type) {
     case "step.started":
@@ -54,14 +54,14 @@ const stepOf = ({ state }: CallPosition, event: RunEvent | null): number =>
   event && "step_index" in event && event.step_index !== null ? event.step_index : Math.max(0, state.steps - 1);
 
 /** Divergence of a decision. */
-const differs = (place: CallPosition, recorded: RunEvent, actual: RunEvent | null): Found | null =>
+const differs = (place: CallPosition, recorded: RunEvent, actual: RunEvent | null): LocatedDivergence | null =>
   divergence(
     place.entry,
     stepOf(place, recorded),
     "decision",
-    `${capital(named(recorded))} stands in the record, and what comes now is ${named(actual)}.`,
-    named(recorded),
-    named(actual),
+    `${capital(describeDecision(recorded))} stands in the record, and what comes now is ${describeDecision(actual)}.`,
+    describeDecision(recorded),
+    describeDecision(actual),
   );
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -70,7 +70,7 @@ const isBegun = ({ state }: CallPosition, { step_index }: Of<"step.completed">):
   state.open.some((step) => step.step_index === step_index);
 
 /** Checks the start of a model call, a retrieval or a compaction, by the hash of its input. */
-function begun(place: CallPosition, event: Of<"step.started">): Found | null {
+function begun(place: CallPosition, event: Of<"step.started">): LocatedDivergence | null {
   const actual = next(place);
   if (actual?.type !== "step.started" || actual.step_type !== event.step_type) return differs(place, event, actual);
   const { entry, state, agent } = place;
@@ -79,7 +79,7 @@ function begun(place: CallPosition, event: Of<"step.started">): Found | null {
     (isFirst && modelOf(place) !== agent.model
       ? divergence(entry, event.step_index, "prompt", "A different model is called.", modelOf(place), agent.model)
       : null) ??
-    promptDivergence(entry, event.step_index, `The input of the ${named(event).slice(2)} differs.`, [
+    promptDivergence(entry, event.step_index, `The input of the ${describeDecision(event).slice(2)} differs.`, [
       event.input_hash ?? "",
       event.input_hash === null ? "" : (actual.input_hash ?? ""),
     ])
@@ -100,7 +100,7 @@ function isAsked({ state }: CallPosition, { call }: Of<"tool.requested">): boole
 }
 
 /** Checks the number of messages left out. */
-function cut(place: CallPosition, event: Of<"context.compacted">): Found | null {
+function cut(place: CallPosition, event: Of<"context.compacted">): LocatedDivergence | null {
   const plan = planContext(place.state, place.agent);
   const left_out = plan && plan.do !== "fail" ? plan.left_out : null;
   const message = "A different part of the conversation is left out.";
@@ -108,7 +108,7 @@ function cut(place: CallPosition, event: Of<"context.compacted">): Found | null 
 }
 
 /** Checks the calls that a run waits for, when it pauses and after each answer. */
-function paused(place: CallPosition, event: Of<"run.requires_action"> | Of<"run.resumed">): Found | null {
+function paused(place: CallPosition, event: Of<"run.requires_action"> | Of<"run.resumed">): LocatedDivergence | null {
   const { state } = place;
   const recorded = event.type === "run.resumed" ? [] : idsOf(event);
   if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(isAwaitingAnswer));
@@ -121,7 +121,7 @@ function waits(
   place: CallPosition,
   recorded: string[],
   actual: Of<"run.requires_action"> | RunState["calls"],
-): Found | null {
+): LocatedDivergence | null {
   const event = Array.isArray(actual) ? { required_action: requiredAction(actual, 0) } : actual;
   const message = "The run waits for other calls.";
   return divergence(place.entry, stepOf(place, null), "decision", message, recorded, idsOf(event));
@@ -131,7 +131,7 @@ const idsOf = ({ required_action }: Pick<Of<"run.requires_action">, "required_ac
   required_action.submit_tool_outputs.tool_calls.map(({ id }) => id).sort();
 
 /** Checks the output, or the reason for which it is returned to the model. */
-function ended(place: CallPosition, event: Of<"run.completed"> | Of<"output.rejected">): Found | null {
+function ended(place: CallPosition, event: Of<"run.completed"> | Of<"output.rejected">): LocatedDivergence | null {
   const actual = next(place);
   if (actual?.type !== event.type) return differs(place, event, actual);
   return divergence(place.entry, stepOf(place, null), "output", "The output differs.", said(event), said(actual));
@@ -143,7 +143,7 @@ const said = (event: RunEvent): unknown =>
     : event.type === "output.rejected" && event.content;
 
 /** Checks failures by the loop only: deadlines, day budgets, people and crashes end a run whatever it would do next. */
-function failed(place: CallPosition, event: Of<"run.failed">): Found | null {
+function failed(place: CallPosition, event: Of<"run.failed">): LocatedDivergence | null {
   const { code } = event.error;
   if (!byLoop.has(code)) return null;
   // A block can end a run while it waits, so decide as if it were in progress.

@@ -6,7 +6,7 @@ import type { RunState } from "./run-state.ts";
 type Forked = Pick<RunState, "run" | "calls">;
 
 /** Position of a call that is not on record and is not run either. */
-export const notOnRecord = -1;
+export const missingSeq = -1;
 
 /** Error of a call that is not on record, in a fork that makes no calls. */
 const notRecorded: ToolError = {
@@ -16,7 +16,7 @@ const notRecorded: ToolError = {
 
 /**
  * Returns the position of the recorded result for a call: the first unused one with the same tool and arguments, so
- * that the nth call gets the nth result. Null if the call is to be run, else {@link notOnRecord}.
+ * that the nth call gets the nth result. Null if the call is to be run, else {@link missingSeq}.
  */
 export function replayPosition(
   { run, calls }: Forked,
@@ -29,7 +29,7 @@ export function replayPosition(
     (call, index) => call.tool === asked.tool && !taken.has(index) && equalJson(call.arguments, asked.arguments),
   );
   if (place !== -1) return place;
-  return recorded.mode === "recorded_then_live" ? null : notOnRecord;
+  return recorded.mode === "recorded_then_live" ? null : missingSeq;
 }
 
 /** Returns the positions of the results in use. */

@@ -3,25 +3,25 @@ import { createReplayScreen } from "../runtime/guardrails/replay-screen.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
 import { tool } from "../testing/run-fixture.ts";
 import type { AgentSnapshot, Guardrail, HttpTool, ToolBase } from "./agent-snapshot.ts";
-import type { Found } from "./divergence.ts";
-import { forkedTo, replay } from "./replay.ts";
+import type { LocatedDivergence } from "./divergence.ts";
+import { lastCopiedSeq, replay } from "./replay.ts";
 import type { JournalEntry, RunEvent } from "./run-event.ts";
 
 const recorded = (name: string): Recorded => corpus.find((one) => one.name === name)!;
 
-async function divergences(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned = agent): Promise<Found[]> {
-  const found: Found[] = [];
+async function divergences(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned = agent): Promise<LocatedDivergence[]> {
+  const found: LocatedDivergence[] = [];
   const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: async () => {} };
   for await (const one of replay(entries, against)) found.push(one);
   return found;
 }
 
-const places = (found: readonly Found[]) => found.map(({ step_index, kind }) => [step_index, kind]);
+const places = (found: readonly LocatedDivergence[]) => found.map(({ step_index, kind }) => [step_index, kind]);
 
 /** Returns the entries of the record itself: those of a fork follow its copied part. */
 function own(entries: readonly JournalEntry[]): JournalEntry[] {
   const [{ event }] = entries as [JournalEntry];
-  const from = event.type === "run.created" ? (forkedTo(event) ?? 0) : 0;
+  const from = event.type === "run.created" ? (lastCopiedSeq(event) ?? 0) : 0;
   return entries.filter(({ seq }) => seq > from);
 }
 
@@ -145,7 +145,7 @@ describe("a change of the agent shows where it would tell", () => {
     ["one that finds nothing", guardrail("input", "block", "swordfish"), []],
   ])("%s", async (_, more, expected) => {
     expect(places(await divergences(entries, { ...agent, ...more }, agent))).toEqual(
-      expected as [number, Found["kind"]][],
+      expected as [number, LocatedDivergence["kind"]][],
     );
   });
 

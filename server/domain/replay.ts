@@ -1,6 +1,6 @@
 import { canonicalJson } from "../lib/canonical-json.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
-import type { Found } from "./divergence.ts";
+import type { LocatedDivergence } from "./divergence.ts";
 import { preModelSteps } from "./pre-model-steps.ts";
 import { replayDecision } from "./replay-check.ts";
 import { createdEvent, type JournalEntry, type RunCreated } from "./run-event.ts";
@@ -13,7 +13,7 @@ interface Against {
   /** The agent of the recorded run. */
   pinned: AgentSnapshot;
   /** Returns the divergences of guardrail decisions between the two agents. */
-  screen(entry: JournalEntry, before: RunState | InitialState): Promise<Found[]>;
+  screen(entry: JournalEntry, before: RunState | InitialState): Promise<LocatedDivergence[]>;
   /** Called after each entry; may yield, because a long run has many prompts. */
   rest(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Against {
 export async function* replay(
   entries: readonly JournalEntry[],
   { agent, pinned, screen, rest }: Against,
-): AsyncGenerator<Found> {
+): AsyncGenerator<LocatedDivergence> {
   const first = beginning(entries, agent, pinned);
   const deciding = withoutJudges(agent);
   const checkedFrom = first.forked_to ?? 0;
@@ -45,7 +45,7 @@ export async function* replay(
 function beginning(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned: AgentSnapshot): RunCreated {
   const event = createdEvent(entries);
   const { type: _, recorded_to, ...created } = event;
-  const forked_to = forkedTo(event);
+  const forked_to = lastCopiedSeq(event);
   const own = { ...created, ...(forked_to && { forked_to, recorded_to: forked_to }) };
   if (canonicalJson(agent) === canonicalJson(pinned)) return own;
   const { prepare, ...rest } = own;
@@ -56,7 +56,7 @@ function beginning(entries: readonly JournalEntry[], agent: AgentSnapshot, pinne
 }
 
 /** Returns the last `seq` of another agent's record: the part that a fork copied from its source run. */
-export function forkedTo(created: RunCreated): number | undefined {
+export function lastCopiedSeq(created: RunCreated): number | undefined {
   return created.forked_to ?? (triggerOf(created) === "fork" ? created.recorded_to : undefined);
 }
 

@@ -50,7 +50,7 @@ export function startOfRetrieval(state: RunState, agent: AgentSnapshot): RunEven
 }
 
 /** Merges the passages of several stores, best first, up to their total `top_k` and the size limit. */
-export function mergedPassages(
+export function mergePassages(
   found: readonly (readonly RetrievedPassage[])[],
   stores: readonly Pick<PinnedStore, "top_k">[],
 ): RetrievedPassage[] {

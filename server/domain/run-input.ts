@@ -52,7 +52,7 @@ export interface EarlierMessage {
 }
 
 /** Input of a run in the journal: the last text is the input, earlier messages come before it. */
-export interface Asked {
+export interface RecordedInput {
   input: string;
   /** Images of the last message. */
   images?: ImageFacts[];
@@ -71,16 +71,16 @@ export interface ShownImages {
 }
 
 /** Converts an input for the journal. `imageOf` throws for an unknown image. */
-export function askedOf(given: RunInput, imageOf: ImageOf): Asked {
+export function toRecordedInput(given: RunInput, imageOf: ImageOf): RecordedInput {
   if (typeof given === "string") return { input: given };
   const tools = new Map<string, string>();
-  const messages = given.map((message, index) => earlierOf(message, `[${index}]`, tools, imageOf));
+  const messages = given.map((message, index) => toEarlierMessage(message, `[${index}]`, tools, imageOf));
   const { content: input, images } = lastItem(messages);
   return { input, ...(images && { images }), earlier: messages.slice(0, -1) };
 }
 
 /** Converts one message for the journal or a thread. `tools` maps the ids of the calls so far to tool names. */
-export function earlierOf(
+export function toEarlierMessage(
   { role, content, tool_calls = [], tool_call_id, is_error }: InputMessage,
   path: string,
   tools: Map<string, string>,
@@ -108,7 +108,7 @@ export const contentText = (content: InputMessage["content"]): string =>
     ? content
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
-export const givenOf = ({ input, images, earlier }: Asked): RunInput =>
+export const toRequestInput = ({ input, images, earlier }: RecordedInput): RunInput =>
   earlier ? [...earlier.map(givenMessage), { role: "user" as const, content: givenContent(input, images) }] : input;
 
 function givenMessage({ role, content, images, tool_calls, tool_call_id, is_error }: EarlierMessage): InputMessage {
@@ -128,14 +128,14 @@ function givenContent(text: string, images: readonly ImageFacts[] = []): InputMe
 }
 
 /** Returns all images of an input. */
-export const imagesIn = ({ images = [], earlier = [] }: Asked): ImageFacts[] => [
+export const imagesIn = ({ images = [], earlier = [] }: RecordedInput): ImageFacts[] => [
   ...earlier.flatMap((message) => message.images ?? []),
   ...images,
 ];
 
 /** Returns the input as messages, also if it is a text. */
-export function messagesOf(asked: Asked): InputMessage[] {
-  const given = givenOf(asked);
+export function messagesOf(asked: RecordedInput): InputMessage[] {
+  const given = toRequestInput(asked);
   return typeof given === "string" ? [{ role: "user", content: given }] : given;
 }
 

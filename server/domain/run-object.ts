@@ -2,7 +2,7 @@ import { parseExact } from "../lib/exact-numbers.ts";
 import { siblingId } from "./ids.ts";
 import { toolText } from "./prompt.ts";
 import { cancelError } from "./run-error.ts";
-import { givenOf } from "./run-input.ts";
+import { toRequestInput } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { triggerOf } from "./run-trigger.ts";
 import { textOf } from "./text-of.ts";
@@ -23,7 +23,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     agent_version: run.agent_version,
     model: run.model,
     status: state.status,
-    input: givenOf(run),
+    input: toRequestInput(run),
     output: state.output,
     output_json: state.output_json ?? null,
     messages: state.messages.map((message) => messageObject(message, callOf)),

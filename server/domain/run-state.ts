@@ -23,7 +23,7 @@ import type { EarlierMessage } from "./run-input.ts";
 import { triggerOf } from "./run-trigger.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
-import { stoodUntil } from "./timing.ts";
+import { enterStatus } from "./timing.ts";
 import { addChildRun, addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
@@ -221,8 +221,8 @@ function changed(before: RunState | InitialState, entry: JournalEntry, changing:
   to.seq = seq;
   to.updated_at = at;
   const { status = before.status, run = before.run } = to;
-  if (seq === 1) Object.assign(to, stoodUntil({ ...before, status_since_ms: at }, status, at));
-  else if (status !== before.status) Object.assign(to, stoodUntil(before, status, at));
+  if (seq === 1) Object.assign(to, enterStatus({ ...before, status_since_ms: at }, status, at));
+  else if (status !== before.status) Object.assign(to, enterStatus(before, status, at));
   // Copied entries cost this run nothing, and a fork starts where its copied part ends.
   if (run && seq <= (run.recorded_to ?? 0)) {
     to.usage = before.usage;

@@ -22,7 +22,7 @@ export const sourceOf = ({ replay_of, forked_from }: Pick<RunCreated, "replay_of
  * Returns the entries that happen now, and so are counted, sent to webhooks and shown. Omits the copied part of a fork.
  * Empty for replays and imports, which are inserted whole.
  */
-export function happening(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+export function newEntries(entries: readonly JournalEntry[]): readonly JournalEntry[] {
   const [first] = entries;
   if (first?.event.type !== "run.created") return entries;
   const { recorded_to = 1 } = first.event;

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { stoodUntil, timingAt, timingOf } from "./timing.ts";
+import { enterStatus, timingAt, timingOf } from "./timing.ts";
 
 const begun = { status: "in_progress", status_since_ms: 1000, worked_ms: 0 } as const;
 
 describe("the timing of a run", () => {
   test("time in progress is work, time waiting for an action is not, and both add up to the whole run", () => {
-    const waiting = stoodUntil(begun, "requires_action", 1400);
-    const resumed = stoodUntil(waiting, "in_progress", 61_400);
-    const over = stoodUntil(resumed, "completed", 61_500);
+    const waiting = enterStatus(begun, "requires_action", 1400);
+    const resumed = enterStatus(waiting, "in_progress", 61_400);
+    const over = enterStatus(resumed, "completed", 61_500);
     const run = { ...over, started_at: 1000, updated_at: 61_500, ended_at: 61_500 };
     expect(timingOf(run, 0)).toEqual({ worked_ms: 500, waited_ms: 60_000, recorded_ms: 0, as_of: 61_500 });
   });
 
   test("a queue is neither work nor waiting", () => {
-    const queued = stoodUntil(begun, "queued", 1000);
-    const started = stoodUntil(queued, "in_progress", 9000);
+    const queued = enterStatus(begun, "queued", 1000);
+    const started = enterStatus(queued, "in_progress", 9000);
     const run = { ...started, started_at: 9000, updated_at: 9300, ended_at: null };
     expect(timingOf(run, null)).toEqual({ worked_ms: 300, waited_ms: 0, recorded_ms: null, as_of: 9300 });
   });

@@ -1,16 +1,16 @@
 /** Start of a run's status, and the milliseconds in progress before it. */
-interface Standing<Status extends string = string> {
+interface StatusTiming<Status extends string = string> {
   status: Status;
   status_since_ms: number;
   worked_ms: number;
 }
 
 /** Returns the status from `at` on. Only being in progress is work; waiting and queueing are not. */
-export function stoodUntil<Status extends string>(before: Standing, status: Status, at: number): Standing<Status> {
+export function enterStatus<Status extends string>(before: StatusTiming, status: Status, at: number): StatusTiming<Status> {
   return { status, status_since_ms: at, worked_ms: workedUntil(before, at) };
 }
 
-const workedUntil = ({ status, status_since_ms, worked_ms }: Standing, at: number): number =>
+const workedUntil = ({ status, status_since_ms, worked_ms }: StatusTiming, at: number): number =>
   worked_ms + (status === "in_progress" ? Math.max(0, at - status_since_ms) : 0);
 
 /** Time of a run by activity, up to `as_of`, in milliseconds. */
@@ -25,7 +25,7 @@ export interface Timing {
 
 /** Returns the timing up to the run's end, or its newest event. */
 export function timingOf(
-  run: Standing & { started_at: number | null; updated_at: number; ended_at: number | null },
+  run: StatusTiming & { started_at: number | null; updated_at: number; ended_at: number | null },
   recorded_ms: number | null,
 ): Timing & { as_of: number } {
   const as_of = run.ended_at ?? run.updated_at;

@@ -10,7 +10,7 @@ import type { Cors } from "./cors.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
-import { type Access, type BodyReader, type Need, type Operation, withDeclaration } from "./operation.ts";
+import { type Access, type BodyReader, type RequiredPermission, type Operation, withDeclaration } from "./operation.ts";
 import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
 import type { Bucket, BucketState, RateLimiter, RateWindow } from "./rate-limit.ts";
 import { setRateLimitHeaders } from "./rate-limit-headers.ts";
@@ -214,7 +214,7 @@ const readJson: BodyReader = async (request) => {
   return { bytes, parse: () => parseJsonBody(bytes, request.headers) };
 };
 
-const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
+const satisfies = (scopes: ReadonlySet<Permission>, needs: RequiredPermission): boolean =>
   scopes.has("admin") || (needs === "read_or_run" ? scopes.has("read") || scopes.has("run") : scopes.has(needs));
 
 // The framework serves HEAD with the GET route.

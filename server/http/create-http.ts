@@ -15,7 +15,7 @@ import type { Base, Mount, ProtocolPlugin } from "./module.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestQueue } from "./request-queue.ts";
-import { type Answered, createResponseFinalizer } from "./response-finalizer.ts";
+import { type ResponseFacts, createResponseFinalizer } from "./response-finalizer.ts";
 import { syncHook } from "./sync-hook.ts";
 import { createWriteAdmission } from "./write-admission.ts";
 
@@ -59,7 +59,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
   const limiter = createRateLimiter();
   const cors = createCors({ db });
   const exposed = createEventEmitter<Parameters<OnExposed>>();
-  const answered = createEventEmitter<[Answered]>();
+  const answered = createEventEmitter<[ResponseFacts]>();
   // Dashboard routes are created at the first dashboard request, because many servers only serve API clients.
   let forPeople = () => {};
   const routes = () => {
@@ -136,7 +136,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       });
       const onClientId = (client_request_id: string, request_id: string, { method, url }: Request) =>
         log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
-      const onAnswered = (response: Answered, request: Request) => {
+      const onAnswered = (response: ResponseFacts, request: Request) => {
         if (within.outerOf(request) === request) answered.tell(response);
       };
       forPeople = lazy(() => {

@@ -15,7 +15,7 @@ export interface Parameter {
 }
 
 /** One of the responses of an operation. */
-export interface Returned {
+export interface OperationResponse {
   description: string;
   headers: readonly ResponseHeader[];
   /** Schema by media type; absent if there is no body. */
@@ -36,7 +36,7 @@ export interface DescribedOperation extends Omit<Operation, "path"> {
   parameters: readonly Parameter[];
   /** Schema of the body by media type; a body that is not JSON may have any shape. */
   takes: Record<string, TSchema> | null;
-  responses: Record<number, Returned>;
+  responses: Record<number, OperationResponse>;
 }
 
 /** All operations of the API: the source of the OpenAPI document, the reference and the tests. */
@@ -97,13 +97,13 @@ const takenBy = ({ parts, binary }: Operation, body: TSchema | undefined) =>
 const anything = {} as TSchema;
 const withoutBody = new Set([204, 304]);
 
-function successesOf(operation: Facts): Record<number, Returned> {
+function successesOf(operation: Facts): Record<number, OperationResponse> {
   const { method, returns, creates, also = {}, streams, media = [json], responseHeaders = [] } = operation;
   const replayed = method === "POST" ? (["Idempotent-Replayed"] as const) : [];
   const headers = [...everyHeader, ...responseHeaders, ...replayed];
   const content = Object.fromEntries(media.map((type) => [type, returns ?? creates ?? anything]));
   const [status, description] = returns ? [200, "Done."] : [201, "Created."];
-  const successes: Record<number, Returned> = { [status]: { description, headers, content } };
+  const successes: Record<number, OperationResponse> = { [status]: { description, headers, content } };
   // JSON is the 200 response even if a route also returns 201, because generators take the first media type of 200 as
   // the route's type.
   if (streams)
@@ -113,7 +113,7 @@ function successesOf(operation: Facts): Record<number, Returned> {
   return successes;
 }
 
-function refusalsOf(operation: Facts): Record<number, Returned> {
+function refusalsOf(operation: Facts): Record<number, OperationResponse> {
   const byStatus = Object.groupBy(new Set(codesOf(operation)), (code) => catalogue[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes]) => [

@@ -1,5 +1,5 @@
 import { AppError } from "../domain/errors.ts";
-import { type Cidr, holds, isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { type Cidr, networkContains, isLoopback, parseAddress } from "../lib/ip-address.ts";
 import { isLocalAddress } from "../lib/self-addresses.ts";
 
 /** Connection data of a request. */
@@ -40,7 +40,7 @@ export function isLocalClient(peer: string | null): boolean {
 
 function isProxy(peer: string | null, { trustProxy }: TransportRules): boolean {
   const address = peer === null ? null : parseAddress(peer);
-  return address !== null && trustProxy.some((network) => holds(network, address));
+  return address !== null && trustProxy.some((network) => networkContains(network, address));
 }
 
 function isLocal(peer: string | null): boolean {
@@ -66,7 +66,7 @@ export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }:
   let client = peer;
   for (const hop of forwardedFor.split(",").reverse()) {
     const address = parseAddress(client);
-    if (!address || !trustProxy.some((network) => holds(network, address))) return client;
+    if (!address || !trustProxy.some((network) => networkContains(network, address))) return client;
     const next = withoutPort(hop.trim());
     if (!parseAddress(next)) return client; // An unreadable hop cannot be trusted.
     client = next;
@@ -145,7 +145,7 @@ const yes = () => true;
 /** Health checks, which need neither a key nor a proxy. `/metrics` has its own token and its own check. */
 const healthPath = /^https?:\/\/[^/]+\/(?:healthz|readyz)\/?(?:\?|$)/;
 
-export const reboundRefused = (): AppError =>
+export const foreignHostRefused = (): AppError =>
   new AppError(
     "validation_failed",
     "From this machine it is asked by an address or a name of the machine, or by that of --public-url.",
@@ -191,7 +191,7 @@ export function createTransportGate(options: GateOptions): TransportGate {
           "validation_failed",
           "A request has exactly one Host header: a name or an address, and perhaps a port.",
         );
-      if (healthPath.test(request.url) && isRebound(request)) throw reboundRefused();
+      if (healthPath.test(request.url) && isRebound(request)) throw foreignHostRefused();
       if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");
       if (authorization === null && isOwnProbe(request)) return;

@@ -16,7 +16,7 @@ export const readJsonBody = async (request: Request): Promise<unknown> =>
 /** Reads the bytes of a body within the limits; an absent body is empty. */
 export async function readBody(request: Request, most: number = limits.body_bytes): Promise<Uint8Array> {
   if (request.body === null) return noBytes;
-  const bytes = await readCapped(request, most).catch((error) => cutOff(error, "invalid_json"));
+  const bytes = await readCapped(request, most).catch((error) => throwBodyError(error, "invalid_json"));
   markBodyReceived(request);
   return bytes;
 }
@@ -89,7 +89,7 @@ export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, v
 }
 
 /** Converts a broken connection, broken chunks or silence within a body into a client error. */
-export function cutOff(error: unknown, code: ErrorCode): never {
+export function throwBodyError(error: unknown, code: ErrorCode): never {
   if (error instanceof BodyTimeout) throw bodyStopped();
   if (error instanceof Error && error.name === "AbortError")
     throw new AppError(code, "The body ended before it was complete.", { cause: error });

@@ -6,7 +6,7 @@ import { readTimestamp } from "../domain/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { newSigningSecret, sign } from "../lib/signature.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import type { Need } from "./operation.ts";
+import type { RequiredPermission } from "./operation.ts";
 
 const server = testApp();
 const { operations } = server;
@@ -506,7 +506,7 @@ test("real responses match their description in every field", async () => {
 const reader = server.client({ project: "scopes-read", scopes: ["read"] });
 const runner = server.client({ project: "scopes-run", scopes: ["run"] });
 const bearer = (client: Client = admin) => ({ authorization: `Bearer ${client.key.secret}` });
-const admits = (needs: Need, scope: "read" | "run") => needs === scope || needs === "read_or_run";
+const admits = (needs: RequiredPermission, scope: "read" | "run") => needs === scope || needs === "read_or_run";
 
 /** A schema with those it refers to, because all together exceed the limit of one schema. */
 function reachableFrom(name: string, found: Record<string, unknown> = {}): Record<string, unknown> {

@@ -13,7 +13,7 @@ import {
   describeOperations,
   everyCode,
   type Parameter,
-  type Returned,
+  type OperationResponse,
 } from "./describe-operations.ts";
 import { exampleOf } from "./example-of.ts";
 import { everyHeader, responseHeaders, webhookHeaders } from "./headers.ts";
@@ -179,7 +179,7 @@ const withExample = (schema: Schema, { schemas }: Components, given?: unknown) =
 });
 
 function responseOf(
-  { description, headers, content, codes }: Returned,
+  { description, headers, content, codes }: OperationResponse,
   components: Components,
   place = "",
   example?: unknown,
@@ -196,7 +196,7 @@ function responseOf(
   };
 }
 
-const anyError: Returned = {
+const anyError: OperationResponse = {
   description: "The server could not do it.",
   headers: [...everyHeader, "Retry-After"],
   content: { "application/json": ErrorBody },

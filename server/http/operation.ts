@@ -6,7 +6,7 @@ import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
 
-export type Need = Permission | "read_or_run";
+export type RequiredPermission = Permission | "read_or_run";
 
 /** Result of a route's own body reader. A repeated request is recognized by `bytes`; the schema checks the value. */
 export interface ReadBody {
@@ -21,7 +21,7 @@ export type Query = Record<string, TSchema>;
 
 /** Access rules of a route. */
 export interface Access {
-  needs: Need;
+  needs: RequiredPermission;
   /** Scope that a client token needs; absent: no client token is accepted. */
   client?: ClientScope;
   /** True if chat page visitors may call it: the response reveals nothing about the project. */

@@ -4,7 +4,7 @@ import { lastItem } from "../lib/collections.ts";
 import { createYielder } from "../lib/cooperative-yield.ts";
 import { endOfText } from "../lib/json-limits.ts";
 import { requireValue } from "../lib/require-value.ts";
-import { emptySize, lossy, notJson, type ParsedSize, parseJson, tooDeep, tooManyNumbers } from "./parse-json.ts";
+import { emptySize, lossyJson, notJson, type ParsedSize, parseJson, tooDeep, tooManyNumbers } from "./parse-json.ts";
 
 /** Shorter bodies are parsed synchronously. */
 export const piece = 64 * 1024;
@@ -115,7 +115,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
     if (name === null) return void (value as unknown[]).push(item);
     const object = value as Record<string, unknown>;
     if (Object.hasOwn(object, name))
-      throw lossy(`An object in it has the name ${JSON.stringify(name.slice(0, 100))} twice.`);
+      throw lossyJson(`An object in it has the name ${JSON.stringify(name.slice(0, 100))} twice.`);
     object[name] = item;
     if (isNumber.test(name) && ++into.numbers > limits.json_numbers) throw tooManyNumbers();
   }

@@ -8,12 +8,12 @@ import {
   lossOf,
   mayHoldDangerousKey,
   sparseFault,
-  type Weight,
-  weigh,
+  type JsonCost,
+  jsonCost,
 } from "../lib/json-limits.ts";
 
 /** Size of the parsed parts of a body so far. */
-export interface ParsedSize extends Pick<Weight, "places"> {
+export interface ParsedSize extends Pick<JsonCost, "places"> {
   bytes: number;
 }
 
@@ -28,7 +28,7 @@ export function parseJson(
   most = depth,
   taken: ParsedSize = emptySize(),
 ): unknown {
-  const weight = weigh(bytes, depth);
+  const weight = jsonCost(bytes, depth);
   if (weight === null) throw tooDeep(most);
   if (weight.numbers > limits.json_numbers) throw tooManyNumbers();
   taken.bytes += bytes.length;
@@ -37,7 +37,7 @@ export function parseJson(
   const text = decode(bytes);
   const value = parse(text);
   const loss = lossOf(text, weight.members, value);
-  if (loss !== null) throw lossy(loss, findInfiniteNumber(value));
+  if (loss !== null) throw lossyJson(loss, findInfiniteNumber(value));
   const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
   if (key !== null) {
     const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };
@@ -68,5 +68,5 @@ export const notJson = (cause?: unknown) => new AppError("invalid_json", "The bo
 export const tooDeep = (most: number) => new AppError("invalid_json", `The body nests deeper than ${most}.`);
 export const tooManyNumbers = () =>
   new AppError("invalid_json", `An object in it has more than ${limits.json_numbers} names that are whole numbers.`);
-export const lossy = (loss: string, param: string | null = null) =>
+export const lossyJson = (loss: string, param: string | null = null) =>
   new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`, { param });

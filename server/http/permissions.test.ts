@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { clientScopes, permissions } from "../domain/scope.ts";
 import { mintSecret } from "../resources/keys/secret.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
-import type { Need } from "./operation.ts";
+import type { RequiredPermission } from "./operation.ts";
 
 // Permissions of every route. The table lists what the routes declare; a route that declares nothing fails.
 
@@ -20,17 +20,17 @@ const routes: Route[] = server.app.routes
   .map(({ method, path }) => ({ method, path: path.replace(/\/$/, "") }));
 const paths = [...new Set(routes.map(({ path }) => path))];
 
-const needOf = ({ method, path }: Route): Need | undefined => operations[`${method} ${path}`]?.needs;
+const needOf = ({ method, path }: Route): RequiredPermission | undefined => operations[`${method} ${path}`]?.needs;
 const addressOf = (path: string) => path.replaceAll(/:\w+/g, "none");
 
 test("the table has exactly the existing routes with their permissions", () => {
-  const needs: (Need | undefined)[] = [...permissions, "read_or_run"];
+  const needs: (RequiredPermission | undefined)[] = [...permissions, "read_or_run"];
   for (const route of routes) expect({ route, known: needs.includes(needOf(route)) }).toEqual({ route, known: true });
   expect(Object.keys(operations).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
 test("only the routes in the contract are open to keys that may only read or run", () => {
-  const open = (need: Need) => routes.filter((route) => needOf(route) === need);
+  const open = (need: RequiredPermission) => routes.filter((route) => needOf(route) === need);
   for (const { method } of open("read")) expect(method).toBe("GET");
   for (const { method, path } of routes)
     if (/^\/v1\/(api_keys|secrets|audit_log)(\/|$)/.test(path))
@@ -122,7 +122,7 @@ const clients = Promise.all(
   }),
 );
 
-const admits = (needs: Need | undefined, scope: string) =>
+const admits = (needs: RequiredPermission | undefined, scope: string) =>
   scope === "admin" || needs === scope || (needs === "read_or_run" && scope !== "admin");
 
 test.each(routes)("$method $path accepts exactly the scopes of the table, before it reads the body", async (route) => {

@@ -31,14 +31,14 @@ interface ResponseFinalizerOptions {
   /** Called with the error behind an `internal_error`. */
   onBug: (error: unknown, requestId: string) => void;
   /** Called with every response as it is sent; for a stream, as it begins. */
-  onAnswered?: (answered: Answered, request: Request) => void;
+  onAnswered?: (answered: ResponseFacts, request: Request) => void;
   /** Called with a client's own request id, so that it can be found in the log. */
   onClientId?: (clientId: string, requestId: string, request: Request) => void;
   now?: () => number;
 }
 
 /** Metadata of a response. */
-export interface Answered {
+export interface ResponseFacts {
   method: string;
   /** Pattern of the route, such as `/v1/runs/:id`; null if there is none. */
   route: string | null;

@@ -1,6 +1,6 @@
 import { type ExactNumber, isExactNumber } from "./exact-numbers.ts";
 import { hasParts, isObject } from "./json.ts";
-import { listed, mapped, single } from "./schema-graph.ts";
+import { listKeywords, mapKeywords, single } from "./schema-graph.ts";
 
 // The validator knows numbers and big integers, and compares the two exactly.
 
@@ -22,8 +22,8 @@ export function comparedSchema(node: unknown): unknown {
   for (const [keyword, value] of Object.entries(node)) {
     if (keyword === "type") schema.type = comparedType(value);
     else if (single.includes(keyword)) schema[keyword] = comparedSchema(value);
-    else if (listed.includes(keyword)) schema[keyword] = (value as unknown[]).map(comparedSchema);
-    else if (mapped.includes(keyword)) schema[keyword] = mappedSchemas(value as object);
+    else if (listKeywords.includes(keyword)) schema[keyword] = (value as unknown[]).map(comparedSchema);
+    else if (mapKeywords.includes(keyword)) schema[keyword] = mappedSchemas(value as object);
     else if (bounds.includes(keyword)) schema[keyword] = comparedValue(value);
     else schema[keyword] = isExactNumber(value) ? Number(value.rawJSON) : value;
   }

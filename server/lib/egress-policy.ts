@@ -1,7 +1,7 @@
 import { EgressError } from "./egress-error.ts";
 import {
   type Cidr,
-  holds,
+  networkContains,
   type IpAddress,
   isCloudMetadata,
   isLoopback,
@@ -63,7 +63,7 @@ export function createAddressRules({ allow, loopback, own = [] }: EgressPolicy) 
      * there.
      */
     classify(address: IpAddress, trust: { named: boolean; loopback: boolean }): AddressClass {
-      if (networks.some((network) => holds(network, address))) return "allowed";
+      if (networks.some((network) => networkContains(network, address))) return "allowed";
       if (isCloudMetadata(address)) return "forbidden";
       if (trust.named) return "allowed";
       if (trust.loopback && isLoopback(address)) return "loopback";

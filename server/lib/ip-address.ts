@@ -46,7 +46,7 @@ export function isCloudMetadata(address: IpAddress): boolean {
  * True if the network contains the address. Both count as what they reach: a mapped address is the IPv4 one, a network
  * of mapped addresses is one of IPv4, and a wider IPv6 network (`::/1`) contains no IPv4 address.
  */
-export const holds = (network: Cidr, address: IpAddress): boolean =>
+export const networkContains = (network: Cidr, address: IpAddress): boolean =>
   contains(unmappedNetwork(network), unmapped(address));
 
 /** Returns the IPv4 network that a network of IPv4-mapped addresses reaches; any other network unchanged. */

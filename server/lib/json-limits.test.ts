@@ -7,7 +7,7 @@ import {
   isShallowValue,
   lossOf,
   mayHoldDangerousKey,
-  weigh,
+  jsonCost,
 } from "./json-limits.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -43,7 +43,7 @@ test("the check finds exactly what the parser lost", () => {
   const text = fc.json({ noUnicodeString: false, maxDepth: 5 });
   fc.assert(
     fc.property(text, (json) => {
-      expect(lossOf(json, weigh(bytes(json), 64)!.members, JSON.parse(json))).toBeNull();
+      expect(lossOf(json, jsonCost(bytes(json), 64)!.members, JSON.parse(json))).toBeNull();
     }),
   );
 });
@@ -56,7 +56,7 @@ test("a repeated member is found, however its name is escaped", () => {
       const units = Array.from({ length: name.length }, (_, i) => name.charCodeAt(i).toString(16).padStart(4, "0"));
       const again = isEscaped ? `"${units.map((unit) => `\\u${unit}`).join("")}"` : plain;
       const text = `[{${plain}:${json},${again} : ${json}}]`;
-      const loss = lossOf(text, weigh(bytes(text), 64)!.members, JSON.parse(text));
+      const loss = lossOf(text, jsonCost(bytes(text), 64)!.members, JSON.parse(text));
       expect(loss).toBe(`An object in it has the name ${plain} twice.`);
     }),
   );
@@ -77,7 +77,7 @@ test("a string ends at its first unescaped quote, however long it is", () => {
 
 test("names that are whole numbers and the array slots they would reserve are counted, however they are escaped", () => {
   const weightOf = (text: string) => {
-    const { numbers, places } = weigh(bytes(text), 64)!;
+    const { numbers, places } = jsonCost(bytes(text), 64)!;
     return [numbers, places];
   };
   for (const name of ["999", "\\u0039\\u0039\\u0039", "9\\u00399"])

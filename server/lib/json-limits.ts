@@ -41,7 +41,7 @@ function nextQuote(json: Uint8Array, from: number): { at: number; isEnd: boolean
 }
 
 /** Cost of JSON text once it is parsed. */
-export interface Weight {
+export interface JsonCost {
   /** Number of members of all its objects. */
   members: number;
   /** Largest number of integer names in one object: the engine needs ten times as long to list those. */
@@ -57,7 +57,7 @@ const sparse = 1000;
  * Returns the cost of JSON text, or null if it nests deeper than `maxDepth`. Reads the bytes, because a parser would
  * use stack and memory before it could refuse.
  */
-export function weigh(json: Uint8Array, maxDepth: number): Weight | null {
+export function jsonCost(json: Uint8Array, maxDepth: number): JsonCost | null {
   const weight = { members: 0, numbers: 0, places: 0 };
   // For each open object: the number of its integer names, and the slots that they need.
   const [counts, tops] = [new Uint32Array(maxDepth + 1), new Uint16Array(maxDepth + 1)];
@@ -114,11 +114,11 @@ const beforeDigit = new TextEncoder().encode("u003");
 const freePlaces = 1_000_000;
 
 /** True if JSON of this size has too many empty slots: half a megabyte of `{"999":1}` needs 400 of them per byte. */
-export const isSparse = ({ places }: Pick<Weight, "places">, bytes: number): boolean => places > bytes + freePlaces;
+export const isSparse = ({ places }: Pick<JsonCost, "places">, bytes: number): boolean => places > bytes + freePlaces;
 
 /** Returns why JSON text must not be parsed, as a sentence, or null. */
 export function textFault(json: Uint8Array, maxDepth = 64): string | null {
-  const weight = weigh(json, maxDepth);
+  const weight = jsonCost(json, maxDepth);
   if (weight === null) return `The JSON nests deeper than ${maxDepth}.`;
   return isSparse(weight, json.length) ? sparseFault : null;
 }
@@ -126,7 +126,7 @@ export function textFault(json: Uint8Array, maxDepth = 64): string | null {
 export const sparseFault = "Too many objects in it have names that are whole numbers, such as 999, and few others.";
 
 /** True if JSON text nests no deeper than `maxDepth`. */
-export const isShallow = (json: Uint8Array, maxDepth: number): boolean => weigh(json, maxDepth) !== null;
+export const isShallow = (json: Uint8Array, maxDepth: number): boolean => jsonCost(json, maxDepth) !== null;
 
 /**
  * Returns what a parser lost of the text, or null: of a repeated name it keeps the last value, and a number out of

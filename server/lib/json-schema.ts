@@ -5,7 +5,7 @@ import { isObject } from "./json.ts";
 import { isShallowValue } from "./json-limits.ts";
 import { isSafePattern } from "./redos-check.ts";
 import { schemaCostExcess } from "./schema-cost.ts";
-import { expansionFault, listed, mapped, resolvePointer, single } from "./schema-graph.ts";
+import { expansionFault, listKeywords, mapKeywords, resolvePointer, single } from "./schema-graph.ts";
 
 // Users' schemas are validated by typebox, and routes by @sinclair/typebox: that one refuses schemas that it did not
 // make, and Elysia 1.4 takes no others.
@@ -88,8 +88,8 @@ export function checkSchema(schema: unknown): string[] {
       else if (keyword === "items" && Array.isArray(value))
         faults.push(`${here} must be a schema; lists stand in prefixItems`);
       else if (single.includes(keyword)) visit(value, here);
-      else if (listed.includes(keyword)) visitAll(value, here, Array.isArray(value) && value.length > 0);
-      else if (mapped.includes(keyword)) visitAll(value, here, isObject(value), keyword === "patternProperties");
+      else if (listKeywords.includes(keyword)) visitAll(value, here, Array.isArray(value) && value.length > 0);
+      else if (mapKeywords.includes(keyword)) visitAll(value, here, isObject(value), keyword === "patternProperties");
     }
   };
   const visitAll = (value: unknown, path: string, fits: boolean, patterns = false): void => {

@@ -2,7 +2,7 @@ import { AhoCorasick } from "./aho-corasick.ts";
 import { escapeSign, escapesReach, type SecretEncoding, secretEncodings, signsIn } from "./secret-encodings.ts";
 
 /** Replacement of a secret. */
-export const hidden = "[hidden]";
+export const hiddenText = "[hidden]";
 
 /** Minimum length of a secret that is masked: shorter ones also occur within ordinary words. */
 export const shortest = 8;
@@ -151,7 +151,7 @@ export class Mask {
     for (const span of this.spans) {
       if (span.to > to) break;
       done++;
-      shown += this.held.slice(at - this.heldFrom, span.from - this.heldFrom) + hidden;
+      shown += this.held.slice(at - this.heldFrom, span.from - this.heldFrom) + hiddenText;
       at = span.to;
     }
     if (done > 0) this.hasHidden = true;

@@ -5,7 +5,7 @@ type Environment = Record<string, string | undefined>;
 
 /** Loads the key that encrypts secrets at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
 export function loadMasterKey(folder: string, environment: Environment): Uint8Array {
-  const given = givenMasterKey(environment);
+  const given = masterKeyFrom(environment);
   if (given) return given;
   const path = join(folder, "master.key");
   if (!existsSync(path)) create(path);
@@ -13,7 +13,7 @@ export function loadMasterKey(folder: string, environment: Environment): Uint8Ar
 }
 
 /** Returns the key from the variable, or null if it is not set. Throws if it is malformed. */
-export function givenMasterKey({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
+export function masterKeyFrom({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
   const given = RUNNEL_MASTER_KEY?.trim();
   return given ? parse(given, "RUNNEL_MASTER_KEY") : null;
 }

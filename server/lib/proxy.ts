@@ -1,4 +1,4 @@
-import { holds, isLoopback, isUnspecified, parseAddress, parseCidr } from "./ip-address.ts";
+import { networkContains, isLoopback, isUnspecified, parseAddress, parseCidr } from "./ip-address.ts";
 import { interceptFetch } from "./outgoing-fetch.ts";
 import { secretsInUrl } from "./url-secrets.ts";
 
@@ -114,7 +114,7 @@ function exceptionOf(entry: string): (host: string, port: number) => boolean {
   const holdsHost = (host: string): boolean => {
     if (name === "*") return true;
     const address = parseAddress(host);
-    return network && address ? holds(network, address) : host === name || host.endsWith(`.${name}`);
+    return network && address ? networkContains(network, address) : host === name || host.endsWith(`.${name}`);
   };
   return (host, port) => (only === undefined || Number(only) === port) && holdsHost(host);
 }

@@ -2,7 +2,7 @@ import { AhoCorasick } from "./aho-corasick.ts";
 import { createYielder } from "./cooperative-yield.ts";
 import { isNumber } from "./exact-numbers.ts";
 import { hasParts } from "./json.ts";
-import { type Mask, hidden as mask, maskFor, shortest } from "./mask.ts";
+import { type Mask, hiddenText as mask, maskFor, shortest } from "./mask.ts";
 
 // The prefix is kept to show the kind of secret in the log.
 const rules: [form: RegExp, shown: string][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decoded, toSafeString } from "./safe-string.ts";
+import { decodeUri, toSafeString } from "./safe-string.ts";
 
 test("every external value becomes a text that is valid in a URL", () => {
   const values = ["a", 7, false, "x\ud800", null, undefined, { toString: 1 }, ["a"], Symbol("a")];
@@ -8,5 +8,5 @@ test("every external value becomes a text that is valid in a URL", () => {
 });
 
 test("text that was not encoded is not decoded", () => {
-  expect([decoded("a%20b"), decoded("%"), decoded("%ff")]).toEqual(["a b", null, null]);
+  expect([decodeUri("a%20b"), decodeUri("%"), decodeUri("%ff")]).toEqual(["a b", null, null]);
 });

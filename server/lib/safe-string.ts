@@ -12,7 +12,7 @@ export const toSafeString = (value: unknown): string =>
       : "";
 
 /** Decodes a text made by `encodeURIComponent`; null for any other. */
-export function decoded(text: string): string | null {
+export function decodeUri(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,6 +1,6 @@
 import { isObject } from "./json.ts";
 import { matchSteps, maxMatched } from "./redos-check.ts";
-import { inPlace } from "./schema-graph.ts";
+import { inPlaceSubschemas } from "./schema-graph.ts";
 
 const maxSteps = 500_000;
 const maxDepth = 1000;
@@ -38,7 +38,7 @@ function visit(costs: Costs, node: unknown, value: unknown, path: string, depth:
   if (depth > maxDepth) return tooLarge(path);
   const excess = spend(costs, ownSteps(costs, node, value), path) ?? textExcess(costs, node, value, path);
   if (excess) return excess;
-  for (const inner of inPlace(costs.schema, node)) {
+  for (const inner of inPlaceSubschemas(costs.schema, node)) {
     const found = visit(costs, inner, value, path, depth + 1);
     if (found) return found;
   }

@@ -16,8 +16,8 @@ export const single = [
   "unevaluatedProperties",
   "additionalItems",
 ];
-export const listed = ["allOf", "anyOf", "oneOf", "prefixItems"];
-export const mapped = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+export const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
+export const mapKeywords = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 const inPlaceSingle = ["not", "if", "then", "else"];
 const inPlaceListed = ["allOf", "anyOf", "oneOf"];
@@ -34,7 +34,7 @@ export function resolvePointer(root: unknown, pointer: string): unknown {
 }
 
 /** Subschemas that apply to the same value as this schema. */
-export function inPlace(root: unknown, node: Record<string, unknown>): unknown[] {
+export function inPlaceSubschemas(root: unknown, node: Record<string, unknown>): unknown[] {
   const inner = inPlaceSingle.filter((key) => key in node).map((key) => node[key]);
   for (const key of inPlaceListed) if (Array.isArray(node[key])) inner.push(...node[key]);
   if (isObject(node.dependentSchemas)) inner.push(...Object.values(node.dependentSchemas));
@@ -59,7 +59,7 @@ export function expansionFault(root: Record<string, unknown>): string | null {
     const known = sizes.get(node);
     if (known !== undefined) return known;
     sizes.set(node, 1); // Reached again below itself: recursion that is bounded by the data (see schema-cost.ts).
-    const size = [...inPlace(root, node), ...deeper(node)].reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
+    const size = [...inPlaceSubschemas(root, node), ...deeper(node)].reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
     sizes.set(node, size);
     return size;
   };
@@ -79,7 +79,7 @@ function isEndless(root: Record<string, unknown>, nodes: readonly unknown[]): bo
     if (!isObject(node) || done.has(node)) return false;
     if (path.has(node)) return true;
     path.add(node);
-    const endless = inPlace(root, node).some(walk);
+    const endless = inPlaceSubschemas(root, node).some(walk);
     path.delete(node);
     done.add(node);
     return endless;

@@ -30,7 +30,7 @@ export interface Talk {
 }
 
 /** A message of a thread or a run, as the API returns it. */
-export interface Recorded {
+export interface ApiMessage {
   id: string;
   role: MessageRole;
   content: string;
@@ -40,7 +40,7 @@ export interface Recorded {
 }
 
 /** The part of a run that an encoder streams. */
-export interface Followed {
+export interface StreamedRun {
   run_id: string;
   /** Journal position; waits before it are answered, so the stream does not end at them. */
   answered: number;
@@ -227,14 +227,14 @@ export function createConversations({
   /**
    * Returns the newest messages of a chat, oldest first. Of an active run only the user's: the rest is in its stream.
    */
-  async function recorded(talk: Talk, chat: string | undefined, userId: string | null): Promise<Recorded[]> {
+  async function recorded(talk: Talk, chat: string | undefined, userId: string | null): Promise<ApiMessage[]> {
     const runId = underWay(talk, chat, userId);
     const threadId = threadOf(talk, chat, userId);
     const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
     const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}?exclude=tool_calls`);
-    const said: Recorded[] = page.data.toReversed();
+    const said: ApiMessage[] = page.data.toReversed();
     const begin = said.findIndex(({ role }) => role === "user");
-    const asked: Recorded[] = run.messages.filter(({ role }: Recorded) => role === "user");
+    const asked: ApiMessage[] = run.messages.filter(({ role }: ApiMessage) => role === "user");
     return [...(begin < 0 ? [] : said.slice(begin)), ...asked];
   }
 
@@ -255,7 +255,7 @@ export function createConversations({
       { principal, request }: Talk,
       runId: string,
       from: number,
-      dialectOf: (of: Followed) => EventEncoder,
+      dialectOf: (of: StreamedRun) => EventEncoder,
       cancelOnLeave = false,
     ): Response {
       const { seq, status } = runs.standing(principal, runId);

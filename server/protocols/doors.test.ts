@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../domain/ids.ts";
 import { type ClientScope, clientScopes, type Permission, permissions } from "../domain/scope.ts";
-import type { Need } from "../http/operation.ts";
+import type { RequiredPermission } from "../http/operation.ts";
 import { changedTables, createRows } from "../testing/rows.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
@@ -46,7 +46,7 @@ interface Sent {
 
 interface Row {
   /** Permission that a key needs; null: the route needs no key. */
-  needs: Need | null;
+  needs: RequiredPermission | null;
   /** Scopes that a client token needs, all of them; null: no token is accepted. */
   client: readonly ClientScope[] | null;
   /** Things that it names: those of others must look as if they never existed. */
@@ -239,7 +239,7 @@ const a2aOperations: Record<string, Row & { params(things: Things): object }> = 
       ],
       ["ListTaskPushNotificationConfigs", "read_or_run", null, ["agent", "run"], ({ run: taskId }) => ({ taskId })],
       ["DeleteTaskPushNotificationConfig", "run", null, ["agent", "run"], ({ run: taskId }) => ({ taskId, id: "x" })],
-    ] as [string, Need, ClientScope[] | null, Name[], (things: Things) => Record<string, unknown>][]
+    ] as [string, RequiredPermission, ClientScope[] | null, Name[], (things: Things) => Record<string, unknown>][]
   ).map(([name, needs, client, names, params]) => [
     name,
     { ...row(needs, client, names, () => ({ path: "" })), params },
@@ -373,7 +373,7 @@ function upload(): FormData {
 }
 const batch = newId("memory_entry").replace(/^[a-z]+_/, "vsfb_");
 /** Client tokens cannot use files and vector stores. */
-const keyRow = (needs: Need, names: Row["names"], send: Row["send"]) => row(needs, null, names, send);
+const keyRow = (needs: RequiredPermission, names: Row["names"], send: Row["send"]) => row(needs, null, names, send);
 
 const storeRows: Record<string, Row> = {
   "GET /openai/v1/models/* embedder": row("read_or_run", [], [], () => ({
@@ -692,7 +692,7 @@ describe("a door", () => {
     for (const each of guarded) await each[Symbol.asyncDispose]();
   });
 
-  const admits = (needs: Need | null, scope: Permission) =>
+  const admits = (needs: RequiredPermission | null, scope: Permission) =>
     scope === "admin" || needs === scope || (needs === "read_or_run" && ["read", "run"].includes(scope));
 
   test.each(protectedRows)("at %s admits keys with the scope of the table, and no others", async (name) => {

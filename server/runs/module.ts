@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
 import { defaultLimits } from "../domain/project-settings.ts";
 import type { RunCreated } from "../domain/run-event.ts";
-import { askedOf } from "../domain/run-input.ts";
+import { toRecordedInput } from "../domain/run-input.ts";
 import type { RunObject } from "../domain/run-object.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -185,7 +185,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
     requireScopeIds(agents.store.snapshot(viewer, agentId, overrides ?? {}), run);
   const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>
-    void askedOf(input, files.store.imagesOf(viewer, "input", null).of);
+    void toRecordedInput(input, files.store.imagesOf(viewer, "input", null).of);
   let recovered = 0;
 
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentSnapshot, ToolSnapshot } from "../domain/agent-snapshot.ts";
-import { stallsMax } from "../domain/decide.ts";
+import { maxCrashesWithoutProgress } from "../domain/decide.ts";
 import type { ScriptEntry } from "../domain/model-call.ts";
 import { fold, isOver } from "../domain/run-state.ts";
 import type { ToWorker } from "../runtime/agent-loop/messages.ts";
@@ -26,7 +26,7 @@ function doomed(fateOf: (runId: string) => Fate, kill: () => void): WorkerFactor
     const thread = thisThread(hear, died);
     const send = (order: ToWorker) => {
       // A run that is given up is not driven: only its end is recorded.
-      const ends = order.do === "start" && fold(order.start.history).stalls >= stallsMax;
+      const ends = order.do === "start" && fold(order.start.history).stalls >= maxCrashesWithoutProgress;
       const fate = order.do === "start" && !ends ? fateOf(order.start.run_id) : "works";
       if (fate === "works") thread.send(order);
       else if (fate === "kills") kill();

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { endsRun, type JournalEntry, type ToolRequest } from "../domain/run-event.ts";
 import { isOver, type RunStatus } from "../domain/run-state.ts";
 import { sourceOf, triggerOf } from "../domain/run-trigger.ts";
-import { stoodUntil } from "../domain/timing.ts";
+import { enterStatus } from "../domain/timing.ts";
 import { firstItem, lastItem } from "../lib/collections.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type RunFacts, type RunProjector, startsRun } from "../storage/journal/journal.ts";
@@ -252,7 +252,7 @@ function stand(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
   const status = statusAfter(event.type);
   if (status === null) return standing;
   if (status === standing.status) return standing; // A partial answer does not extend the time.
-  return { ...standing, ...stoodUntil(standing, status, at) };
+  return { ...standing, ...enterStatus(standing, status, at) };
 }
 
 /** A required action has its own timeout and does not count towards the run's; waiting in the queue has none. */

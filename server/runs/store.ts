@@ -272,7 +272,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 const isBare = (without: readonly RunList[]): boolean => runLists.every((list) => without.includes(list));
 
 /** Builds a response from this state. */
-export const shownAs = (state: RunState, expiresAt: number | null): ShownRun =>
+export const serializeState = (state: RunState, expiresAt: number | null): ShownRun =>
   state.seq < longRunThreshold ? runObject(state, expiresAt) : inParts(state, expiresAt);
 
 /** Returns a long run as fields and lazy lists, to be serialized item by item. */

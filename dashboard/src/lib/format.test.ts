@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import {
-  between,
+  durationBetween,
   formatBytes,
   formatCost,
   formatCount,
@@ -74,8 +74,8 @@ test("UTC times include milliseconds", () => {
 });
 
 test("a span needs both ends", () => {
-  expect(between("2026-11-21T01:20:00.000Z", "2026-11-21T01:20:02.500Z")).toBe(2500);
-  expect(between("2026-11-21T01:20:00.000Z", null)).toBeNull();
+  expect(durationBetween("2026-11-21T01:20:00.000Z", "2026-11-21T01:20:02.500Z")).toBe(2500);
+  expect(durationBetween("2026-11-21T01:20:00.000Z", null)).toBeNull();
 });
 
 test("counts agree with their nouns, and sizes have units", () => {

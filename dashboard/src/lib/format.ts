@@ -1,11 +1,11 @@
 /** Shown for unknown values. Never 0: unknown is not zero. */
-export const unknown = "–";
+export const unknownText = "–";
 
 /**
  * Formats `388 ms`, `2.84 s`, `62.4 s`, `31 min 43 s`, `2 h 5 min`, `3 d 4 h`: three significant digits below 100 s.
  */
 export function formatDuration(ms: number | null | undefined): string {
-  if (ms == null || !Number.isFinite(ms)) return unknown;
+  if (ms == null || !Number.isFinite(ms)) return unknownText;
   if (ms < 999.5) return `${Math.round(Math.max(ms, 0))} ms`;
   if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
   if (ms < 99_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -32,7 +32,7 @@ export const capital = (phrase: string): string => phrase.slice(0, 1).toUpperCas
 
 /** Formats `$0.0186` with four decimals; a positive cost never reads as zero. */
 export function formatCost(usd: number | null | undefined): string {
-  if (usd == null) return unknown;
+  if (usd == null) return unknownText;
   if (usd === 0) return "$0.00";
   if (usd < 0.00005) return "<$0.0001";
   return `$${usd.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
@@ -40,7 +40,7 @@ export function formatCost(usd: number | null | undefined): string {
 
 /** Formats `212,480`. */
 export function formatCount(value: number | null | undefined): string {
-  return value == null ? unknown : value.toLocaleString("en");
+  return value == null ? unknownText : value.toLocaleString("en");
 }
 
 /** Formats `912 B`, `2.1 kB`, `1.4 MB`, `61.8 GB`. */
@@ -112,20 +112,20 @@ export function formatUtc(at: string): string {
 }
 
 /** Milliseconds between two times; null if either is missing. */
-export function between(from: string | null | undefined, to: string | null | undefined): number | null {
+export function durationBetween(from: string | null | undefined, to: string | null | undefined): number | null {
   return from && to ? Date.parse(to) - Date.parse(from) : null;
 }
 
 /** Formats `1 run`, `4 runs`, `2 entries`. */
 export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${count === 1 ? noun : several(noun)}`;
+  return `${formatCount(count)} ${count === 1 ? noun : pluralNoun(noun)}`;
 }
 
 /** Joins facts in one line, skipping empty ones. */
 export const joinFacts = (...facts: (string | false | null)[]): string => facts.filter(Boolean).join(" · ");
 
 /** Returns the plural: `runs`, `entries`, `keys`. */
-export const several = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+export const pluralNoun = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;

@@ -1,4 +1,4 @@
-import { unknown } from "./format.ts";
+import { unknownText } from "./format.ts";
 
 /** Scale of a chart from zero, with a format that uses one unit and the decimals it needs. */
 export interface Axis {
@@ -80,7 +80,7 @@ export function formatDollars(usd: number): string {
 /** Formats a sum: `–` if nothing is known, `≥ $0.42` if a part is unknown. Unknown never reads as zero. */
 export function formatKnown(sum: number, unknownCalls: number, format: (sum: number) => string): string {
   if (unknownCalls === 0) return format(sum);
-  return sum === 0 ? unknown : `≥ ${format(sum)}`;
+  return sum === 0 ? unknownText : `≥ ${format(sum)}`;
 }
 
 /** Formats `1.4%`; empty if the whole is zero. */

@@ -17,7 +17,7 @@ import { type RequestTarget, targetOf } from "../commands/request-target.ts";
 import type { Handle } from "../serve/listener.ts";
 import type { Listeners } from "../serve/listeners.ts";
 import { bindToSession } from "../serve/session-bound-stream.ts";
-import { clusterUnavailable, notPassed } from "./cluster-unavailable.ts";
+import { clusterUnavailable, forwardFailureResponse } from "./cluster-unavailable.ts";
 import type { ProjectMover } from "./project-mover.ts";
 
 interface CellRouterOptions {
@@ -93,7 +93,7 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
       if (before) answer.headers.set(movedHeader, cell); // Tells the node that sent it here where the project is now.
       return answer;
     } catch (error) {
-      return notPassed(error, publicUrl);
+      return forwardFailureResponse(error, publicUrl);
     }
   }
 

@@ -37,7 +37,7 @@ import { shutdown } from "../serve/shutdown.ts";
 import { createSpareHandle } from "../spare-handle.ts";
 import { type CellRouter, createCellRouter } from "./cell-router.ts";
 import { type ClusterPlan, fencedCode } from "./cluster-plan.ts";
-import { clusterUnavailable, notPassed, orUnavailable } from "./cluster-unavailable.ts";
+import { clusterUnavailable, forwardFailureResponse, orUnavailable } from "./cluster-unavailable.ts";
 import { createProjectMover, type ProjectMover } from "./project-mover.ts";
 import { createProjectReceiver } from "./project-receiver.ts";
 import { replicateTables } from "./replicated-tables.ts";
@@ -240,7 +240,7 @@ function createSingleCellHandle({ directory, cell, seal, entrance, publicUrl }: 
       seal,
       origin,
       until: whileLeading(cell),
-    }).catch((error: unknown) => notPassed(error, publicUrl));
+    }).catch((error: unknown) => forwardFailureResponse(error, publicUrl));
   };
 }
 

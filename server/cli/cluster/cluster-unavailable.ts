@@ -12,18 +12,18 @@ const noAnswer = "The cluster has no leader at the moment, or its engine cannot 
 
 /** Returns the response while no leader can guarantee durability. */
 export const clusterUnavailable = (publicUrl: PublicUrl, message = noAnswer): Response =>
-  refusing(away(message), publicUrl);
+  refusalResponse(away(message), publicUrl);
 
 /** Returns the response to a request that could not be passed on. */
-export const notPassed = (error: unknown, publicUrl: PublicUrl): Response =>
-  error instanceof BodyTimeout ? refusing(bodyStopped(), publicUrl) : clusterUnavailable(publicUrl);
+export const forwardFailureResponse = (error: unknown, publicUrl: PublicUrl): Response =>
+  error instanceof BodyTimeout ? refusalResponse(bodyStopped(), publicUrl) : clusterUnavailable(publicUrl);
 
 /** Returns an error response of a node that runs no application. */
-export const refusing = (error: AppError, publicUrl: PublicUrl): Response =>
-  answering(error.status, errorBody(error, publicUrl), errorHeaders(error));
+export const refusalResponse = (error: AppError, publicUrl: PublicUrl): Response =>
+  nodeResponse(error.status, errorBody(error, publicUrl), errorHeaders(error));
 
 /** Returns a response of the node itself, with the headers of every response. */
-export function answering(status: number, body: object, more: Record<string, string> = {}): Response {
+export function nodeResponse(status: number, body: object, more: Record<string, string> = {}): Response {
   const request_id = newId("request", Date.now());
   const headers: Record<string, string> = {
     ...more,

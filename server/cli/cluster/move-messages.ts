@@ -20,7 +20,7 @@ export interface Arrival {
 }
 
 /** State of the import: done, unknown, or refused with the reason. */
-export type Standing = { is: "in" } | { is: "none" } | { is: "refused"; why: string };
+export type ImportState = { is: "in" } | { is: "none" } | { is: "refused"; why: string };
 
 const patience_ms = 120_000;
 

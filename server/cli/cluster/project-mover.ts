@@ -20,7 +20,7 @@ import {
 } from "../../storage/replication/project-transfer.ts";
 import type { Shipper } from "../../storage/replication/shipper.ts";
 import { CliError } from "../commands/exit-code.ts";
-import { type Arrival, movesPath, type Standing, tellLeader } from "./move-messages.ts";
+import { type Arrival, movesPath, type ImportState, tellLeader } from "./move-messages.ts";
 
 interface MoverOptions {
   cells: readonly string[];
@@ -155,18 +155,18 @@ export function createProjectMover(options: MoverOptions) {
   }
 
   /** Sends the project. Asks for the state first, because a partly cleared export must not be sent again. */
-  async function hand(move: Move): Promise<Standing> {
+  async function hand(move: Move): Promise<ImportState> {
     const { id, project, name, cell, at_ms } = move;
     const tell = (body: Uint8Array | string, tail = "") =>
       tellLeader({ seal, directory }, cell, `${movesPath}${cell}/${id}${tail}`, body);
-    const known = (await (await tell("")).json()) as Standing;
+    const known = (await (await tell("")).json()) as ImportState;
     if (known.is === "in") return known;
     const size = moves.size(id);
     const { pieces } = size;
     for (let position = 0; position < pieces; position++) await tell(moves.piece(id, position), `/${position}`);
     failpoint?.("mid_move.sent");
     const arrival: Arrival = { project, name, from: own, at_ms, pieces, version, work_ms: unpacking_ms(size) };
-    return (await (await tell(JSON.stringify(arrival))).json()) as Standing;
+    return (await (await tell(JSON.stringify(arrival))).json()) as ImportState;
   }
 
   async function finish(move: Move): Promise<void> {

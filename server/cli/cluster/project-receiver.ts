@@ -10,7 +10,7 @@ import { type NodeSeal, pathOf } from "../../storage/replication/node-auth.ts";
 import { refuseMove, takeMove } from "../../storage/replication/project-transfer.ts";
 import type { Shipper } from "../../storage/replication/shipper.ts";
 import { readCommand, unsigned } from "../../storage/replication/signed-commands.ts";
-import { type Arrival, movesPath, type Standing } from "./move-messages.ts";
+import { type Arrival, movesPath, type ImportState } from "./move-messages.ts";
 
 interface ReceiverOptions {
   own: string;
@@ -31,10 +31,10 @@ interface ReceiverOptions {
 /** Imports projects from other cells. Returns null for any other request. */
 export function createProjectReceiver(options: ReceiverOptions) {
   const { own, epoch, version, seal, directory, ship, moves, arrived, folder, log } = options;
-  const bringing = new Map<string, Promise<Standing>>();
+  const bringing = new Map<string, Promise<ImportState>>();
   rmSync(folder, { recursive: true, force: true }); // Left by an earlier process: the source starts over.
 
-  async function bringIn(id: string, { pieces, work_ms, from, ...arrival }: Arrival): Promise<Standing> {
+  async function bringIn(id: string, { pieces, work_ms, from, ...arrival }: Arrival): Promise<ImportState> {
     if (moves.isIn(id)) return { is: "in" };
     if (arrival.version !== version)
       return { is: "refused", why: `The cell "${own}" is led by a node of another version.` };
@@ -68,7 +68,7 @@ export function createProjectReceiver(options: ReceiverOptions) {
   }
 
   /** Shares the import among repeated messages. After it, a new message must send all pieces again. */
-  function once(id: string, arrival: Arrival): Promise<Standing> {
+  function once(id: string, arrival: Arrival): Promise<ImportState> {
     const work =
       bringing.get(id) ??
       bringIn(id, arrival).finally(() => {
@@ -79,7 +79,7 @@ export function createProjectReceiver(options: ReceiverOptions) {
     return work;
   }
 
-  async function standing(id: string, body: Uint8Array): Promise<Standing> {
+  async function standing(id: string, body: Uint8Array): Promise<ImportState> {
     if (body.length > 0) return await once(id, JSON.parse(new TextDecoder().decode(body)));
     return { is: moves.isIn(id) ? "in" : "none" };
   }

@@ -60,7 +60,7 @@ async function restoreInto(dir: DataDir, file: string | undefined, { from, force
   const { fetched: whole } = undecidedOf(dir.database);
   const fetched =
     file === undefined
-      ? await (await import("./remote-backup.ts")).fetched(requireValue(from, "The source"), whole)
+      ? await (await import("./remote-backup.ts")).fetchBackupFile(requireValue(from, "The source"), whole)
       : null;
   try {
     const keyFile = join(dir.path, "master.key");

@@ -8,7 +8,7 @@ import { requireOwn, versionOf } from "../../storage/db/version.ts";
 import { CliError } from "./exit-code.ts";
 import { refusePacked } from "./packed-backup.ts";
 import { print } from "./print.ts";
-import { fetched } from "./remote-backup.ts";
+import { fetchBackupFile } from "./remote-backup.ts";
 
 const remedy = "Use another backup.";
 
@@ -17,7 +17,7 @@ export async function verify(file: string, { json }: { json?: boolean }): Promis
   if (!file.startsWith("s3://")) refusePacked(file);
   const folder = mkdtempSync(join(tmpdir(), "runnel-verify-"));
   try {
-    const remote = file.startsWith("s3://") ? await fetched(file, join(folder, "fetched.db")) : null;
+    const remote = file.startsWith("s3://") ? await fetchBackupFile(file, join(folder, "fetched.db")) : null;
     const version = verified(remote?.file ?? file, file);
     print(
       json,

@@ -148,7 +148,7 @@ function readNetworks(text: string | undefined): Cidr[] {
 /**
  * True if tools may reach this machine. False if loopback is a trusted proxy, because their headers would be trusted.
  */
-export const opensLoopback = ({ loopback, trustProxy }: ListenPlan): boolean =>
+export const allowsLoopback = ({ loopback, trustProxy }: ListenPlan): boolean =>
   loopback && !trustProxy.some(hasLoopback);
 
 /** True if clients come only through the proxy: direct requests are refused as plain HTTP. */

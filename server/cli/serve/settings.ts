@@ -1,14 +1,14 @@
 import { isHostName } from "../../domain/web-origin.ts";
 import { createAddressRules } from "../../lib/egress-policy.ts";
 import type { LogFormat } from "../../lib/log.ts";
-import { givenMasterKey } from "../../lib/master-key.ts";
+import { masterKeyFrom } from "../../lib/master-key.ts";
 import { readProxy } from "../../lib/proxy.ts";
 import { readStdioServers } from "../../runtime/mcp/stdio-config.ts";
 import { connectionsFromEnvironment } from "../../runtime/models/registry.ts";
 import { type ClusterFlags, planCluster } from "../cluster/cluster-plan.ts";
 import { readDays } from "../commands/duration.ts";
 import { CliError, usageError } from "../commands/exit-code.ts";
-import { addressOf, type ListenFlags, opensLoopback, planListener, splitList } from "./listen-plan.ts";
+import { addressOf, type ListenFlags, allowsLoopback, planListener, splitList } from "./listen-plan.ts";
 import { type MailFlags, mailSettings } from "./mail-settings.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers } from "./open-files.ts";
@@ -49,7 +49,7 @@ const readers = {
   egress(flags: ServeFlags) {
     const allow = splitList(flags.egressAllow);
     createAddressRules({ allow, loopback: false });
-    return { allow, loopback: opensLoopback(planListener(flags)) };
+    return { allow, loopback: allowsLoopback(planListener(flags)) };
   },
   reserve: ({ minFreeSpace }: ServeFlags) => (minFreeSpace === undefined ? undefined : readReserve(minFreeSpace)),
   audit_days: ({ auditDays }: ServeFlags) => readDays(auditDays, "--audit-days"),
@@ -61,7 +61,7 @@ const readers = {
   mail: (flags: ServeFlags) => mailSettings(flags),
   backupPlan: (flags: ServeFlags, environment: Environment) => planBackups(flags, environment),
   proxy: ({ proxy }: ServeFlags) => ofOperator(() => readProxy(proxy)),
-  masterKey: (_: ServeFlags, environment: Environment) => ofOperator(() => givenMasterKey(environment)),
+  masterKey: (_: ServeFlags, environment: Environment) => ofOperator(() => masterKeyFrom(environment)),
   connections: (_: ServeFlags, environment: Environment) => ofOperator(() => connectionsFromEnvironment(environment)),
   programs: (_: ServeFlags, environment: Environment) => ofOperator(() => readStdioServers(environment)),
 };

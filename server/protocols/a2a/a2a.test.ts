@@ -3,7 +3,7 @@ import type { Permission } from "../../domain/scope.ts";
 import { type Client, testApp } from "../../testing/test-app.ts";
 import { turnsDuring } from "../../testing/turns.ts";
 import { startWebhookReceiver } from "../../testing/webhook-receiver.ts";
-import { refused } from "./errors.ts";
+import { toA2aError } from "./errors.ts";
 import { inCamelCase } from "./field-names.ts";
 
 const server = testApp();
@@ -524,7 +524,7 @@ describe("access", () => {
 
 test("a bug of the server is called one, and not a fault of the message", () => {
   const body = { error: { message: "Something went wrong.", code: "internal_error" } };
-  const error = refused({ status: 500, body, headers: new Headers() });
+  const error = toA2aError({ status: 500, body, headers: new Headers() });
   expect([error.rpc().code, error.http().error.code]).toEqual([-32603, 500]);
 });
 

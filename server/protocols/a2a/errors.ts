@@ -73,7 +73,7 @@ const byStatus: Record<number, Kind> = {
 };
 
 /** Maps an API error to a protocol error; `otherwise` is for statuses that have no kind of their own. */
-export function refused({ status, body, headers }: ApiResponse, otherwise: Kind = "INVALID_PARAMS"): A2aError {
+export function toA2aError({ status, body, headers }: ApiResponse, otherwise: Kind = "INVALID_PARAMS"): A2aError {
   const { message, code } = body.error;
   // The same message is in flight: the client can retry in a moment.
   const kind = code === "idempotency_in_progress" ? "UNAVAILABLE" : (byStatus[status] ?? otherwise);

@@ -15,9 +15,9 @@ import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
 import { cardOf } from "./card.ts";
 import { a2aDialect, type Wrap } from "./dialect.ts";
-import { A2aError, refused } from "./errors.ts";
-import { pushOf, readPush, requireKey, taken } from "./pushes.ts";
-import { outputsOf, readMessage, type Sent, statusOf, type TaskRun, taskOf } from "./tasks.ts";
+import { A2aError, toA2aError } from "./errors.ts";
+import { pushOf, readPush, requireKey, withAddressErrors } from "./pushes.ts";
+import { outputsOf, readMessage, type ParsedMessage, statusOf, type TaskRun, taskOf } from "./tasks.ts";
 
 interface Deps {
   agents: AgentStore;
@@ -61,7 +61,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     // Exclude tool calls: a task does not show them, and they can be tens of megabytes.
     const path = `/v1/runs/${encodeURIComponent(toSafeString(id))}?exclude=messages,tool_calls`;
     const answer = await api(request, "GET", path);
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toA2aError(answer);
     if (answer.body.agent_id !== agentId) throw noTask();
     return answer.body;
   }
@@ -75,24 +75,24 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     const follower = push === undefined || push === null ? null : readPush(push);
     if (follower) {
       requireKey(principal);
-      await taken(followers.check(principal, follower.url));
+      await withAddressErrors(followers.check(principal, follower.url));
     }
     const sending = await (sent.taskId === null ? begin(asked, sent) : goOn(asked, sent));
-    if (follower) await taken(followers.put(principal, sending.run.id, follower));
+    if (follower) await withAddressErrors(followers.put(principal, sending.run.id, follower));
     return sending;
   }
 
-  async function begin(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
+  async function begin(asked: Asked, sent: ParsedMessage): Promise<{ run: TaskRun; from: number }> {
     const { request, principal, agentId } = asked;
     const { id, token } = principal;
     const thread_id = sent.contextId ?? principal.token?.thread_id ?? "new";
     const body = { agent_id: agentId, input: sent.text, thread_id, if_thread_busy: "queue" };
     const answer = await api(request, "POST", "/v1/runs", body, keyOf([token?.id ?? id, agentId, sent]));
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from: 0 };
   }
 
-  async function goOn(asked: Asked, sent: Sent): Promise<{ run: TaskRun; from: number }> {
+  async function goOn(asked: Asked, sent: ParsedMessage): Promise<{ run: TaskRun; from: number }> {
     const { request, principal } = asked;
     const run = await runOf(asked, sent.taskId);
     // The key names no sender, so that a retry with a renewed client token finds the earlier request.
@@ -106,7 +106,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     const tool_outputs = outputsOf(sent, run.required_action);
     const path = `/v1/runs/${run.id}/submit_tool_outputs`;
     const answer = await api(request, "POST", path, { tool_outputs }, key);
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toA2aError(answer);
     return { run: answer.body, from };
   }
 
@@ -170,7 +170,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       if (status) query.set("status", statusOf(toSafeString(status)) ?? "none");
       if (whole) query.set("include", "messages");
       const answer = await api(request, "GET", `/v1/runs?${query}`);
-      if (answer.status >= 400) throw refused(answer);
+      if (answer.status >= 400) throw toA2aError(answer);
       const { data, has_more, last_id } = answer.body;
       const history = historyOf(params) ?? 0;
       const tasks = data.map((run: TaskRun) => taskOf(run, { history, artifacts: whole }));
@@ -185,7 +185,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     async cancelTask(asked) {
       const { id } = await runOf(asked);
       const answer = await api(asked.request, "POST", `/v1/runs/${id}/cancel`, {});
-      if (answer.status >= 400) throw refused(answer, "TASK_NOT_CANCELABLE");
+      if (answer.status >= 400) throw toA2aError(answer, "TASK_NOT_CANCELABLE");
       return taskOf(answer.body);
     },
 
@@ -205,7 +205,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
       const { principal, params } = asked;
       requireRunKey(principal);
       const { id } = await runOf(asked, params.taskId);
-      return pushOf(id, await taken(followers.put(principal, id, readPush(params))));
+      return pushOf(id, await withAddressErrors(followers.put(principal, id, readPush(params))));
     },
 
     async getTaskPushNotificationConfig(asked) {
@@ -232,7 +232,7 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 }
 
 /** Idempotency key: a repeated message has the same id and content, for the same agent or task. */
-const keyOf = (name: readonly [...string[], Sent]): string => `a2a/${sha256(JSON.stringify(name))}`;
+const keyOf = (name: readonly [...string[], ParsedMessage]): string => `a2a/${sha256(JSON.stringify(name))}`;
 
 const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 function requireRunKey(principal: Principal): void {

@@ -44,7 +44,7 @@ function headerOf(value: unknown, name: string): string {
 }
 
 /** Maps a refused address to an error of the client's parameters. */
-export async function taken<T>(work: Promise<T>): Promise<T> {
+export async function withAddressErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     const isFault = error instanceof AppError && ["url_not_allowed", "validation_failed"].includes(error.code);
     throw isFault ? new A2aError("INVALID_PARAMS", error.message, error.code) : error;

@@ -111,7 +111,7 @@ const historyOf = (run: TaskRun) =>
   );
 
 /** A client's message after parsing. */
-export interface Sent {
+export interface ParsedMessage {
   messageId: string;
   text: string;
   data: unknown[];
@@ -123,7 +123,7 @@ const invalid = (message: string) => new A2aError("INVALID_PARAMS", message);
 const idOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 /** Parses a message. Throws if it is invalid or has unsupported parts. */
-export function readMessage(message: unknown): Sent {
+export function readMessage(message: unknown): ParsedMessage {
   if (!isObject(message)) throw invalid("message: expected an object.");
   const { parts, role, messageId, taskId, contextId } = message;
   if (typeof messageId !== "string") throw invalid("message.messageId: expected a text.");
@@ -144,7 +144,7 @@ export function readMessage(message: unknown): Sent {
  * Returns the tool outputs of a message: its data `{tool_outputs: […]}`, or its text if exactly one call waits. Throws
  * if a text is ambiguous.
  */
-export function outputsOf({ text, data }: Sent, { submit_tool_outputs: { tool_calls } }: RequiredAction): unknown[] {
+export function outputsOf({ text, data }: ParsedMessage, { submit_tool_outputs: { tool_calls } }: RequiredAction): unknown[] {
   const [given] = data.flatMap((one) => (isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : []));
   if (given) return given;
   const [call, ...others] = tool_calls;

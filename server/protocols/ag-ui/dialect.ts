@@ -2,9 +2,9 @@ import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
 import type { RequiredCall } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
-import type { Followed } from "../conversations.ts";
+import type { StreamedRun } from "../conversations.ts";
 
-interface Streamed extends Pick<Followed, "run_id" | "answered" | "answers"> {
+interface Streamed extends Pick<StreamedRun, "run_id" | "answered" | "answers"> {
   threadId: string;
   /** Run id of the client. The run may have been started earlier, under another id. */
   runId: string;

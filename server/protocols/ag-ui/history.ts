@@ -1,7 +1,7 @@
-import type { Recorded } from "../conversations.ts";
+import type { ApiMessage } from "../conversations.ts";
 
 /** Converts the messages of a conversation to AG-UI. The id of an assistant message begins with its run's id. */
-export const agUiMessages = (recorded: readonly Recorded[]): object[] =>
+export const agUiMessages = (recorded: readonly ApiMessage[]): object[] =>
   recorded.map(({ id, role, content, tool_calls, tool_call_id, run_id }) => {
     if (role === "tool") return { id, role, content, toolCallId: tool_call_id };
     if (role !== "assistant") return { id, role, content };

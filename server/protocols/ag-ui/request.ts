@@ -43,7 +43,7 @@ export const RunAgentInput = open({
 export type RunAgentInput = Static<typeof RunAgentInput>;
 
 /** A message of the user. */
-export interface Said {
+export interface UserMessage {
   do: "say";
   run: Pick<CreateRun, "input" | "tools">;
   /** Context of the application. It goes to the model with the agent's instructions, or before the user's message. */
@@ -55,7 +55,7 @@ export interface Said {
 }
 
 /** Answers to calls, each with the run that it names, if any. */
-export interface Answered {
+export interface CallAnswers {
   do: "answer";
   answers: (ToolAnswer & { run_id: string | null; place: string })[];
 }
@@ -66,7 +66,7 @@ interface Told {
 }
 
 /** Reads a request. Only its last message is new; the earlier ones are stored already. */
-export function readInput(body: RunAgentInput): Said | Answered | Told {
+export function readInput(body: RunAgentInput): UserMessage | CallAnswers | Told {
   const { messages, resume = [] } = body;
   if (resume.length > 0 || messages.at(-1)?.role === "tool") return { do: "answer", answers: answersOf(body) };
   const place = messages.length - 1;
@@ -130,7 +130,7 @@ function inputOf({ content }: Message, at: string): CreateRun["input"] {
   return texts.length === parts.length ? texts.join("\n") : [{ role: "user", content: parts }];
 }
 
-function answersOf({ messages, resume = [] }: RunAgentInput): Answered["answers"] {
+function answersOf({ messages, resume = [] }: RunAgentInput): CallAnswers["answers"] {
   const first = messages.findLastIndex(({ role }) => role !== "tool") + 1;
   const outputs = messages.slice(first).map(({ toolCallId, content, error }, index) => {
     const place = `messages[${first + index}].toolCallId`;
@@ -156,7 +156,7 @@ const hasExactNumbers = (json: string): boolean =>
 function decisionOf(
   { interruptId, status, payload }: NonNullable<RunAgentInput["resume"]>[number],
   index: number,
-): Answered["answers"][number] {
+): CallAnswers["answers"][number] {
   const place = `resume[${index}]`;
   const [run_id, tool_call_id] = interruptId.split("/");
   if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Expected the id of an interrupt.");

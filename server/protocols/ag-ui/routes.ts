@@ -9,11 +9,11 @@ import { firstItem } from "../../lib/collections.ts";
 import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
-import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
+import { type ConversationDeps, createConversations, type StreamedRun, type Talk } from "../conversations.ts";
 import { readerOf } from "../openai/api-calls.ts";
 import { agUiDialect, agUiTold } from "./dialect.ts";
 import { agUiMessages } from "./history.ts";
-import { type Answered, RunAgentInput, readInput, type Said } from "./request.ts";
+import { type CallAnswers, RunAgentInput, readInput, type UserMessage } from "./request.ts";
 
 interface Deps extends ConversationDeps {
   agents: AgentStore;
@@ -38,7 +38,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     }
   }
 
-  async function say(talk: Talk, body: RunAgentInput, { run, context, place, keep }: Said): Promise<Response> {
+  async function say(talk: Talk, body: RunAgentInput, { run, context, place, keep }: UserMessage): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     const given = body.forwardedProps?.run ?? {};
     const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
@@ -56,7 +56,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
    * Submits outputs and decisions to the run that asked. Results of server tools, which clients send back too, are
    * dropped.
    */
-  async function answer(talk: Talk, body: RunAgentInput, { answers }: Answered): Promise<Response> {
+  async function answer(talk: Talk, body: RunAgentInput, { answers }: CallAnswers): Promise<Response> {
     const asking = answers.flatMap(({ run_id, place, ...given }) => {
       const runId = run_id ?? conversations.askedBy(talk, given.tool_call_id);
       return runId === null ? [] : [{ runId, place, given }];
@@ -106,7 +106,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     const has = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
     // A disconnect cancels the run, because few clients reconnect to one.
     const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
-    const dialectOf = (of: Followed) => agUiDialect({ ...of, ...has, threadId, runId, isCurrent });
+    const dialectOf = (of: StreamedRun) => agUiDialect({ ...of, ...has, threadId, runId, isCurrent });
     return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
   }
 

@@ -2,9 +2,9 @@ import { type Frame, isLastFrame } from "../../domain/api-types/frames.ts";
 import { stoppingRun } from "../../domain/error-messages.ts";
 import type { ModelAnswer, RequiredCall } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
-import type { Followed } from "../conversations.ts";
+import type { StreamedRun } from "../conversations.ts";
 
-interface Streamed extends Followed {
+interface Streamed extends StreamedRun {
   /** Calls that the client was asked about before this stream, by `keyOf`. */
   asked: Iterable<string>;
 }

@@ -1,5 +1,5 @@
 import { jsonOrText } from "../../lib/json.ts";
-import type { Recorded } from "../conversations.ts";
+import type { ApiMessage } from "../conversations.ts";
 
 interface UiMessage {
   id: string;
@@ -8,7 +8,7 @@ interface UiMessage {
 }
 
 /** Converts a chat to UI messages, oldest first. All messages of a run become one, with the run's id. */
-export function uiMessages(recorded: readonly Recorded[]): UiMessage[] {
+export function uiMessages(recorded: readonly ApiMessage[]): UiMessage[] {
   const outputs = new Map(
     recorded.flatMap(({ tool_call_id, content }) => (tool_call_id ? [[tool_call_id, content]] : [])),
   );

@@ -48,7 +48,7 @@ export type SendMessages = Static<typeof SendMessages>;
 type Content = Exclude<Exclude<CreateRun["input"], string>[number]["content"], string>;
 
 /** A message of the user. */
-export interface Said {
+export interface UserMessage {
   do: "say";
   input: CreateRun["input"];
   /** Index of the message in the request. */
@@ -60,7 +60,7 @@ export interface Said {
 }
 
 /** Answers to the calls of a run. */
-export interface Answered {
+export interface CallAnswers {
   do: "answer";
   /** Null if the message's id is not a run's. */
   run_id: string | null;
@@ -70,7 +70,7 @@ export interface Answered {
 }
 
 /** Reads a request. Only its last message is new; the earlier ones are stored already. */
-export function readMessages({ messages, trigger, messageId }: SendMessages): Said | Answered {
+export function readMessages({ messages, trigger, messageId }: SendMessages): UserMessage | CallAnswers {
   const place = messages.length - 1;
   const { id, role, parts } = lastItem(messages);
   const at = `messages[${place}]`;
@@ -104,7 +104,7 @@ function inputOf(parts: readonly Part[], at: string): CreateRun["input"] {
   return texts.length === content.length ? texts.join("\n") : [{ role: "user", content }];
 }
 
-function answersOf(parts: readonly Part[], at: string): Pick<Answered, "answers" | "places"> {
+function answersOf(parts: readonly Part[], at: string): Pick<CallAnswers, "answers" | "places"> {
   const first = parts.findLastIndex(({ type }) => type === "step-start") + 1;
   const answers: ToolAnswer[] = [];
   const places: string[] = [];

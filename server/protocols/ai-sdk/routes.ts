@@ -6,11 +6,11 @@ import { readJsonBody } from "../../http/json-body.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import { firstItem } from "../../lib/collections.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
-import { type ConversationDeps, createConversations, type Followed, type Talk } from "../conversations.ts";
+import { type ConversationDeps, createConversations, type StreamedRun, type Talk } from "../conversations.ts";
 import { readerOf } from "../openai/api-calls.ts";
 import { keyOf, uiMessageDialect } from "./dialect.ts";
 import { uiMessages } from "./history.ts";
-import { type Answered, readMessages, type Said, SendMessages } from "./request.ts";
+import { type CallAnswers, readMessages, type UserMessage, SendMessages } from "./request.ts";
 
 interface Deps extends ConversationDeps {
   agents: AgentStore;
@@ -44,7 +44,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     return asked.do === "say" ? say(talk, body, asked) : answer(talk, asked);
   }
 
-  async function say(talk: Talk, body: SendMessages, { input, place, keep }: Said): Promise<Response> {
+  async function say(talk: Talk, body: SendMessages, { input, place, keep }: UserMessage): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     if (keep && !conversations.find(talk, keep))
       throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
@@ -55,7 +55,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     return follow(talk, runId, 0, [], run.on_disconnect === "cancel");
   }
 
-  async function answer(talk: Talk, { run_id, answers, places }: Answered): Promise<Response> {
+  async function answer(talk: Talk, { run_id, answers, places }: CallAnswers): Promise<Response> {
     const runId = run_id ?? conversations.askedBy(talk, firstItem(answers).tool_call_id);
     const named = (param: string): string =>
       param.replace(/^tool_outputs\[(\d+)\](?:\.tool_call_id)?/, (_, index) => places[Number(index)] ?? "messages");
@@ -65,7 +65,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
   }
 
   function follow(talk: Talk, runId: string, from: number, asked: string[], cancelOnLeave = false): Response {
-    const dialectOf = (of: Followed) => uiMessageDialect({ ...of, asked });
+    const dialectOf = (of: StreamedRun) => uiMessageDialect({ ...of, asked });
     const response = conversations.follow(talk, runId, from, dialectOf, cancelOnLeave);
     response.headers.set("x-vercel-ai-ui-message-stream", "v1");
     return response;

@@ -17,7 +17,7 @@ import { type Cursor, type RunStream, requireCursor } from "../../runs/stream/st
 import type { Journal } from "../../storage/journal/journal.ts";
 import { messagesIn } from "./messages.ts";
 import { cursorAfter, offsetOf, parseOffset } from "./offset.ts";
-import { controlled } from "./sse.ts";
+import { withControlEvents } from "./sse.ts";
 
 interface DurableStreams {
   auth: Auth;
@@ -63,7 +63,7 @@ export const durableStreamRoutes = (deps: DurableStreams) =>
           isClosed: () => isClosed(deps, id),
           isTail: (offset: string) => isTail(deps, id, offset),
         };
-        const as = (texts: TextSource) => controlled(texts, place);
+        const as = (texts: TextSource) => withControlEvents(texts, place);
         const stream = deps.openStream(principal, id, from, request, { noLongerValid: deps.noLongerValid, as });
         // As the protocol requires: no charset, and `no-cache` besides `no-store`.
         stream.headers.set("content-type", "text/event-stream");

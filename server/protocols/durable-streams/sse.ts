@@ -20,7 +20,7 @@ const sse = (event: string, data: string): string => `event: ${event}\ndata:${da
  * last one says that the stream is closed. An error that ends it sooner, such as an expired token, is passed on
  * unchanged.
  */
-export function controlled(texts: TextSource, { from, cursor, isTail, isClosed }: Place): TextSource {
+export function withControlEvents(texts: TextSource, { from, cursor, isTail, isClosed }: Place): TextSource {
   let next = from;
   let isOver = false;
 

@@ -4,7 +4,7 @@ import type { Api } from "../../http/internal-client.ts";
 import { hasParts } from "../../lib/json.ts";
 import { toSafeString } from "../../lib/safe-string.ts";
 import type { AdminTool } from "./admin-tools.ts";
-import { invalidParams, type Params, refused } from "./protocol.ts";
+import { invalidParams, type Params, toRpcError } from "./protocol.ts";
 import type { McpMethods } from "./server.ts";
 
 /** The API's own operations, for keys with the scope "admin". */
@@ -26,7 +26,7 @@ export const adminMethods = ({ tools, api }: { tools: () => Map<string, AdminToo
       if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
       const { method, path, body } = tool.requestOf(args as Params);
       const answer = await api(request, method, path, body);
-      if (answer.status === 429 || answer.status >= 500) throw refused(answer);
+      if (answer.status === 429 || answer.status >= 500) throw toRpcError(answer);
       const content = [{ type: "text" as const, text: JSON.stringify(answer.body) }];
       return answer.status >= 400 ? { content, isError: true } : { content, structuredContent: answer.body };
     },

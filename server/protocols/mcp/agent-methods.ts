@@ -3,17 +3,17 @@ import type { NoLongerValid } from "../../http/auth.ts";
 import type { Api, ApiResponse } from "../../http/internal-client.ts";
 import type { Principal } from "../../http/principal.ts";
 import { hasParts } from "../../lib/json.ts";
-import { decoded, toSafeString } from "../../lib/safe-string.ts";
+import { decodeUri, toSafeString } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
-import { mcpDialect, waiting } from "./dialect.ts";
+import { mcpDialect, actionRequiredResult } from "./dialect.ts";
 import { type RunCall, readEventId } from "./event-id.ts";
 import { promptOf, promptText } from "./prompts.ts";
-import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, refused } from "./protocol.ts";
+import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, toRpcError } from "./protocol.ts";
 import { outputOf, readQuestionId } from "./questions.ts";
-import type { Asked, McpMethods } from "./server.ts";
-import { askedBy, type ProtocolAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
+import type { MethodArguments, McpMethods } from "./server.ts";
+import { runInputOf, type ProtocolAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
 
 interface Deps {
   agents: AgentStore;
@@ -23,7 +23,7 @@ interface Deps {
   noLongerValid: NoLongerValid;
 }
 
-type Asking = Omit<Asked, "id" | "params">;
+type Asking = Omit<MethodArguments, "id" | "params">;
 
 /** Agents as tools and prompts, and their memory as resources. Every operation goes through the API. */
 export function agentMethods({ agents, runs, openStream, api, noLongerValid }: Deps): McpMethods {
@@ -35,7 +35,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   /** Calls the API. Throws its error. */
   async function must(request: Request, ...asked: [method: string, path: string, body?: unknown]) {
     const answer = await api(request, ...asked);
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toRpcError(answer);
     return answer.body;
   }
 
@@ -50,19 +50,19 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     });
   }
 
-  async function callAgent(asked: Asked, agent: ProtocolAgent, args: Params): Promise<object | Response> {
+  async function callAgent(asked: MethodArguments, agent: ProtocolAgent, args: Params): Promise<object | Response> {
     const { request, peer, id, params } = asked;
-    const run = askedBy(agent, args);
+    const run = runInputOf(agent, args);
     if (typeof run === "string") return failure(run);
     const metadata = { mcp_request: JSON.stringify(id), ...(peer.session !== null && { mcp_session: peer.session }) };
     const answer = await api(request, "POST", "/v1/runs", { agent_id: agent.id, ...run, metadata });
     if (answer.status === 400 || answer.status === 409) return failure(messageOf(answer));
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toRpcError(answer);
     return follow(asked, { run_id: answer.body.id, id, progressToken: progressTokenOf(params) }, 0);
   }
 
   /** Continues a call after its second request, which has the client's answers. */
-  async function goOn(asked: Asked, agent: ProtocolAgent, run_id: string): Promise<object | Response> {
+  async function goOn(asked: MethodArguments, agent: ProtocolAgent, run_id: string): Promise<object | Response> {
     const { request, principal, peer, id, params } = asked;
     const run = await must(request, "GET", runPath(run_id));
     if (run.agent_id !== agent.id) throw invalidParams("requestState: this is of another tool.");
@@ -73,7 +73,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       return response ? [outputOf(call, response)] : [];
     });
     const now = answers.length > 0 ? await submit(request, run_id, answers) : run;
-    if (now.status === "requires_action") return waiting({ run_id }, peer, callsOf(now));
+    if (now.status === "requires_action") return actionRequiredResult({ run_id }, peer, callsOf(now));
     // If the run is over, the retry gets its end.
     return follow(asked, { run_id, id, progressToken: progressTokenOf(params) }, now.ended_at ? seq - 1 : seq);
   }
@@ -81,12 +81,12 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   const submit = (request: Request, run_id: string, tool_outputs: object[]) =>
     must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs });
 
-  async function search({ request, principal }: Asked, args: Params): Promise<object> {
+  async function search({ request, principal }: MethodArguments, args: Params): Promise<object> {
     const { memory_id, ...asked } = args;
     if (!storesFor(principal).includes(memory_id as string)) return failure("memory_id: There is no such store.");
     const answer = await api(request, "POST", `/v1/memory/${memory_id}/search`, asked);
     if (answer.status === 400) return failure(messageOf(answer));
-    if (answer.status >= 400) throw refused(answer);
+    if (answer.status >= 400) throw toRpcError(answer);
     const matches = (answer.body.data as Params[]).map(({ text, score, filename, page, heading }) => ({
       text,
       score,
@@ -131,12 +131,12 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
         if (!storesFor(principal).includes(store)) throw noResource(toSafeString(uri));
         const { kind } = await must(request, "GET", `/v1/memory/${store}`);
         const list = `/v1/memory/${store}/${kind === "kv" ? "keys" : "entries"}?limit=100`;
-        const key = decoded(name);
+        const key = decodeUri(name);
         if (key === null) throw noResource(toSafeString(uri));
         const path = part ? `/v1/memory/${store}/${part}/${encodeURIComponent(toSafeString(key))}` : list;
         const answer = await api(request, "GET", path);
         if (answer.status === 404) throw noResource(toSafeString(uri));
-        if (answer.status >= 400) throw refused(answer);
+        if (answer.status >= 400) throw toRpcError(answer);
         const { request_id: _, ...body } = answer.body;
         return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(body) }] };
       },

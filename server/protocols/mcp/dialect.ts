@@ -49,7 +49,7 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
         case "run.requires_action": {
           const { tool_calls } = frame.data.required_action.submit_tool_outputs;
           if (isFinal(peer, tool_calls))
-            return say(frame.seq, resultOf(id, inVersion(peer, waiting(call, peer, tool_calls))));
+            return say(frame.seq, resultOf(id, inVersion(peer, actionRequiredResult(call, peer, tool_calls))));
           return progress(frame) + questions(frame.seq, tool_calls).join("");
         }
         default:
@@ -79,7 +79,7 @@ export const inVersion = (peer: Peer, result: object): object =>
   peer.session === null ? { resultType: "complete", ...result } : result;
 
 /** Result of a waiting run: questions for the client, or a note that another person has to answer. */
-export function waiting({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
+export function actionRequiredResult({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
   if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
   const inputRequests = Object.fromEntries(
     calls.map((call) => [call.id, { method: "elicitation/create", params: askedBy(call) }]),

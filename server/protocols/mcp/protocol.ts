@@ -59,7 +59,7 @@ interface Refusal {
 }
 
 /** Maps an API error to a protocol error. `data` contains the API's code. */
-export const refused = ({ status, body }: ApiResponse): RpcError => rpcErrorOf({ status, ...body.error });
+export const toRpcError = ({ status, body }: ApiResponse): RpcError => rpcErrorOf({ status, ...body.error });
 
 const rpcErrorOf = ({ status, code, message, param }: Refusal): RpcError =>
   code === "invalid_json"

@@ -27,7 +27,7 @@ import {
 import type { Sessions } from "./sessions.ts";
 
 /** Arguments of a method. */
-export interface Asked {
+export interface MethodArguments {
   request: Request;
   principal: Principal;
   peer: Peer;
@@ -42,12 +42,12 @@ export interface McpMethods {
   instructions: string;
   /** Throws if the principal may not connect. */
   admit(principal: Principal): void;
-  methods: Record<string, (asked: Asked) => Promise<object | Response> | object>;
+  methods: Record<string, (asked: MethodArguments) => Promise<object | Response> | object>;
   /** Handles the client's response to a question on a stream. */
-  answered?(asked: Omit<Asked, "id" | "params">, message: Message & { kind: "response" }): Promise<void>;
-  cancelled?(asked: Omit<Asked, "id">): Promise<void>;
+  answered?(asked: Omit<MethodArguments, "id" | "params">, message: Message & { kind: "response" }): Promise<void>;
+  cancelled?(asked: Omit<MethodArguments, "id">): Promise<void>;
   /** Resumes a stream after its last event. */
-  resume?(asked: Omit<Asked, "id" | "params">, lastEventId: string): Promise<Response>;
+  resume?(asked: Omit<MethodArguments, "id" | "params">, lastEventId: string): Promise<Response>;
 }
 
 interface Deps {
@@ -122,7 +122,7 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
     return json(200, resultOf(message.id, inVersion(peer, { ...(isList(method) && freshness(peer)), ...result })));
   }
 
-  function perform(asked: Asked, method: string): object | Promise<object | Response> {
+  function perform(asked: MethodArguments, method: string): object | Promise<object | Response> {
     if (method === "ping" && asked.peer.session !== null) return {};
     if (method === "server/discover" && asked.peer.session === null) return discover();
     const perform = Object.hasOwn(methods, method) ? methods[method] : undefined;

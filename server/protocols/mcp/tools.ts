@@ -50,7 +50,7 @@ const plainInput = {
  * Returns the input of a run: the text, or the arguments as JSON if the agent has an `input_schema`. Returns a sentence
  * if they are invalid.
  */
-export function askedBy({ input_schema }: Pick<ProtocolAgent, "input_schema">, args: Params): Params | string {
+export function runInputOf({ input_schema }: Pick<ProtocolAgent, "input_schema">, args: Params): Params | string {
   if (input_schema) {
     const faults = validateAgainst(input_schema, args);
     if (faults.length > 0) return faults.map(({ path, message }) => `${path || "arguments"}: ${message}.`).join(" ");

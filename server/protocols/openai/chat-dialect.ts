@@ -1,7 +1,7 @@
 import type { Frame } from "../../domain/api-types/frames.ts";
 import type { ModelAnswer, RequiredCall, RunError } from "../../domain/run-event.ts";
 import type { EventEncoder } from "../../runs/stream/stream.ts";
-import { failedRun, openAiError, stopping } from "./errors.ts";
+import { failedRun, openAiError, shuttingDown } from "./errors.ts";
 
 /** A chat completion: the part of a run from a position to its end or to its next question for the client. */
 interface ChatOf {
@@ -170,7 +170,7 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
       return sayText("reasoning_content", delta);
     },
     // A cut completion cannot be resumed: send an error, or the client takes the part for the whole.
-    closing: stream ? `data: ${JSON.stringify(openAiError(stopping()))}\n\n` : "",
+    closing: stream ? `data: ${JSON.stringify(openAiError(shuttingDown()))}\n\n` : "",
     error: (why) => `data: ${JSON.stringify(openAiError(why))}\n\n`,
     isLast: () => result !== null,
     result: () => result,

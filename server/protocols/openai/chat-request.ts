@@ -8,7 +8,7 @@ import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
 import {
   choiceOf,
   effortOf,
-  givenSettings,
+  withoutNullSettings,
   type InputCall,
   type InputMessage,
   type InputPart,
@@ -129,7 +129,7 @@ function readCall(
 
 function settingsOf(body: CreateChatCompletion, faults: Fault[]): Settings {
   const { stop, tool_choice } = body;
-  return givenSettings({
+  return withoutNullSettings({
     temperature: body.temperature,
     top_p: body.top_p,
     max_output_tokens: body.max_completion_tokens ?? body.max_tokens,

@@ -8,7 +8,7 @@ export const openAiError = ({ code, type, message, param }: AppError) => ({
 });
 
 /** Error for a stream that the server ends because it stops. The run continues at the next start. */
-export const stopping = () => new AppError("shutting_down", stoppingRun);
+export const shuttingDown = () => new AppError("shutting_down", stoppingRun);
 
 export const noModel = (model: string) =>
   new AppError(

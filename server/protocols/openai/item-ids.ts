@@ -4,23 +4,23 @@ import { isId, type Kind, prefixes, siblingId } from "../../domain/ids.ts";
 // Its id contains the part, so that no state is kept.
 
 /** The part of a run after a position. */
-export interface Stretch {
+export interface ResponsePosition {
   run_id: string;
   /** 0: the beginning; else the position of the question whose answer began this part. */
   seq: number;
 }
 
-export const responseId = ({ run_id, seq }: Stretch): string => `resp_${digitsOf(run_id)}${seq === 0 ? "" : `_${seq}`}`;
+export const responseId = ({ run_id, seq }: ResponsePosition): string => `resp_${digitsOf(run_id)}${seq === 0 ? "" : `_${seq}`}`;
 
 /** Returns null if the id is not a response's. */
-export function stretchOf(id: string): Stretch | null {
+export function parseResponseId(id: string): ResponsePosition | null {
   const [, digits, seq] = /^resp_([0-9a-z]{26})(?:_([1-9]\d{0,14}))?$/.exec(id) ?? [];
   const run_id = `${prefixes.run}_${digits}`;
   return digits && isId("run", run_id) ? { run_id, seq: Number(seq ?? 0) } : null;
 }
 
 /** Id of an item of a model call; `place` counts the call's items. */
-export const saidId = (kind: "msg" | "rs", run_id: string, step: number, place: number): string =>
+export const answerItemId = (kind: "msg" | "rs", run_id: string, step: number, place: number): string =>
   `${kind}_${digitsOf(run_id)}_${step}_${place}`;
 
 export const callItemId = (run_id: string, call_id: string): string => `fc_${digitsOf(run_id)}_${digitsOf(call_id)}`;

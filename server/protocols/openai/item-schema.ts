@@ -2,53 +2,53 @@ import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { JsonObject, Metadata, Subject, settingFields } from "../../http/schemas.ts";
 import { open } from "../../lib/schema.ts";
-import { given } from "./chat-schema.ts";
+import { nullable } from "./chat-schema.ts";
 
 // Request bodies of OpenAI's clients. Other fields are ignored, because clients send many that change nothing.
 
 const Text = Type.String();
 const Id = Type.String({ maxLength: 200 });
 
-const Part = open({ type: Text, text: given(Text), refusal: given(Text), image_url: given(Text), file_id: given(Id) });
+const Part = open({ type: Text, text: nullable(Text), refusal: nullable(Text), image_url: nullable(Text), file_id: nullable(Id) });
 export type ItemPart = Static<typeof Part>;
 
 const Item = open({
-  type: given(Text),
-  id: given(Id),
-  role: given(Text),
-  content: given(Type.Union([Text, Type.Array(Part, { maxItems: limits.input_parts })])),
-  call_id: given(Id),
-  name: given(Text),
-  arguments: given(Text),
-  output: given(Type.Union([Text, Type.Array(Part, { maxItems: limits.input_parts })])),
+  type: nullable(Text),
+  id: nullable(Id),
+  role: nullable(Text),
+  content: nullable(Type.Union([Text, Type.Array(Part, { maxItems: limits.input_parts })])),
+  call_id: nullable(Id),
+  name: nullable(Text),
+  arguments: nullable(Text),
+  output: nullable(Type.Union([Text, Type.Array(Part, { maxItems: limits.input_parts })])),
 });
 export type InputItem = Static<typeof Item>;
 
-const Tool = open({ type: Text, name: given(Text), description: given(Text), parameters: given(JsonObject) });
+const Tool = open({ type: Text, name: nullable(Text), description: nullable(Text), parameters: nullable(JsonObject) });
 
-const Format = open({ type: Text, schema: given(JsonObject) });
+const Format = open({ type: Text, schema: nullable(JsonObject) });
 
 /** Body of `POST /responses`. */
 export const CreateResponse = open({
   model: Text,
-  input: given(Type.Union([Text, Type.Array(Item, { maxItems: 8 * limits.input_messages })])),
-  instructions: given(Text),
-  previous_response_id: given(Id),
-  conversation: given(Type.Union([Id, open({ id: Id })])),
-  stream: given(Type.Boolean()),
-  background: given(Type.Boolean()),
-  tools: given(Type.Array(Tool, { maxItems: limits.tools_per_agent })),
-  tool_choice: given(Type.Union([Text, open({ type: Text, name: given(Text) })])),
-  parallel_tool_calls: given(Type.Boolean()),
-  text: given(open({ format: given(Format) })),
-  reasoning: given(open({ effort: given(Text) })),
-  temperature: given(settingFields.temperature),
-  top_p: given(settingFields.top_p),
-  max_output_tokens: given(settingFields.max_output_tokens),
-  truncation: given(Text),
-  metadata: given(Metadata),
-  user: given(Subject),
-  safety_identifier: given(Subject),
+  input: nullable(Type.Union([Text, Type.Array(Item, { maxItems: 8 * limits.input_messages })])),
+  instructions: nullable(Text),
+  previous_response_id: nullable(Id),
+  conversation: nullable(Type.Union([Id, open({ id: Id })])),
+  stream: nullable(Type.Boolean()),
+  background: nullable(Type.Boolean()),
+  tools: nullable(Type.Array(Tool, { maxItems: limits.tools_per_agent })),
+  tool_choice: nullable(Type.Union([Text, open({ type: Text, name: nullable(Text) })])),
+  parallel_tool_calls: nullable(Type.Boolean()),
+  text: nullable(open({ format: nullable(Format) })),
+  reasoning: nullable(open({ effort: nullable(Text) })),
+  temperature: nullable(settingFields.temperature),
+  top_p: nullable(settingFields.top_p),
+  max_output_tokens: nullable(settingFields.max_output_tokens),
+  truncation: nullable(Text),
+  metadata: nullable(Metadata),
+  user: nullable(Subject),
+  safety_identifier: nullable(Subject),
 });
 export type CreateResponse = Static<typeof CreateResponse>;
 
@@ -56,7 +56,7 @@ export type CreateResponse = Static<typeof CreateResponse>;
 const Items = Type.Array(Item, { maxItems: 20 });
 
 /** Body of `POST /conversations`. */
-export const CreateConversation = open({ items: given(Items), metadata: given(Metadata) });
+export const CreateConversation = open({ items: nullable(Items), metadata: nullable(Metadata) });
 /** Body of `POST /conversations/:id`. */
 export const UpdateConversation = open({ metadata: Type.Union([Metadata, Type.Null()]) });
 /** Body of `POST /conversations/:id/items`. */

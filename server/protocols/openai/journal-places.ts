@@ -25,7 +25,7 @@ export function isOfSchema(journal: Reader & Journal, scope: Scope, runId: strin
 /**
  * Returns the position of the last question about one of these calls, also one of a descendant: the result follows it.
  */
-export function lastAsked(journal: Reader, runId: string, calls: ReadonlySet<string>): number {
+export function lastQuestionSeq(journal: Reader, runId: string, calls: ReadonlySet<string>): number {
   let last = 0;
   for (const { seq, event } of entriesOf(journal, runId))
     if (

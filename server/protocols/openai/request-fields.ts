@@ -16,7 +16,7 @@ export type InputCall = NonNullable<InputMessage["tool_calls"]>[number];
 type RequestTool = NonNullable<CreateRun["tools"]>[number];
 
 /** Returns the settings without null and undefined ones. */
-export const givenSettings = (all: { [Name in keyof Settings]: Settings[Name] | null }): Settings =>
+export const withoutNullSettings = (all: { [Name in keyof Settings]: Settings[Name] | null }): Settings =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
 
 /** Parses arguments that a model wrote. If they are no object, they are kept as `unreadable_arguments`. */

@@ -20,7 +20,7 @@ type Must = ApiCalls["must"];
  * Returns the run that asked for all of these, and its agent. `param` returns the path of a result in the request.
  * Ignores runs whose trace was deleted, because no result is left to stream.
  */
-export function askerOf(
+export function askingRunOf(
   runs: RunStore,
   principal: Principal,
   { answers, places }: Results,

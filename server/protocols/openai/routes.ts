@@ -4,7 +4,7 @@ import { readJsonBody } from "../../http/json-body.ts";
 import type { Base } from "../../http/module.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import type { Principal } from "../../http/principal.ts";
-import { decoded } from "../../lib/safe-string.ts";
+import { decodeUri } from "../../lib/safe-string.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -14,11 +14,11 @@ import { type AskedChat, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { ofMessages } from "./errors.ts";
 import { withFetchedImages } from "./fetch-images.ts";
-import { createdAt, isOfSchema, lastAsked } from "./journal-places.ts";
+import { createdAt, isOfSchema, lastQuestionSeq } from "./journal-places.ts";
 import { createModels, type ModelDeps } from "./models.ts";
 import type { InputMessage } from "./request-fields.ts";
-import { askerOf, handOver, type Results, submitResults, userLast } from "./results.ts";
-import { wholly } from "./whole.ts";
+import { askingRunOf, handOver, type Results, submitResults, userLast } from "./results.ts";
+import { wholeRunEncoder } from "./whole.ts";
 
 interface Deps extends ProtocolAccess, ModelDeps {
   runs: RunStore;
@@ -50,7 +50,7 @@ export function openAiRoutes({
     const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readChat(body);
     const { results } = asked;
-    const asker = results && askerOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
+    const asker = results && askingRunOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
     if (asker && asker.agent_id !== body.model) await handOver(must, request, asker.id);
     const place =
       results && asker?.agent_id === body.model
@@ -74,7 +74,7 @@ export function openAiRoutes({
       response.headers.set("x-runnel-run-id", run_id);
       return response;
     }
-    const whole = wholly(dialect);
+    const whole = wholeRunEncoder(dialect);
     await openStream(principal, run_id, from, request, { noLongerValid, dialect: whole.dialect }).text();
     const result = dialect.result();
     if (!result) return whole.cutOff(named);
@@ -103,7 +103,7 @@ export function openAiRoutes({
   /** Submits results to the run that asked. A retry leads to the same completion. */
   async function submit(request: Request, run_id: string, results: Results) {
     await submitResults(must, request, run_id, results);
-    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
+    return { run_id, seq: lastQuestionSeq(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 
   return (
@@ -113,7 +113,7 @@ export function openAiRoutes({
       )
       // Clients send the slash in a model's name plain or escaped.
       .get("/models/*", (context) =>
-        guarded(context, (principal) => json(200, models.retrieve(principal, decoded(context.params["*"]) ?? ""))),
+        guarded(context, (principal) => json(200, models.retrieve(principal, decodeUri(context.params["*"]) ?? ""))),
       )
       .post("/chat/completions", (context) => guarded(context, (principal) => completion(context.request, principal)), {
         parse: "none",

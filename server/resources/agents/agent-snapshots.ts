@@ -13,7 +13,7 @@ import {
   checkAgent,
   checkJudges,
   type ModelAvailable,
-  overridden,
+  overrideDefinition,
   pinnedFields,
   readDefinition,
 } from "./definition.ts";
@@ -57,7 +57,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     const row = rows.find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: chosen, model = row.model, ...different } = overrides;
-    const definition = overridden(readDefinition(row.definition), different);
+    const definition = overrideDefinition(readDefinition(row.definition), different);
     const { memory } = definition;
     checkJudges(model, definition.guardrails);
     const references = chosen ? attached.require(scope, chosen, "overrides.") : attached.of(scope, id);

@@ -54,7 +54,7 @@ type AnyField = {
 const fieldOf = (name: DefinitionFieldName): AnyField => definitionFields[name] as AnyField;
 
 /** Applies changes to an earlier definition or to the defaults; `factsOf` looks up memory stores. */
-export function changed(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
+export function changeDefinition(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
   const base = before ?? initial;
   const values = fieldNames.map((name) => {
     const { keep } = fieldOf(name);
@@ -65,7 +65,7 @@ export function changed(input: CreateAgent | UpdateAgent, before: Definition | n
 }
 
 /** Applies a run's overrides: instructions are appended, and the output limit can only be lowered. */
-export function overridden(
+export function overrideDefinition(
   definition: Definition,
   {
     additional_instructions: added = "",

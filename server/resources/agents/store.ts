@@ -15,7 +15,7 @@ import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
-import { changed, checkAgent, checkJudges, readDefinition, type ToolReference, withoutScript } from "./definition.ts";
+import { changeDefinition, checkAgent, checkJudges, readDefinition, type ToolReference, withoutScript } from "./definition.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";
@@ -78,7 +78,7 @@ export function createAgentStore({
     await requireModelAvailable(input.model);
     return db.write(() => {
       const tools = attached.require(scope, input.tools ?? []);
-      const [id, at, definition] = [newId("agent", now()), now(), changed(input, null, factsOf(scope))];
+      const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
       const { name, model } = input;
@@ -113,7 +113,7 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const definition = changed(input, stored, factsOf(scope));
+      const definition = changeDefinition(input, stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
         model: input.model ?? row.model,

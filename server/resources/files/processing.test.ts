@@ -12,10 +12,10 @@ import { testActor } from "../../testing/test-actor.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { Processing, type Reader } from "./processing.ts";
-import type { Indexed } from "./row.ts";
+import type { IndexingProgress } from "./row.ts";
 import { createFileStore } from "./store.ts";
 
-const notIndexed: Indexed = { memory_ids: [], processed: 0, total: 0, processing: 0, error: null, delay: null };
+const notIndexed: IndexingProgress = { memory_ids: [], processed: 0, total: 0, processing: 0, error: null, delay: null };
 const chunk = (text: string): DocumentChunk => ({ text, tokens: text.length, page: null, heading: null });
 /** One chunk per line. */
 const lines = (text: string) => ({ chunks: text.split("\n").map(chunk), pages: null });
@@ -79,7 +79,7 @@ function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
     get processing() {
       return processing;
     },
-    indexAs: (next: Partial<Indexed>) => {
+    indexAs: (next: Partial<IndexingProgress>) => {
       indexed = { ...notIndexed, ...next };
     },
     now: clock,

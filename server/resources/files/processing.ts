@@ -11,7 +11,7 @@ import type { Db } from "../../storage/db/open.ts";
 import { retryWrite } from "../../storage/db/retry-write.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
-import { type FileRow, type Indexed, serializeFile } from "./row.ts";
+import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
 /** Splits documents into chunks, in a sandbox. */
 export interface Reader {
@@ -28,7 +28,7 @@ interface ProcessingOptions {
   chunks: DocumentChunks;
   reader: Reader;
   /** Indexing progress of a file in memory stores. */
-  indexedOf: (scope: Scope, id: string) => Indexed;
+  indexedOf: (scope: Scope, id: string) => IndexingProgress;
   /** Records the event inside the write that makes a file ready or failed. */
   announce: (scope: Scope, type: "file.ready" | "file.failed", file: Record<string, unknown>) => void;
   /** Called after a write that may have recorded an event. */

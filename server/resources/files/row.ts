@@ -6,7 +6,7 @@ import type { files } from "../../storage/db/schema.ts";
 export type FileRow = typeof files.$inferSelect;
 
 /** Indexing progress of a file in memory stores. */
-export interface Indexed {
+export interface IndexingProgress {
   memory_ids: string[];
   /** Indexed chunks; `total` is null until all are counted. */
   processed: number;
@@ -20,7 +20,7 @@ export interface Indexed {
 }
 
 /** Serializes a file for clients. */
-export const serializeFile = (row: FileRow, { memory_ids, processed, total, delay }: Indexed) => ({
+export const serializeFile = (row: FileRow, { memory_ids, processed, total, delay }: IndexingProgress) => ({
   id: row.id,
   object: "file" as const,
   filename: row.filename,

@@ -22,14 +22,14 @@ import { isDocument, isSearchable, typeOfFile } from "./file-type.ts";
 import { createImageAccess } from "./image-access.ts";
 import { createImageRefcounts } from "./image-refcounts.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
-import { type Indexed, type FileRow as Row, serializeFile } from "./row.ts";
+import { type IndexingProgress, type FileRow as Row, serializeFile } from "./row.ts";
 import { createRunAttachments } from "./run-attachments.ts";
 import type { CreateFile } from "./schema.ts";
 import type { ReceivedFile } from "./upload.ts";
 
 /** Operations of memory stores on files. */
 export interface FileMemory {
-  of(scope: Scope, id: string): Indexed;
+  of(scope: Scope, id: string): IndexingProgress;
   /** Adds the file to a store. Call inside a write. */
   add(scope: Scope, order: MemoryOrder, expires_at_ms: number | null): void;
   /** Removes the file and its entries from all stores. Call inside a write. */

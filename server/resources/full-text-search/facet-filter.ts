@@ -3,7 +3,7 @@ import type { Viewer } from "../../http/auth.ts";
 import type { RowFilter } from "../../http/row-filter.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { createPlaceOf } from "./documents.ts";
-import { within } from "./facets.ts";
+import { visiblePlaces } from "./facets.ts";
 import { createMatches, everywhere } from "./matches.ts";
 import { createPrefixTerms } from "./prefix-terms.ts";
 import { wordsOf } from "./query.ts";
@@ -36,7 +36,7 @@ export function createFacetFilter(sqlite: Database) {
   const [idsUp, idsDown] = [selectIds("ASC"), selectIds("DESC")];
   return (viewer: Viewer, { q, facets, unread, window = perWindow, signal }: FacetQuery): RowFilter => {
     const { project_id, environment } = viewer;
-    const place = within(viewer, ["run"], facets);
+    const place = visiblePlaces(viewer, ["run"], facets);
     let asked: ReturnType<typeof wordsOf> | null = null;
     let next = window;
 

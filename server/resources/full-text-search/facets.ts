@@ -43,7 +43,7 @@ export function placeOf(
 const anyOf = (words: readonly string[]): string => `(${words.join(" OR ")})`;
 
 /** Searchable places of a viewer, as an FTS5 expression over `place`. */
-export function within(viewer: Viewer, types: readonly string[] | null, facets: readonly string[] = []): string {
+export function visiblePlaces(viewer: Viewer, types: readonly string[] | null, facets: readonly string[] = []): string {
   const { agent_ids } = viewer;
   const places = types ? anyOf(types.map((type) => typeWord(viewer, type))) : scopeWord(viewer);
   const seen = agent_ids ? [anyOf([free, ...agent_ids.map(agentWord)])] : [];

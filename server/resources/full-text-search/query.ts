@@ -38,7 +38,7 @@ export function indexText(text: string): string {
 /** Restores a normalized text for display. */
 const letter = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]`;
 const apart = new RegExp(`(?<=${letter}) +(?=${letter})`, "gv");
-export const readable = (text: string): string => text.replace(apart, "").replace(/\s+/g, " ").trim();
+export const toDisplayText = (text: string): string => text.replace(apart, "").replace(/\s+/g, " ").trim();
 
 /**
  * Parses a query: all words are required, quoted ones as a phrase, the last one as a prefix. Returns null if it has no

@@ -10,10 +10,10 @@ import type { Db } from "../../storage/db/open.ts";
 import { isShown } from "../../storage/journal/journal.ts";
 import { createPlaceOf, numberOf } from "./documents.ts";
 import { excerpt } from "./excerpt.ts";
-import { within } from "./facets.ts";
+import { visiblePlaces } from "./facets.ts";
 import { createMatches, everywhere } from "./matches.ts";
 import { createPrefixTerms } from "./prefix-terms.ts";
-import { idOf, readable, type Words, wordsOf } from "./query.ts";
+import { idOf, toDisplayText, type Words, wordsOf } from "./query.ts";
 
 interface Search {
   q: string;
@@ -54,7 +54,7 @@ export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => numbe
 
   function byWords(viewer: Viewer, words: Words, { types, signal }: Search, before: number, most: number) {
     const { project_id, environment } = viewer;
-    const expression = `${within(viewer, types)} AND ${words.expression}`;
+    const expression = `${visiblePlaces(viewer, types)} AND ${words.expression}`;
     return matches<Found>({
       scope: viewer,
       words,
@@ -91,7 +91,7 @@ export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => numbe
       environment,
       id,
       `${id}~`,
-      within(viewer, types),
+      visiblePlaces(viewer, types),
       before,
       now(),
       limit,
@@ -152,8 +152,8 @@ const shown = ({ type, id, title, created_at_ms, agent_id, status }: Found, text
   object: "search_result",
   type,
   id,
-  title: readable(title) || id,
-  ...(text !== null && { snippet: readable(text) }),
+  title: toDisplayText(title) || id,
+  ...(text !== null && { snippet: toDisplayText(text) }),
   ...(agent_id !== null && { agent_id }),
   ...(status !== null && { status }),
   created_at: timestamp(created_at_ms),

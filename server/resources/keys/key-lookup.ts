@@ -3,7 +3,7 @@ import type { Permission } from "../../domain/scope.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import type { Identity } from "../../http/principal.ts";
 import type { RateLimits } from "../../http/rate-limit.ts";
-import { holds, parseAddress, parseCidr } from "../../lib/ip-address.ts";
+import { networkContains, parseAddress, parseCidr } from "../../lib/ip-address.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { KeyRow } from "./key.ts";
 import { environmentOf, hashSecret, hashText } from "./secret.ts";
@@ -118,7 +118,7 @@ function isFrom(allowedCidrs: string | null, ip: string | null): boolean {
   if (!address) return false;
   return (JSON.parse(allowedCidrs) as string[]).some((text) => {
     const network = parseCidr(text);
-    return network !== null && holds(network, address);
+    return network !== null && networkContains(network, address);
   });
 }
 

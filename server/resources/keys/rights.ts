@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import type { Permission } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
-import { holds, parseCidr } from "../../lib/ip-address.ts";
+import { networkContains, parseCidr } from "../../lib/ip-address.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { KeyRow } from "./key.ts";
 
@@ -61,6 +61,6 @@ function isWithin(text: string, networks: readonly string[]): boolean {
   const inner = parseCidr(text);
   return networks.some((each) => {
     const outer = parseCidr(each);
-    return inner && outer && inner.family === outer.family && inner.prefix >= outer.prefix && holds(outer, inner);
+    return inner && outer && inner.family === outer.family && inner.prefix >= outer.prefix && networkContains(outer, inner);
   });
 }

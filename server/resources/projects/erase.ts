@@ -10,7 +10,7 @@ const ownersPerWrite = 50;
 const childrenPerWrite = 1000;
 
 /** A table with rows of projects. */
-export interface Owned {
+export interface OwnedTable {
   table: string;
   /** Key columns. */
   key: string[];
@@ -45,7 +45,7 @@ export function createEraser({
 }
 
 /** Deletes some rows and returns their number. Call inside a write. */
-function eraseRows(sqlite: Database, { table, key }: Owned, projectId: string): number {
+function eraseRows(sqlite: Database, { table, key }: OwnedTable, projectId: string): number {
   const columns = key.join(", ");
   const rows = largeRowsPerWrite[table] ?? rowsPerWrite;
   return sqlite
@@ -56,7 +56,7 @@ function eraseRows(sqlite: Database, { table, key }: Owned, projectId: string): 
 }
 
 /** Deletes some rows, their children first; a row with many children is left to the next write. Call inside a write. */
-function eraseOwners(sqlite: Database, { table, children }: Owned, projectId: string): number {
+function eraseOwners(sqlite: Database, { table, children }: OwnedTable, projectId: string): number {
   const { parent } = firstItem(children);
   const rows = sqlite
     .query<{ name: string }, [string]>(
@@ -89,7 +89,7 @@ interface Reference {
 }
 
 /** Tables with a `project_id`; referencing tables first, because cascades would delete too much at once. */
-export function ownedTables(sqlite: Database): Owned[] {
+export function ownedTables(sqlite: Database): OwnedTable[] {
   const names = sqlite
     .query<{ name: string }, []>(
       "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -118,9 +118,9 @@ export function ownedTables(sqlite: Database): Owned[] {
   return inOrder(owned, references);
 }
 
-function inOrder(tables: Owned[], references: readonly Reference[]): Owned[] {
-  const ordered: Owned[] = [];
-  const visit = (owned: Owned): void => {
+function inOrder(tables: OwnedTable[], references: readonly Reference[]): OwnedTable[] {
+  const ordered: OwnedTable[] = [];
+  const visit = (owned: OwnedTable): void => {
     if (ordered.includes(owned)) return;
     for (const { table, target } of references)
       if (target === owned.table && table !== target) tables.filter((other) => other.table === table).forEach(visit);

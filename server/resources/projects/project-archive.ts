@@ -9,7 +9,7 @@ import {
   vectorsTable,
 } from "../../runtime/retrieval/vector-search/tables.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
-import { type Owned, ownedTables } from "./erase.ts";
+import { type OwnedTable, ownedTables } from "./erase.ts";
 
 type Value = string | number | null | Uint8Array;
 
@@ -45,7 +45,7 @@ function tablesToCopy(sqlite: Database): { table: string; of: string }[] {
   ];
 }
 
-const ofParent = (table: string, { column, parent }: Owned["children"][number]): string =>
+const ofParent = (table: string, { column, parent }: OwnedTable["children"][number]): string =>
   `${column} IN (SELECT ${parent} FROM ${table} WHERE project_id = ?)`;
 
 /**

@@ -6,7 +6,7 @@ import { noSuch, threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
-import { earlierOf, messageFault, type ShownImages } from "../../domain/run-input.ts";
+import { toEarlierMessage, messageFault, type ShownImages } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { seededMessage } from "../../domain/thread-messages.ts";
 import type { Viewer } from "../../http/auth.ts";
@@ -132,7 +132,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       requireCallOrder(given, open);
       const images = imagesOf(viewer, "", null);
       const said = seededMessage(
-        earlierOf(given, "", open, (part, path) => images.of(part, path.slice(1))),
+        toEarlierMessage(given, "", open, (part, path) => images.of(part, path.slice(1))),
         now(),
       );
       images.keep({ thread_id: id });

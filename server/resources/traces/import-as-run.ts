@@ -1,6 +1,6 @@
 import { newId } from "../../domain/ids.ts";
 import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
-import type { Asked } from "../../domain/run-input.ts";
+import type { RecordedInput } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
 
 /** Place of an imported run on this server. */
@@ -81,8 +81,8 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
   }
 }
 
-function withoutImages({ images, earlier }: Asked): Pick<Asked, "images" | "earlier"> {
-  const withoutOwners = <T extends Pick<Asked, "images">>(one: T): T =>
+function withoutImages({ images, earlier }: RecordedInput): Pick<RecordedInput, "images" | "earlier"> {
+  const withoutOwners = <T extends Pick<RecordedInput, "images">>(one: T): T =>
     one.images ? { ...one, images: one.images.map(withoutOwner) } : one;
   return { ...(images && withoutOwners({ images })), ...(earlier && { earlier: earlier.map(withoutOwners) }) };
 }

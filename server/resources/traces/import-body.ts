@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../../domain/capsule-format.ts";
 import { AppError } from "../../domain/errors.ts";
 import { nameOf } from "../../domain/scope.ts";
-import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../../http/json-body.ts";
+import { chunksOf, throwBodyError, parseJsonBody, readBody, refuseCompressed } from "../../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../../http/operation.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";
@@ -46,7 +46,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
       }
     } catch (error) {
       discard(request);
-      return cutOff(error, "validation_failed");
+      return throwBodyError(error, "validation_failed");
     } finally {
       closeSync(handle);
     }

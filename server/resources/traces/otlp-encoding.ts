@@ -1,7 +1,7 @@
 import { build } from "../../lib/build-info.ts";
 import { semanticConventions } from "./otlp.ts";
 import { attributes, type OtlpSpan } from "./otlp-json.ts";
-import { rejectedIn, requestMessage, spanMessage } from "./otlp-protobuf.ts";
+import { rejectedSpanCount, requestMessage, spanMessage } from "./otlp-protobuf.ts";
 
 export const otlpProtocols = ["http/protobuf", "http/json"] as const;
 export type OtlpProtocol = (typeof otlpProtocols)[number];
@@ -43,7 +43,7 @@ export const otlpProtobuf: OtlpEncoding<Uint8Array<ArrayBuffer>> = {
   content_type: "application/x-protobuf",
   span: spanMessage,
   request: (spans, more) => requestMessage(spans, { resource: resourceOf(more), scope, schemaUrl }),
-  rejected: rejectedIn,
+  rejected: rejectedSpanCount,
 };
 
 const encodings = { "http/protobuf": otlpProtobuf, "http/json": otlpJson };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { rejecting, requestIn, spansIn } from "../../testing/otlp-receiver.ts";
 import { otlpJson, otlpProtobuf } from "./otlp-encoding.ts";
 import { attributes, nanoseconds, type OtlpSpan } from "./otlp-json.ts";
-import { rejectedIn } from "./otlp-protobuf.ts";
+import { rejectedSpanCount } from "./otlp-protobuf.ts";
 
 const span = (more: Partial<OtlpSpan> = {}): OtlpSpan => ({
   traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -64,7 +64,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 test("the number of rejected spans is read from the collector's answer, and an invalid answer gives none", async () => {
-  for (const count of [0, 2, 70_000]) expect(rejectedIn(await rejecting(count).bytes())).toBe(count);
+  for (const count of [0, 2, 70_000]) expect(rejectedSpanCount(await rejecting(count).bytes())).toBe(count);
   for (const bytes of [[], [10], [10, 200], [10, 2, 8], [255, 255, 255], [0x7b, 0x7d], [13, 1, 2, 3, 4], [11]])
-    expect(rejectedIn(Uint8Array.from(bytes))).toBe(0);
+    expect(rejectedSpanCount(Uint8Array.from(bytes))).toBe(0);
 });

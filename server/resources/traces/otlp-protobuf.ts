@@ -42,7 +42,7 @@ export function requestMessage(
 }
 
 /** Returns `partial_success.rejected_spans` of a response; 0 if absent or malformed. */
-export function rejectedIn(answer: Uint8Array): number {
+export function rejectedSpanCount(answer: Uint8Array): number {
   try {
     const partial = lastField(answer, WireType.LengthDelimited, (reader) => reader.bytes());
     const rejected = partial && lastField(partial, WireType.Varint, (reader) => Number(reader.uint64()));

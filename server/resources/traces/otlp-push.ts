@@ -1,5 +1,5 @@
 import { endsRun, type JournalEntry } from "../../domain/run-event.ts";
-import { happening } from "../../domain/run-trigger.ts";
+import { newEntries } from "../../domain/run-trigger.ts";
 import { nameOf } from "../../domain/scope.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairSemaphore } from "../../lib/fair-queue/fair-semaphore.ts";
@@ -73,7 +73,7 @@ export function createOtlpPush({
 
   /** Call after a commit. */
   function committed(runId: string, entries: readonly JournalEntry[]): void {
-    const last = happening(entries).at(-1)?.event;
+    const last = newEntries(entries).at(-1)?.event;
     if (!last || !endsRun(last)) return;
     const head = closing.signal.aborted ? null : journal.head(runId);
     const owner = head && nameOf(head);

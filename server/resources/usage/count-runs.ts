@@ -7,7 +7,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { EndedRun, Projection } from "../../storage/journal/post-run-projections.ts";
-import { spentBy } from "./usage-projection.ts";
+import { modelSpendOf } from "./usage-projection.ts";
 
 /** Counters, named as the table's columns. */
 export const analyticsCounters = [
@@ -126,7 +126,7 @@ function tellings(run: EndedRun) {
         key = event.api_key_id ?? null;
       }
       if (seq <= recorded_to) return; // Already counted with the run that it was copied from.
-      const cost = spentBy(event);
+      const cost = modelSpendOf(event);
       if (cost) {
         spent.input_tokens += cost.usage.input_tokens ?? 0;
         spent.output_tokens += cost.usage.output_tokens ?? 0;

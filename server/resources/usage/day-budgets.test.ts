@@ -3,7 +3,7 @@ import type { WorstCase } from "../../domain/budget.ts";
 import { worstCost } from "../../domain/budget.ts";
 import type { DayBudget, ProjectSettings } from "../../domain/project-settings.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
-import { createDayBudgets, type Granted } from "./day-budgets.ts";
+import { createDayBudgets, type CallGrant } from "./day-budgets.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
 const scope: Scope = { project_id: "proj_a", environment: "test" };
@@ -191,7 +191,7 @@ test.each(Array.from({ length: 40 }, (_, index) => [index + 1]))("no interleavin
     };
     const answer = reserve(scope, run, worst);
     running.delete(run);
-    if (answer.granted) running.set(run, { ...worst, max_output_tokens: (answer as Granted).max_output_tokens! });
+    if (answer.granted) running.set(run, { ...worst, max_output_tokens: (answer as CallGrant).max_output_tokens! });
     if (answer.granted) granted++;
     else refused++;
     const { total_tokens, cost_nano_usd } = spentOn(scope, new Date(clock.at).toISOString().slice(0, 10));

@@ -1,13 +1,13 @@
-import { fit, type Left, unpriced, type WorstCase, worstCost } from "../../domain/budget.ts";
+import { fitWorstCase, type RemainingAmounts, unpricedMessage, type WorstCase, worstCost } from "../../domain/budget.ts";
 import { nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { DayBudget, ProjectSettings } from "../../domain/project-settings.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Spent, UsageStore } from "./store.ts";
+import type { BudgetSpending, UsageStore } from "./store.ts";
 import { dayOf } from "./usage-projection.ts";
 
 /** A permitted call; `max_output_tokens` is null without a daily budget. */
-export interface Granted {
+export interface CallGrant {
   granted: true;
   max_output_tokens: number | null;
 }
@@ -57,7 +57,7 @@ export function createDayBudgets({
    * Reserves a call's worst case, replacing the run's earlier reservation. Call before every attempt, because failed
    * ones cost, too.
    */
-  function reserve(scope: Scope, runId: string, worst: WorstCase): Granted | Refused {
+  function reserve(scope: Scope, runId: string, worst: WorstCase): CallGrant | Refused {
     release(scope, runId);
     const { budget_per_day: budget, unknown_price } = settings(scope.project_id);
     if (budget?.max_cost_usd === undefined && budget?.max_total_tokens === undefined) {
@@ -67,13 +67,13 @@ export function createDayBudgets({
     const today = dayOf(now());
     const resets_at = timestamp(Date.parse(`${today}T00:00:00Z`) + day_ms);
     if (budget.max_cost_usd !== undefined && worst.price === null && unknown_price !== "allow")
-      return { granted: false, because: "unknown_price", message: unpriced, resets_at };
+      return { granted: false, because: "unknown_price", message: unpricedMessage, resets_at };
     const spent = spentOn(scope, today);
     const own = reservationOf(worst.unrecorded);
     const reserved = totalOf(books.get(nameOf(scope)), own);
-    const call = fit(worst, leftOf(budget, spent, reserved));
+    const call = fitWorstCase(worst, leftOf(budget, spent, reserved));
     if ("short" in call) {
-      const because = "short" in fit(worst, leftOf(budget, spent, own)) ? "spent" : "reserved";
+      const because = "short" in fitWorstCase(worst, leftOf(budget, spent, own)) ? "spent" : "reserved";
       return { granted: false, because, message: tooLittle(call.short, budget, spent, reserved, resets_at), resets_at };
     }
     enter(scope, runId, call);
@@ -109,7 +109,7 @@ export function createDayBudgets({
   };
 }
 
-const reservationOf = (unrecorded: Left | undefined): Reservation => unrecorded ?? { tokens: 0, nano_usd: 0 };
+const reservationOf = (unrecorded: RemainingAmounts | undefined): Reservation => unrecorded ?? { tokens: 0, nano_usd: 0 };
 
 function totalOf(book: Book | undefined, own: Reservation): Reservation {
   const total = { ...own };
@@ -120,7 +120,7 @@ function totalOf(book: Book | undefined, own: Reservation): Reservation {
   return total;
 }
 
-const leftOf = (budget: DayBudget, spent: Spent, reserved: Reservation): Left => ({
+const leftOf = (budget: DayBudget, spent: BudgetSpending, reserved: Reservation): RemainingAmounts => ({
   tokens: (budget.max_total_tokens ?? Number.POSITIVE_INFINITY) - spent.total_tokens - reserved.tokens,
   nano_usd:
     budget.max_cost_usd === undefined
@@ -131,7 +131,7 @@ const leftOf = (budget: DayBudget, spent: Spent, reserved: Reservation): Left =>
 function tooLittle(
   limit: "max_cost_usd" | "max_total_tokens",
   budget: DayBudget,
-  spent: Spent,
+  spent: BudgetSpending,
   reserved: Reservation,
   until: string,
 ): string {

@@ -1,4 +1,4 @@
-import { allowance, beyond, type Left, saidOf, worstCase, worstCost } from "../../domain/budget.ts";
+import { allowance, unrecordedUsage, type RemainingAmounts, budgetMessage, worstCase, worstCost } from "../../domain/budget.ts";
 import { nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
@@ -14,7 +14,7 @@ import { addSpent, dayOf, type UsageSums } from "./usage-projection.ts";
 
 /** Worst case of a call until it ends, then its cost, until the run's record has it. */
 interface Unrecorded {
-  taken: Left;
+  taken: RemainingAmounts;
   over: boolean;
 }
 
@@ -66,7 +66,7 @@ export function createPaidCalls({
     const known = unrecorded.get(run.run_id) ?? new Set();
     const usage = withTaken(run.usage, known);
     const own = allowance(run.budget, usage, priceOf(model), request, settingsOf(project_id).unknown_price);
-    if ("exceeded" in own) throw new BudgetError(saidOf(own));
+    if ("exceeded" in own) throw new BudgetError(budgetMessage(own));
     if (!run.budget) return () => {};
     const { input_tokens, max_output_tokens } = own.worst;
     const call: Unrecorded = {
@@ -75,7 +75,7 @@ export function createPaidCalls({
     };
     unrecorded.set(run.run_id, known.add(call));
     return (all: readonly ModelSpend[]) => {
-      call.taken = beyond(all.reduce(addModelCall, noUsage), noUsage);
+      call.taken = unrecordedUsage(all.reduce(addModelCall, noUsage), noUsage);
       call.over = true;
     };
   }

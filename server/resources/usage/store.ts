@@ -10,7 +10,7 @@ import type { UsageQuery } from "./query.ts";
 import { type Counts, counters } from "./usage-projection.ts";
 
 /** Spending that counts against a daily budget. */
-export interface Spent {
+export interface BudgetSpending {
   total_tokens: number;
   cost_nano_usd: number;
 }
@@ -25,7 +25,7 @@ export type UsageStore = ReturnType<typeof createUsageStore>;
 
 /** Reads usage; `usage-projection.ts` writes it. */
 export function createUsageStore({ db }: { db: Db }) {
-  const selectSpent = db.sqlite.query<Spent, [string, string, string]>(
+  const selectSpent = db.sqlite.query<BudgetSpending, [string, string, string]>(
     `SELECT coalesce(sum(input_tokens + output_tokens), 0) AS total_tokens,
        coalesce(sum(cost_nano_usd), 0) AS cost_nano_usd
      FROM usage_days WHERE project_id = ? AND environment = ? AND day = ?`,
@@ -66,7 +66,7 @@ export function createUsageStore({ db }: { db: Db }) {
 
   return {
     report,
-    spentOn: ({ project_id, environment }: Scope, day: string): Spent =>
+    spentOn: ({ project_id, environment }: Scope, day: string): BudgetSpending =>
       onlyRow(selectSpent.get(project_id, environment, day)),
   };
 }

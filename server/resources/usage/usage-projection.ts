@@ -99,12 +99,12 @@ export function createUsageProjection(sumOf: UsageSums): Projector {
 
 const noCounts = (): Counts => Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
 
-const isCounted = (event: RunEvent): boolean => counterOf(event) !== null || Boolean(spentBy(event));
+const isCounted = (event: RunEvent): boolean => counterOf(event) !== null || Boolean(modelSpendOf(event));
 
 function count(counts: Counts, event: RunEvent): void {
   const name = counterOf(event);
   if (name !== null) counts[name]++;
-  const spent = spentBy(event);
+  const spent = modelSpendOf(event);
   if (spent) addSpent(counts, spent);
 }
 
@@ -129,7 +129,7 @@ function counterOf(event: RunEvent): keyof Counts | null {
  * Model costs of an event. `tool.completed` and `memory.retrieved` are not counted, because child runs and searches
  * count their own.
  */
-export function spentBy(event: RunEvent): ModelSpend | null {
+export function modelSpendOf(event: RunEvent): ModelSpend | null {
   if (event.type === "step.completed") return event.answer;
   const isSpending =
     event.type === "step.restarted" || event.type === "guardrail.decided" || event.type === "context.compacted";

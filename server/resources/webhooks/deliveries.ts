@@ -14,7 +14,7 @@ import { webhookAttempts, webhookDeliveries } from "../../storage/db/schema.ts";
 import { columnsOf } from "../../storage/db/scoped-table.ts";
 import type { DeliveryResults } from "./delivery-result.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import { fresh, type WebhookKey } from "./outbox.ts";
+import { newDelivery, type WebhookKey } from "./outbox.ts";
 import { writeEvent } from "./payload.ts";
 import { requireUnrestrictedKey } from "./require-unrestricted-key.ts";
 import { createOwnWebhookRows, type DeliveryRow } from "./row.ts";
@@ -141,7 +141,7 @@ export function createDeliveryStore({
       requireUnrestrictedKey(author);
       const row = webhook(author, id);
       const { project_id, environment } = author;
-      const event = { ...fresh, type: testEvent, run_id: null, seq: null, created_at_ms: now() } as const;
+      const event = { ...newDelivery, type: testEvent, run_id: null, seq: null, created_at_ms: now() } as const;
       const unsent = { ...event, project_id, environment, id: newId("delivery", now()), webhook_id: id };
       const delivery: DeliveryRow = { ...unsent, body: writeEvent(unsent, { object: serializeWebhook(row) }) };
       const tried = await dispatcher.tryOnce(row, delivery);

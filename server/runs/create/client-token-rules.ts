@@ -1,4 +1,4 @@
-import { tightest } from "../../domain/budget.ts";
+import { tightestBudget } from "../../domain/budget.ts";
 import { oneThreadToken, otherUserToken } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { invalid } from "../../http/errors.ts";
@@ -48,7 +48,7 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
     });
   const thread_id = body.thread_id ?? token.thread_id ?? undefined;
   const user_id = token.user_id ?? undefined;
-  const budget = tightest(token.budget, body.budget) ?? undefined;
+  const budget = tightestBudget(token.budget, body.budget) ?? undefined;
   return { ...body, ...(thread_id && { thread_id }), ...(user_id && { user_id }), ...(budget && { budget }) };
 }
 

@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import { tightest } from "../../domain/budget.ts";
+import { tightestBudget } from "../../domain/budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
@@ -7,7 +7,7 @@ import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { RunCreated, RunEvent } from "../../domain/run-event.ts";
-import { askedOf, type ShownImages } from "../../domain/run-input.ts";
+import { toRecordedInput, type ShownImages } from "../../domain/run-input.ts";
 import { type RunObject, runObject } from "../../domain/run-object.ts";
 import { fold, initialState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
@@ -117,7 +117,7 @@ export function createNewRuns(options: NewRunOptions) {
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
     // Only if there are guardrails, because the runs created in one tick share a snapshot of the database.
     const images = options.imagesOf(scope, "input", agent.id);
-    const asked = askedOf(body.input, images.of);
+    const asked = toRecordedInput(body.input, images.of);
     const screened = agent.guardrails ? await screenInput(agent, asked) : null;
     const created = {
       type: "run.created" as const,
@@ -184,7 +184,7 @@ function creationFields(
     user_id: null,
     file_ids: body.file_ids ?? [],
     parent_run_id: null,
-    budget: tightest(agent.budget, body.budget),
+    budget: tightestBudget(agent.budget, body.budget),
     metadata: body.metadata ?? {},
     request_id,
     ...keyOf(scope),

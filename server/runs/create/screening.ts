@@ -1,11 +1,11 @@
 import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
-import type { Asked, EarlierMessage, InputCall } from "../../domain/run-input.ts";
+import type { RecordedInput, EarlierMessage, InputCall } from "../../domain/run-input.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { deleteOldest } from "../../lib/collections.ts";
-import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../../runtime/guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutKinds, guardrailsOn } from "../../runtime/guardrails/compile.ts";
 import { screenInSlices } from "../../runtime/guardrails/in-slices.ts";
-import type { Screened } from "../../runtime/guardrails/inspect.ts";
+import type { ScreenResult } from "../../runtime/guardrails/inspect.ts";
 
 type Guarded = Pick<AgentSnapshot, "guardrails">;
 
@@ -25,7 +25,7 @@ function compileCached(list: readonly Guardrail[]): CompiledGuardrails {
 
 /** An input, safe to store. */
 interface ScreenedInput {
-  asked: Asked;
+  asked: RecordedInput;
   findings: Finding[];
   isBlocked: boolean;
 }
@@ -34,7 +34,7 @@ interface ScreenedInput {
  * Screens an input with all guardrails but judges, message by message. Blocked text is masked like redacted text, so
  * that the journal has neither.
  */
-export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): Promise<ScreenedInput> {
+export async function screenInput({ guardrails = [] }: Guarded, asked: RecordedInput): Promise<ScreenedInput> {
   const list = compileCached(guardrails);
   if (guardrailsOn(list, "input").length === 0) return { asked, findings: [], isBlocked: false };
   const findings: Finding[] = [];
@@ -46,7 +46,7 @@ export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): P
     return value;
   }
   // Arguments keep their shape, and guardrails on length do not apply to them.
-  const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
+  const [ofTexts, ofArguments] = [withoutKinds(list, "shape"), withoutKinds(list, "shape", "length")];
   const earlier: EarlierMessage[] = [];
   for (const message of asked.earlier ?? []) {
     const { content, tool_calls } = message;
@@ -104,5 +104,5 @@ export async function screenAnswer(
 }
 
 /** Errors are exempt from "shape". */
-const screenGiven = (list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<Screened<unknown>> =>
-  screenInSlices(is_error ? except(list, "shape") : list, "tool_output", output);
+const screenGiven = (list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<ScreenResult<unknown>> =>
+  screenInSlices(is_error ? withoutKinds(list, "shape") : list, "tool_output", output);

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { stallsMax } from "../../domain/decide.ts";
+import { maxCrashesWithoutProgress } from "../../domain/decide.ts";
 import { fold, isOver } from "../../domain/run-state.ts";
 import type { FromWorker, ToWorker } from "../../runtime/agent-loop/messages.ts";
 import { httpTool, runFixture, textOfFrames, tool } from "../../testing/run-fixture.ts";
@@ -56,7 +56,7 @@ function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
     const end = () => void living--;
     const send = (message: ToWorker) => {
       // A run that is given up is not driven: only its end is recorded.
-      const ends = message.do === "start" && fold(message.start.history).stalls >= stallsMax;
+      const ends = message.do === "start" && fold(message.start.history).stalls >= maxCrashesWithoutProgress;
       if (isStuck) return;
       if (message.do !== "start" || ends) return thread.send(message);
       if (!isPoison(message.start.run_id)) return;

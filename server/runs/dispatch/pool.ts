@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import { stallsMax } from "../../domain/decide.ts";
+import { maxCrashesWithoutProgress } from "../../domain/decide.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
@@ -11,7 +11,7 @@ import { AppendRefused, type Journal, type RunHead } from "../../storage/journal
 import type { Slot, Slots } from "../queue/slots.ts";
 import { bisect } from "../recovery/bisect.ts";
 import type { OrphanedRuns } from "../recovery/orphaned-runs.ts";
-import { createRecovery, type InsertDriven, type Recovery } from "../recovery/recovery.ts";
+import { createRecovery, type InsertEvents, type Recovery } from "../recovery/recovery.ts";
 import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { type AppendHandler, createAppendHandler } from "./append-handler.ts";
 import type { DispatchGate } from "./dispatch-gate.ts";
@@ -46,7 +46,7 @@ interface PoolOptions {
   watches: RunSubscriptions;
   prepare: Prepare;
   answer: AnswerQuestion;
-  insert: InsertDriven;
+  insert: InsertEvents;
   orphanedRuns: OrphanedRuns;
   /** True if model calls of a scope must reserve a share of the daily budget. */
   hasDayBudget?(scope: Scope): boolean;
@@ -351,7 +351,7 @@ export class Pool {
   #isLastChance(runId: string): boolean {
     try {
       const { status, stalls } = this.#options.journal.state(runId);
-      return status === "in_progress" && stalls >= stallsMax - 1;
+      return status === "in_progress" && stalls >= maxCrashesWithoutProgress - 1;
     } catch {
       return false; // Recovery will report that it cannot be read.
     }

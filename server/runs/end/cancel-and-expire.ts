@@ -1,4 +1,4 @@
-import { exceededBy, saidOf } from "../../domain/budget.ts";
+import { findExceeded, budgetMessage } from "../../domain/budget.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { RunError } from "../../domain/run-event.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";
@@ -60,8 +60,8 @@ export function createCancelAndExpire({ journal, runs, pool, ends }: EndingOptio
 /** Returns the error of the deadline that passed at this time. */
 function expiredError(state: RunState, at: number): RunError {
   const budget = state.run.budget ?? null;
-  const spent = exceededBy(budget, { usage: noUsage, wall_ms: at - state.started_at! });
-  if (spent) return runError("budget_exceeded", saidOf(spent), state);
+  const spent = findExceeded(budget, { usage: noUsage, wall_ms: at - state.started_at! });
+  if (spent) return runError("budget_exceeded", budgetMessage(spent), state);
   if (state.status === "requires_action")
     return runError("action_expired", "The required action was not answered in time (action_timeout_ms).", state);
   return runError("run_timeout", `The run took longer than ${state.run.timeout_ms} ms (timeout_ms).`, state);

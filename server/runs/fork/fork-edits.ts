@@ -3,11 +3,11 @@ import { AppError } from "../../domain/errors.ts";
 import type { PrefixEdits } from "../../domain/fork.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import { limits } from "../../domain/limits.ts";
-import { type Asked, askedOf, type ImageOf, type RunInput, wholeText } from "../../domain/run-input.ts";
+import { type RecordedInput, toRecordedInput, type ImageOf, type RunInput, wholeText } from "../../domain/run-input.ts";
 import { clientError } from "../../domain/submit.ts";
 import { invalid } from "../../http/errors.ts";
-import { compileGuardrails, except } from "../../runtime/guardrails/compile.ts";
-import { searched, textsOf } from "../../runtime/guardrails/in-slices.ts";
+import { compileGuardrails, withoutKinds } from "../../runtime/guardrails/compile.ts";
+import { searchInSlices, textsOf } from "../../runtime/guardrails/in-slices.ts";
 import { screenCall, screenText } from "../../runtime/guardrails/inspect.ts";
 import { requireInput } from "../create/require-input.ts";
 import { screenAnswer, screenInput } from "../create/screening.ts";
@@ -19,7 +19,7 @@ type ForkEdits = NonNullable<ForkRun["edits"]>;
 export interface ReadEdits {
   prefix: PrefixEdits;
   /** Null: the record's own input. */
-  asked: Asked | null;
+  asked: RecordedInput | null;
   findings: {
     input: Finding[];
     tool_output: Finding[];
@@ -63,7 +63,7 @@ export async function readEdits(
 async function readInput(input: RunInput, agent: AgentSnapshot, imageOf: ImageOf) {
   requireBytes(wholeText(input), limits.input_bytes, "edits.input");
   requireInput(input, "edits.input");
-  const given = askedOf(input, imageOf);
+  const given = toRecordedInput(input, imageOf);
   const { asked, findings } = await screenInput(agent, given);
   return { asked, findings: requireUnblocked(findings, "edits.input") };
 }
@@ -82,13 +82,13 @@ async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: 
   const param = "edits.model_output";
   const list = compileGuardrails(agent.guardrails ?? []);
   // An answer with tool calls is not the final output that the schema applies to.
-  const ofText = tool_calls.length === 0 ? list : except(list, "shape");
-  const text = screenText(await searched(ofText, "output", [content]), "output", content);
+  const ofText = tool_calls.length === 0 ? list : withoutKinds(list, "shape");
+  const text = screenText(await searchInSlices(ofText, "output", [content]), "output", content);
   const findings = content === "" ? [] : requireUnblocked(text.triggered, param);
   const ofCalls: Finding[][] = [];
   const calls = [];
   for (const [index, { name, arguments: args }] of tool_calls.entries()) {
-    const known = await searched(list, "tool_call", textsOf(args));
+    const known = await searchInSlices(list, "tool_call", textsOf(args));
     const { value, triggered } = screenCall(known, { tool: name, arguments: args });
     ofCalls.push(requireUnblocked(triggered, `${param}.tool_calls[${index}]`));
     calls.push({ name, arguments: value });

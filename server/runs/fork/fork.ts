@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import { tightest } from "../../domain/budget.ts";
+import { tightestBudget } from "../../domain/budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
 import { foldInSlices } from "../../domain/fold-in-slices.ts";
 import { CannotFork, type Prefix, type PrefixEdits, prefixInSlices } from "../../domain/fork.ts";
@@ -11,7 +11,7 @@ import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
-import { type Asked, givenOf, type ImageOf, imagesIn, type ShownImages } from "../../domain/run-input.ts";
+import { type RecordedInput, toRequestInput, type ImageOf, imagesIn, type ShownImages } from "../../domain/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid, validationError } from "../../http/errors.ts";
@@ -27,11 +27,11 @@ import {
   explainMissingAgent,
   type ReplaySource,
   readReplaySource,
-  recordDamaged,
+  damagedRecordError,
   requireReplaySource,
 } from "../replay/replay-source.ts";
 import { requireScopeIds } from "../scope-ids.ts";
-import { type Note, type RunStore, type ShownRun, shownAs } from "../store.ts";
+import { type Note, type RunStore, type ShownRun, serializeState } from "../store.ts";
 import { type ReadEdits, readEdits } from "./fork-edits.ts";
 import type { ForkRun } from "./fork-schema.ts";
 
@@ -153,7 +153,7 @@ export function createForks({
     };
     const [[, history] = [run_id, []]] = await journal.commitRecords([[run_id, record]], insert, viewer);
     const state = applyAll({ ...before, run }, events, at);
-    const answer = shownAs(state, runs.expiry(run_id));
+    const answer = serializeState(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);
     else pool.start(run_id, { history, agent });
     return answer;
@@ -193,10 +193,10 @@ async function prepareFork(
 ): Promise<{ prefix: Prefix; edits: ReadEdits }> {
   const { step_index: step } = body;
   const state = await foldInSlices(entries, rest).catch((error) => {
-    throw recordDamaged(error);
+    throw damagedRecordError(error);
   });
   // Another agent screens the record's input with its own guardrails.
-  const asked = { ...(body.agent === "current" && { input: givenOf(created) }), ...body.edits };
+  const asked = { ...(body.agent === "current" && { input: toRequestInput(created) }), ...body.edits };
   // Images in the record need not exist any more.
   const shown = new Map(imagesIn(inputOf(created)).map((image) => [image.file_id, image]));
   const imageOf: ImageOf = (part, path) => shown.get(part.file_id ?? "") ?? images.of(part, path);
@@ -207,7 +207,7 @@ async function prepareFork(
 }
 
 /** Returns a run's input from its record. */
-const inputOf = ({ input, images, earlier }: RunCreated): Asked => ({
+const inputOf = ({ input, images, earlier }: RunCreated): RecordedInput => ({
   input,
   ...(images && { images }),
   ...(earlier && { earlier }),
@@ -261,7 +261,7 @@ function creationEvent(
     on_disconnect: on_disconnect ?? "continue",
     thread_id: null,
     parent_run_id: null,
-    budget: tightest(agent.budget, budget),
+    budget: tightestBudget(agent.budget, budget),
     metadata: metadata ?? source.metadata,
     request_id: null,
     forked_from: { run_id, step_index },

@@ -1,4 +1,4 @@
-import { stallsMax } from "../../domain/decide.ts";
+import { maxCrashesWithoutProgress } from "../../domain/decide.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { entryOf, lastItem } from "../../lib/collections.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -73,10 +73,10 @@ export function createQuarantine({
     const ran = tried.length > 0 ? unfinished.filter((id) => tried.includes(id)) : unfinished;
     const newest = before?.groups.at(-1)?.filter((id) => ran.includes(id)) ?? [];
     const stalls = new Map(unfinished.map((id) => [id, stallsOf(id)]));
-    const lastChance = unfinished.filter((id) => entryOf(stalls, id) >= stallsMax - 1);
+    const lastChance = unfinished.filter((id) => entryOf(stalls, id) >= maxCrashesWithoutProgress - 1);
     const isAlone = ran.length === 1;
     const isFound = isAlone && ran.every((id) => lastChance.includes(id));
-    const culprits = lastChance.filter((id) => entryOf(stalls, id) >= stallsMax || (isFound && id === ran[0]));
+    const culprits = lastChance.filter((id) => entryOf(stalls, id) >= maxCrashesWithoutProgress || (isFound && id === ran[0]));
     const suspects = lastChance.filter((id) => !culprits.includes(id));
     return {
       blamed: new Set(ran.filter((id) => !suspects.includes(id))),

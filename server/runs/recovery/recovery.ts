@@ -15,7 +15,7 @@ import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import type { OrphanedRuns } from "./orphaned-runs.ts";
 
 /** Call inside a write. Inserts events of a run; if they end it, ends its descendants first. */
-export type InsertDriven = (runId: string, events: readonly RunEvent[], attempt?: number) => Inserted[];
+export type InsertEvents = (runId: string, events: readonly RunEvent[], attempt?: number) => Inserted[];
 
 // Pause before a write that storage refused (full disk) is retried.
 const storageRetry_ms = 1000;
@@ -23,7 +23,7 @@ const storageRetry_ms = 1000;
 interface RecoveryOptions {
   journal: Journal;
   watches: RunSubscriptions;
-  insert: InsertDriven;
+  insert: InsertEvents;
   lost: OrphanedRuns;
   log: Log;
   now: () => number;

@@ -40,12 +40,12 @@ export async function readReplaySource(
   } catch (error) {
     if (isStorageRefusal(error)) throw error; // A full disk does not mean that the record is damaged.
     requireReplaySource(runs, viewer, id); // It may have been deleted while it was read.
-    throw recordDamaged(error);
+    throw damagedRecordError(error);
   }
 }
 
 /** Converts an error of folding a record: its entries do not follow from one another. */
-export const recordDamaged = (cause: unknown): AppError => new AppError("record_damaged", damagedRecord, { cause });
+export const damagedRecordError = (cause: unknown): AppError => new AppError("record_damaged", damagedRecord, { cause });
 
 /** Adds to the error for a missing agent that the pinned agent can be used instead. */
 export function explainMissingAgent(error: unknown): unknown {

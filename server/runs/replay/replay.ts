@@ -1,9 +1,9 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import type { Found } from "../../domain/divergence.ts";
+import type { LocatedDivergence } from "../../domain/divergence.ts";
 import { AppError } from "../../domain/errors.ts";
 import { foldInSlices } from "../../domain/fold-in-slices.ts";
 import { newId } from "../../domain/ids.ts";
-import { forkedTo, replay } from "../../domain/replay.ts";
+import { lastCopiedSeq, replay } from "../../domain/replay.ts";
 import type { JournalEntry, Replay, RunCreated, RunError } from "../../domain/run-event.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";
 import { failedEvents } from "../../domain/terminal-events.ts";
@@ -17,12 +17,12 @@ import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { withToolsOf } from "../create/request-tools.ts";
 import type { RunRow } from "../run-row.ts";
 import type { ReplayRun } from "../schema.ts";
-import { type Note, type RunStore, type ShownRun, shownAs } from "../store.ts";
+import { type Note, type RunStore, type ShownRun, serializeState } from "../store.ts";
 import {
   explainMissingAgent,
   type ReplaySource,
   readReplaySource,
-  recordDamaged,
+  damagedRecordError,
   requireReplaySource,
 } from "./replay-source.ts";
 
@@ -61,7 +61,7 @@ export function createReplays({
     const { created, pinned } = source;
     const agent = which === "pinned" ? pinned : withToolsOf(currentAgent(viewer, created), pinned);
     const found = await inLine(viewer.project_id, () => divergences(source, agent, mode)).catch((error) => {
-      throw recordDamaged(error);
+      throw damagedRecordError(error);
     });
     const held = { mode, agent: which, agent_version: agent.version };
     const own = { replay_of: sourceId, request_id: requestId };
@@ -89,7 +89,7 @@ export function createReplays({
     };
     await journal.commitRecords([[run_id, own]], insert, viewer);
     await rest();
-    return shownAs({ ...state, run }, null);
+    return serializeState({ ...state, run }, null);
   }
 
   function currentAgent(viewer: Viewer, { agent_id }: RunCreated): AgentSnapshot {
@@ -113,8 +113,8 @@ async function divergences(
   { entries, pinned }: ReplaySource,
   agent: AgentSnapshot,
   mode: Replay["mode"],
-): Promise<Found[]> {
-  const found: Found[] = [];
+): Promise<LocatedDivergence[]> {
+  const found: LocatedDivergence[] = [];
   const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: createYielder() };
   for await (const one of replay(entries, against)) {
     found.push(one);
@@ -128,7 +128,7 @@ type Held = Pick<Replay, "mode" | "agent" | "agent_version">;
 /** Returns the record shifted in time so that it ends now: whole, or cut where a strict replay diverged. */
 async function copyRecord(
   { entries, created }: ReplaySource,
-  found: readonly Found[],
+  found: readonly LocatedDivergence[],
   held: Held,
   own: Pick<RunCreated, "replay_of" | "request_id">,
   at: number,
@@ -145,7 +145,7 @@ async function copyRecord(
   return cutAt ? [...record, ...endOf(await foldInSlices(record, rest), cutAt, at)] : record;
 }
 
-function outcomeOf(kept: readonly JournalEntry[], found: readonly Found[], held: Held): Replay {
+function outcomeOf(kept: readonly JournalEntry[], found: readonly LocatedDivergence[], held: Held): Replay {
   const divergences = found.slice(0, shownMax).map(({ seq: _, ...divergence }) => divergence);
   const steps = new Set(kept.flatMap(({ event }) => ("step_id" in event ? [event.step_index] : [])));
   for (const { step_index } of found) steps.delete(step_index);
@@ -165,7 +165,7 @@ function copyOf(
   length: number,
   own: Pick<RunCreated, "replay_of" | "request_id" | "replay">,
 ): RunCreated {
-  const forked_to = forkedTo(source);
+  const forked_to = lastCopiedSeq(source);
   return {
     ...source,
     ...own,
@@ -180,7 +180,7 @@ function copyOf(
 }
 
 /** Returns the entries that end a strict replay at its divergence. */
-function endOf(state: RunState, { seq: _, ...divergence }: Found, at: number): JournalEntry[] {
+function endOf(state: RunState, { seq: _, ...divergence }: LocatedDivergence, at: number): JournalEntry[] {
   const error: RunError = {
     type: "run_error",
     code: "replay_diverged",

@@ -1,8 +1,8 @@
 import { attachmentBytes } from "../../domain/documents-prompt.ts";
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
-import { type CompiledGuardrails, compileGuardrails, except } from "../guardrails/compile.ts";
-import { searched } from "../guardrails/in-slices.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
+import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { takesImages } from "../models/capabilities.ts";
 import { askJudges, judgesOn } from "./judge.ts";
@@ -29,7 +29,7 @@ async function screen(
   documents: AttachedDocument[],
   turn: RunContext,
 ): Promise<{ documents: AttachedDocument[]; findings: Finding[] }> {
-  const list = except(compileGuardrails(turn.start.agent.guardrails ?? []), "shape", "length");
+  const list = withoutKinds(compileGuardrails(turn.start.agent.guardrails ?? []), "shape", "length");
   const left: AttachedDocument[] = [];
   const findings: Finding[] = [];
   for (const document of documents) {
@@ -50,7 +50,7 @@ const screenedFields = ["text", "filename", "note"] as const;
 
 async function screenOne(list: CompiledGuardrails, document: AttachedDocument) {
   const texts = screenedFields.flatMap((field) => document[field] ?? []);
-  const known = await searched(list, "input", texts);
+  const known = await searchInSlices(list, "input", texts);
   const screened = { ...document };
   const triggered: Finding[] = [];
   for (const field of screenedFields) {

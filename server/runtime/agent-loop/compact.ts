@@ -1,5 +1,5 @@
 import { planContext } from "../../domain/context.ts";
-import { type Cut, compactedEvents } from "../../domain/drop-messages.ts";
+import { type CompactionPlan, compactedEvents } from "../../domain/drop-messages.ts";
 import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
@@ -7,8 +7,8 @@ import type { ModelSpend, RunError } from "../../domain/run-event.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { fitSummary, summaryRequest } from "../../domain/summary.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { compileGuardrails, except } from "../guardrails/compile.ts";
-import { searched } from "../guardrails/in-slices.ts";
+import { compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
+import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { runPrice } from "../models/run-price.ts";
 import { callWithRetry, collectText, idleTimeout } from "./call-with-retry.ts";
@@ -28,7 +28,7 @@ export async function compact(turn: RunContext): Promise<void> {
   const { state, start, ports, signal } = turn;
   const begun = performance.now();
   await begin(turn);
-  const cut = planContext(state(), start.agent) as Cut; // Same result as when the step began: nothing has changed since.
+  const cut = planContext(state(), start.agent) as CompactionPlan; // Same result as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
   const price = runPrice(state().run);
   const ended = await callWithRetry(turn, request, {
@@ -61,7 +61,7 @@ async function begin(turn: RunContext): Promise<void> {
     await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
 }
 
-async function finish(turn: RunContext, cut: Cut, text: string, spent: ModelSpend, begun: number): Promise<void> {
+async function finish(turn: RunContext, cut: CompactionPlan, text: string, spent: ModelSpend, begun: number): Promise<void> {
   const { step_index, turn_index } = openCompaction(turn);
   const screened = await screen(text, turn);
   // An empty summary does not replace the previous one.
@@ -79,9 +79,9 @@ async function finish(turn: RunContext, cut: Cut, text: string, spent: ModelSpen
  * continues without a summary. Judges are not asked, because only the model reads it.
  */
 async function screen(text: string, { start }: RunContext): Promise<{ text: string; findings: Finding[] }> {
-  const list = except(compileGuardrails(start.agent.guardrails ?? []), "shape", "length", "opinion");
+  const list = withoutKinds(compileGuardrails(start.agent.guardrails ?? []), "shape", "length", "opinion");
   if (list.length === 0 || text === "") return { text, findings: [] };
-  const { value, triggered, blocked } = screenText(await searched(list, "output", [text]), "output", text);
+  const { value, triggered, blocked } = screenText(await searchInSlices(list, "output", [text]), "output", text);
   const findings = triggered.map((one) => (one.verdict === "blocked" ? { ...one, verdict: "redacted" as const } : one));
   return { text: blocked ? "" : value, findings };
 }

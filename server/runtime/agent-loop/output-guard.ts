@@ -1,8 +1,8 @@
 import type { Finding } from "../../domain/guardrail-event.ts";
-import { type CompiledGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
-import { searched } from "../guardrails/in-slices.ts";
+import { type CompiledGuardrails, withoutKinds, guardrailsOn } from "../guardrails/compile.ts";
+import { searchInSlices } from "../guardrails/in-slices.ts";
 import { inspectText, trigger } from "../guardrails/inspect.ts";
-import { createOutputGate, type OutputGate, type Released } from "../guardrails/output-gate.ts";
+import { createOutputGate, type OutputGate, type GateOutput } from "../guardrails/output-gate.ts";
 import { createPlainEscapes } from "../guardrails/plain-escapes.ts";
 import type { ModelEvent } from "../models/model.ts";
 
@@ -28,7 +28,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
   // Readers parse the JSON, so guardrails check its unescaped text.
   const escapes = isJson ? createPlainEscapes() : null;
   // Guardrails on shape and length do not apply to reasoning.
-  const overReasoning = except(here, "shape", "length");
+  const overReasoning = withoutKinds(here, "shape", "length");
   const voices: Voice[] = [];
   const texts = new Map<number, { generated: string; shown: string }>();
   let length = 0;
@@ -52,7 +52,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
     return voice;
   }
 
-  function show(voice: Voice, released: Released): Piece[] {
+  function show(voice: Voice, released: GateOutput): Piece[] {
     const { part, kind } = voice;
     blocked ??= released.blocked;
     if (released.text === "") return [];
@@ -128,7 +128,7 @@ async function flagged({ guardrails, generated }: Voice, isWhole: boolean): Prom
   const flags = guardrails.filter(
     ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
   );
-  return (await searched(flags, "output", [generated])).flatMap((one) =>
+  return (await searchInSlices(flags, "output", [generated])).flatMap((one) =>
     trigger(one, "output", inspectText(one, generated)),
   );
 }

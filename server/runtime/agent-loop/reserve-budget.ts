@@ -1,4 +1,4 @@
-import { allowance, beyond, saidOf, worstCase } from "../../domain/budget.ts";
+import { allowance, unrecordedUsage, budgetMessage, worstCase } from "../../domain/budget.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { runError } from "../../domain/run-error.ts";
@@ -28,10 +28,10 @@ export async function reserveBudget(
   const isBounded = budget.max_total_tokens !== undefined || budget.max_cost_usd !== undefined;
   // Without a budget the prompt is not counted, because it may be long.
   const own = isBounded ? allowance(budget, used, price, request, start.unknown_price) : null;
-  if (own && "exceeded" in own) return runError("budget_exceeded", saidOf(own), state());
+  if (own && "exceeded" in own) return runError("budget_exceeded", budgetMessage(own), state());
   const day = await ports.reserve(() => ({
     ...(own?.worst ?? worstCase(request, price)),
-    ...(used !== usage && { unrecorded: beyond(used, usage) }),
+    ...(used !== usage && { unrecorded: unrecordedUsage(used, usage) }),
   }));
   if (day && !day.granted) return runError("budget_exceeded", day.message, state(), true); // Retryable: tomorrow has a new budget.
   const requested = request.settings.max_output_tokens ?? null;

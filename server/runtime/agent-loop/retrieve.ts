@@ -1,7 +1,7 @@
 import type { PinnedStore } from "../../domain/agent-snapshot.ts";
 import { decidedEvents, isBlocked } from "../../domain/guardrail-event.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
-import { mergedPassages, retrievalQuery, searchedStores } from "../../domain/retrieval.ts";
+import { mergePassages, retrievalQuery, searchedStores } from "../../domain/retrieval.ts";
 import type { MemoryRetrieved, RetrievedPassage, RunEvent, RunUsage, ToolError } from "../../domain/run-event.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { addChildRun } from "../../domain/usage.ts";
@@ -22,7 +22,7 @@ export async function retrieve(turn: RunContext): Promise<void> {
   failpoint?.("before_effect.retrieval");
   const found = await Promise.all(stores.map((store) => search(store, query, turn)));
   failpoint?.("after_effect.retrieval");
-  const merged = mergedPassages(
+  const merged = mergePassages(
     found.map(({ matches }) => matches),
     stores,
   );

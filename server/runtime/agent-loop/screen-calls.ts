@@ -11,7 +11,7 @@ import {
   compileGuardrails,
   guardrailsOn,
 } from "../guardrails/compile.ts";
-import { searched, textsOf } from "../guardrails/in-slices.ts";
+import { searchInSlices, textsOf } from "../guardrails/in-slices.ts";
 import { inspectText, screenCall, trigger } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
@@ -46,7 +46,7 @@ async function screenOne(
   const { id } = part;
   const args = argumentsOf(part);
   const looked = args ?? { text: part.arguments };
-  const known = await searched(list, "tool_call", [...textsOf(looked), part.name]);
+  const known = await searchInSlices(list, "tool_call", [...textsOf(looked), part.name]);
   const isTool = turn.start.agent.tools.some((tool) => tool.name === part.name);
   const named = isTool ? [] : known.flatMap((one) => inspectName(one, part.name));
   const name = named.some(({ verdict }) => verdict === "redacted" || verdict === "blocked") ? nameless : part.name;

@@ -1,7 +1,7 @@
 import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import type { RetrievedPassage } from "../../domain/run-event.ts";
-import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
-import { searched } from "../guardrails/in-slices.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutKinds, guardrailsOn } from "../guardrails/compile.ts";
+import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
@@ -13,10 +13,10 @@ interface ScreenedPassages {
 
 /** Applies tool-output guardrails to passages, because they are external content too. Shape is not checked. */
 export async function screenPassages(passages: RetrievedPassage[], turn: RunContext): Promise<ScreenedPassages> {
-  const list = except(compileGuardrails(turn.start.agent.guardrails ?? []), "shape");
+  const list = withoutKinds(compileGuardrails(turn.start.agent.guardrails ?? []), "shape");
   if (passages.length === 0 || guardrailsOn(list, "tool_output").length === 0) return { passages, findings: [] };
   const texts = passages.flatMap(({ text, heading, filename }) => [text, heading ?? "", filename ?? ""]);
-  const known = await searched(list, "tool_output", texts);
+  const known = await searchInSlices(list, "tool_output", texts);
   const screened = screenAll(passages, known);
   if (screened.findings.some(isBlocked)) return screened;
   const all = screened.passages.map(({ text }) => text).join("\n\n");
@@ -26,7 +26,7 @@ export async function screenPassages(passages: RetrievedPassage[], turn: RunCont
 
 function screenAll(passages: readonly RetrievedPassage[], known: CompiledGuardrails): ScreenedPassages {
   // Length limits apply to passages, not to their headings and filenames.
-  const ofNames = except(known, "length");
+  const ofNames = withoutKinds(known, "length");
   const findings = new Map<number, Finding>();
   const screen = <T extends string | null>(text: T, list: CompiledGuardrails): T => {
     if (text === null) return text;

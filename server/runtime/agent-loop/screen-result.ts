@@ -1,7 +1,7 @@
 import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import { toolText } from "../../domain/prompt.ts";
 import { addChildRun } from "../../domain/usage.ts";
-import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutKinds, guardrailsOn } from "../guardrails/compile.ts";
 import { screenInSlices } from "../guardrails/in-slices.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
@@ -31,7 +31,7 @@ async function screenDone(list: CompiledGuardrails, done: ToolResult) {
     const { value, triggered, blocked } = await screenInSlices(list, "tool_output", done.output);
     return { done: { ...done, output: value }, triggered, blocked };
   }
-  const { value, triggered, blocked } = await screenInSlices(except(list, "shape"), "tool_output", done.error.message);
+  const { value, triggered, blocked } = await screenInSlices(withoutKinds(list, "shape"), "tool_output", done.error.message);
   return { done: { ...done, error: { ...done.error, message: String(value) } }, triggered, blocked };
 }
 

@@ -6,7 +6,7 @@ import { stylesOf } from "./docx-styles.ts";
 import { drawingTexts, outlineDrawings } from "./drawing-text.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
-import { saysMore } from "./page-edges.ts";
+import { hasWords } from "./page-edges.ts";
 import { readEml } from "./parse-eml.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseRtf } from "./parse-rtf.ts";
@@ -71,7 +71,7 @@ function outlineEdges(file: OfficeFile, parts: readonly string[], outline: Outli
     const written = ["hdr", "ftr"].flatMap((name) => [...notesOf(content, name).values()]);
     return [...written.map(({ text }) => text), ...drawingTexts(file, part)];
   });
-  const worded = new Set(texts.filter(saysMore));
+  const worded = new Set(texts.filter(hasWords));
   if (worded.size > 0) outline.leave();
   for (const text of worded) outline.block(text);
 }

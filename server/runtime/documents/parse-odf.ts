@@ -3,7 +3,7 @@ import { odfBody } from "./odf-body.ts";
 import { noStyles, readOdfStyle } from "./odf-styles.ts";
 import { openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
-import { saysMore } from "./page-edges.ts";
+import { hasWords } from "./page-edges.ts";
 import { type Attributes, readXml, type XmlListener } from "./xml.ts";
 
 const objectsMost = 1000;
@@ -27,7 +27,7 @@ export function parseOdf(bytes: Uint8Array, outline: Outline): number | null {
       edgeReader(edges, (name, attribute) => readOdfStyle(styles, name, attribute)),
     );
   const objects = new Set<string>();
-  const addEdge = (text: string) => void (saysMore(text) && edges.add(text.trim()));
+  const addEdge = (text: string) => void (hasWords(text) && edges.add(text.trim()));
   const body = odfBody(outline, styles, { addObject: (name) => objects.add(name), addEdge });
   readXml(content, body);
   // A chart contains the table that it draws.
@@ -91,7 +91,7 @@ function edgeReader(edges: Set<string>, open: (name: string, attribute: Attribut
       if (depth === field) field = 0;
       depth--;
       const whole = text.replace(/\s+/g, " ").trim();
-      if (depth === 0 && saysMore(whole)) edges.add(whole);
+      if (depth === 0 && hasWords(whole)) edges.add(whole);
     },
     text(piece) {
       if (depth > 0 && field === 0 && !/^<.*>$/.test(piece)) text += piece;

@@ -6,7 +6,7 @@ import { listNumber } from "./list-numbers.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
-import { saysMore } from "./page-edges.ts";
+import { hasWords } from "./page-edges.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 import { readXml } from "./xml.ts";
 
@@ -104,7 +104,7 @@ function readSlide(content: Uint8Array, outline: Outline, shared: Set<string>): 
   const endShape = () => {
     if (kind === "title" || kind === "ctrTitle") outline.heading(1, lines.join(" "));
     else if (!edges.has(kind)) outline.block(lines.join("\n"));
-    else if (kind !== "sldNum" || saysMore(lines.join(" "))) shared.add(lines.join("\n").trim());
+    else if (kind !== "sldNum" || hasWords(lines.join(" "))) shared.add(lines.join("\n").trim());
     [kind, lines] = ["", []];
     numbers.end();
   };

@@ -3,7 +3,7 @@ import { encodingOf } from "./code-pages.ts";
 import { unreadable } from "./document-error.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
-import { saysMore } from "./page-edges.ts";
+import { hasWords } from "./page-edges.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
 /** Groups that are not text of the document. A group marked with `\*` is not text either, unless it is known. */
@@ -102,7 +102,7 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
     }
     const done = markRaisedText(text);
     text = "";
-    if (group.edge) return void (saysMore(done) && edgeTexts.add(done.trim()));
+    if (group.edge) return void (hasWords(done) && edgeTexts.add(done.trim()));
     if (inTable) {
       if (cells.length === 0) cells.push("");
       return addToCell([cells], done);

@@ -1,4 +1,4 @@
-import { saysMore } from "./page-edges.ts";
+import { hasWords } from "./page-edges.ts";
 import type { XmlListener } from "./xml.ts";
 
 /** Matches the headers and footers of a sheet's odd, even and first printed pages. */
@@ -19,7 +19,7 @@ export function edgeReader(): XmlListener & { edges: Set<string> } {
     close(name) {
       if (!edge.test(name)) return;
       const text = textOf(code);
-      if (saysMore(text)) edges.add(text);
+      if (hasWords(text)) edges.add(text);
       inEdge = false;
     },
     text(piece) {

@@ -3,7 +3,7 @@ import type { GuardrailKind, Place } from "./types/guardrail-kind.ts";
 import { guardrailKinds } from "./types/guardrail-kinds.ts";
 
 /** Removes guardrails of these kinds. */
-export const except = (list: CompiledGuardrails, ...about: GuardrailKind["about"][]): CompiledGuardrails =>
+export const withoutKinds = (list: CompiledGuardrails, ...about: GuardrailKind["about"][]): CompiledGuardrails =>
   list.filter(({ kind }) => !about.includes(kind.about));
 
 /** A guardrail compiled for use on texts. */

@@ -88,11 +88,11 @@ function once(name: string, make: () => Detector): Detector {
 
 function create({ pattern, verify, verifyPart }: Looked): Detector {
   const compiled = compile(pattern, stepsMax);
-  return verify ? verified(compiled, verify, verifyPart) : compiled;
+  return verify ? verifiedDetector(compiled, verify, verifyPart) : compiled;
 }
 
 /** Finds candidates by a pattern and verifies them in code. */
-export const verified = (pattern: Pattern, verify: Verify, verifyPart?: VerifyPart): Detector => ({
+export const verifiedDetector = (pattern: Pattern, verify: Verify, verifyPart?: VerifyPart): Detector => ({
   search: searchVerified(pattern, verify),
   scan: () => new VerifiedScanner(pattern, verify, verifyPart),
 });

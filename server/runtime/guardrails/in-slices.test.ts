@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Guardrail } from "../../domain/agent-snapshot.ts";
 import { turnsDuring } from "../../testing/turns.ts";
 import { compileGuardrails } from "./compile.ts";
-import { screenInSlices, searched, textsOf } from "./in-slices.ts";
+import { screenInSlices, searchInSlices, textsOf } from "./in-slices.ts";
 import { screenCall, screenOutput, screenText } from "./inspect.ts";
 
 const guardrails: Guardrail[] = [
@@ -16,18 +16,18 @@ const long = `${"😀 write to ann@example.com or a1, ".repeat(500)}4111 1111 11
 test("searching in slices finds the same as at once, and yields to other work", async () => {
   const list = compileGuardrails(guardrails);
   for (const value of [long, { [long.slice(0, 1500)]: [long, 4111111111111111, null, true] }]) {
-    const known = await searched(list, "tool_output", textsOf(value));
+    const known = await searchInSlices(list, "tool_output", textsOf(value));
     expect(screenOutput(known, value)).toEqual(screenOutput(list, value));
   }
   const heavy = compileGuardrails(Array.from({ length: 8 }, () => guardrails[0]!));
-  const { turns } = await turnsDuring(() => searched(heavy, "tool_output", [long.repeat(4)]));
+  const { turns } = await turnsDuring(() => searchInSlices(heavy, "tool_output", [long.repeat(4)]));
   expect(turns).toBeGreaterThan(100);
 });
 
 // Ten concurrent inputs used to take ten slices of each turn.
 test("many concurrent searches take no more of a turn than one", async () => {
   const list = compileGuardrails([guardrails[0]!]);
-  const search = () => searched(list, "tool_output", [long]);
+  const search = () => searchInSlices(list, "tool_output", [long]);
   const one = await turnsDuring(search);
   const many = await turnsDuring(() => Promise.all(Array.from({ length: 10 }, search)));
   expect(many.turns).toBeGreaterThan(5 * one.turns);
@@ -68,7 +68,7 @@ test.each([
   ["a text with many places", "a@b.cc ".repeat(6000)],
 ])("screening of %s yields to other work, also during redaction", async (_, value) => {
   const list = compileGuardrails([guardrails[0]!]);
-  const { turns: searching } = await turnsDuring(() => searched(list, "tool_output", textsOf(value)));
+  const { turns: searching } = await turnsDuring(() => searchInSlices(list, "tool_output", textsOf(value)));
   const { turns, result } = await turnsDuring(() => screenInSlices(list, "tool_output", value));
   expect(turns).toBeGreaterThan(searching + 100);
   expect(JSON.stringify(result.value)).not.toContain("@");

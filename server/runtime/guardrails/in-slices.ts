@@ -3,7 +3,7 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn } from "./compile.ts";
 import type { Detector } from "./detectors.ts";
-import { conclude, cutValue, inspectText, isRedacting, rewrite, type Screened, textOf, trigger } from "./inspect.ts";
+import { conclude, cutValue, inspectText, isRedacting, rewrite, type ScreenResult, textOf, trigger } from "./inspect.ts";
 import { createRedaction, type Source } from "./redaction.ts";
 import type { Span } from "./span.ts";
 
@@ -11,7 +11,7 @@ import type { Span } from "./span.ts";
 const pieceMax = 256;
 
 /** Returns the guardrails with these texts already searched, in slices, so that long texts do not block the thread. */
-export async function searched(
+export async function searchInSlices(
   list: CompiledGuardrails,
   on: GuardrailPoint,
   texts: readonly string[],
@@ -57,7 +57,7 @@ export async function screenInSlices<T>(
   on: GuardrailPoint,
   value: T,
   { masks = isRedacting, tool }: { masks?: (one: CompiledGuardrail) => boolean; tool?: string } = {},
-): Promise<Screened<T>> {
+): Promise<ScreenResult<T>> {
   const here = guardrailsOn(list, on);
   const rest = createYielder();
   const texts = here.some(looksAtTexts) ? countTexts(value) : new Map<string, number>();

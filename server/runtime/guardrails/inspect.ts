@@ -2,14 +2,14 @@ import type { Guardrail, GuardrailPoint } from "../../domain/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../../domain/run-event.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { hasParts, parsedJson } from "../../lib/json.ts";
-import { type CompiledGuardrail, type CompiledGuardrails, except, guardrailsOn } from "./compile.ts";
+import { type CompiledGuardrail, type CompiledGuardrails, withoutKinds, guardrailsOn } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
 
 /** Result of a guardrail that triggered. It never repeats the text found. */
 export type Triggered = Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "matches">;
 
 /** A screened text or value and the guardrails that triggered; judges are not included. */
-export interface Screened<T> {
+export interface ScreenResult<T> {
   value: T;
   triggered: Triggered[];
   /** The first blocking guardrail, or null. */
@@ -18,14 +18,14 @@ export interface Screened<T> {
 }
 
 /** Applies all guardrails of a point to a text; each checks the original text. */
-export function screenText(list: CompiledGuardrails, on: "input" | "output", text: string): Screened<string> {
+export function screenText(list: CompiledGuardrails, on: "input" | "output", text: string): ScreenResult<string> {
   const here = guardrailsOn(list, on);
   const triggered = here.flatMap((one) => trigger(one, on, inspectText(one, text)));
   return conclude(redact(text, sourcesOf(here.filter(isRedacting), text)), triggered);
 }
 
 /** Applies guardrails to a tool's output. */
-export const screenOutput = (list: CompiledGuardrails, output: unknown): Screened<unknown> => {
+export const screenOutput = (list: CompiledGuardrails, output: unknown): ScreenResult<unknown> => {
   const here = guardrailsOn(list, "tool_output");
   const triggered = here.flatMap((one) => trigger(one, "tool_output", inspectValue(one, output)));
   return conclude(redactValue(here.filter(isRedacting), output), triggered);
@@ -35,7 +35,7 @@ export const screenOutput = (list: CompiledGuardrails, output: unknown): Screene
 export function screenCall(
   list: CompiledGuardrails,
   call: { tool: string; arguments: Record<string, unknown> },
-): Screened<Record<string, unknown>> {
+): ScreenResult<Record<string, unknown>> {
   const here = guardrailsOn(list, "tool_call");
   const inspect = (one: CompiledGuardrail): number =>
     one.kind.allows ? Number(!one.kind.allows(one.guardrail.config, call.tool)) : inspectValue(one, call.arguments);
@@ -67,7 +67,7 @@ function inspectValue(one: CompiledGuardrail, value: unknown): number {
 
 /** Redacts a value and keeps its shape, unless it is cut. */
 function redactValue(list: CompiledGuardrails, value: unknown): unknown {
-  const others = except(list, "length");
+  const others = withoutKinds(list, "length");
   let without = others.length > 0 ? rewrite(value, (text) => redact(text, sourcesOf(others, text))) : value;
   for (const one of list.filter(({ kind }) => kind.about === "length")) without = cutValue(one, without);
   return without;
@@ -100,7 +100,7 @@ export function trigger(
   ];
 }
 
-export const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
+export const conclude = <T>(value: T, triggered: Triggered[]): ScreenResult<T> => ({
   value,
   triggered,
   blocked: triggered.find(({ verdict }) => verdict === "blocked") ?? null,

@@ -5,7 +5,7 @@ import { createRedaction } from "./redaction.ts";
 import type { Scanner } from "./span.ts";
 
 /** Text that may be sent now; after `blocked` nothing follows. */
-export interface Released {
+export interface GateOutput {
   text: string;
   blocked: Triggered | null;
 }
@@ -14,9 +14,9 @@ export interface Released {
 export interface OutputGate {
   /** True if nothing is released before the end, because a guardrail judges the whole text. */
   readonly holdsAll: boolean;
-  push(text: string): Released;
+  push(text: string): GateOutput;
   /** Returns the rest. Blocking judges have to be asked before it is sent. Only a final answer has to fit a schema. */
-  end(isFinal?: boolean): Released;
+  end(isFinal?: boolean): GateOutput;
   /** Returns the guardrails that redacted text. */
   redacted(): Triggered[];
 }
@@ -51,7 +51,7 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
   }
 
   /** Reads a piece, character by character if there are blocking guardrails. */
-  function take(piece: string): Released | null {
+  function take(piece: string): GateOutput | null {
     held += piece;
     let index = 0;
     if (blockers.length > 0)
@@ -67,7 +67,7 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
   }
 
   /** If a blocking guardrail has matched, returns the text before the match as if the text ended here, or null. */
-  function block(unread: string): Released | null {
+  function block(unread: string): GateOutput | null {
     const hit = firstOf(blockers);
     if (!hit) return null;
     closed = true;
@@ -115,7 +115,7 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
   };
 }
 
-const nothing: Released = { text: "", blocked: null };
+const nothing: GateOutput = { text: "", blocked: null };
 
 const watches = (list: readonly CompiledGuardrail[]): Watch[] =>
   list.flatMap((one) => one.places.map(({ detector, mark }) => ({ one, mark, scanner: detector.scan() })));

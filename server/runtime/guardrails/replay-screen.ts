@@ -1,13 +1,13 @@
 import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
-import { divergence, type Found } from "../../domain/divergence.ts";
+import { divergence, type LocatedDivergence } from "../../domain/divergence.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import type { GuardrailVerdict, JournalEntry, RunEvent } from "../../domain/run-event.ts";
-import type { Asked } from "../../domain/run-input.ts";
+import type { RecordedInput } from "../../domain/run-input.ts";
 import type { InitialState, RunState } from "../../domain/run-state.ts";
 import { textOf } from "../../domain/text-of.ts";
 import { canonicalJson } from "../../lib/canonical-json.ts";
-import { type CompiledGuardrails, compileGuardrails, except } from "./compile.ts";
-import { searched, textsOf } from "./in-slices.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutKinds } from "./compile.ts";
+import { searchInSlices, textsOf } from "./in-slices.ts";
 import { screenCall, screenOutput, screenText } from "./inspect.ts";
 
 /**
@@ -18,7 +18,7 @@ export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) 
   const fresh = compileGuardrails(without(agent.guardrails, pinned.guardrails));
   const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
 
-  return async (entry: JournalEntry, before: RunState | InitialState): Promise<Found[]> => {
+  return async (entry: JournalEntry, before: RunState | InitialState): Promise<LocatedDivergence[]> => {
     const { event } = entry;
     if (event.type === "guardrail.decided")
       return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
@@ -47,7 +47,7 @@ function without(list: readonly Guardrail[] = [], others: readonly Guardrail[] =
 function lost(
   entry: JournalEntry,
   { guardrail: { type, on }, verdict, step_index }: Extract<RunEvent, { type: "guardrail.decided" }>,
-): Found[] {
+): LocatedDivergence[] {
   if (!changes(verdict)) return [];
   const [then, now] = [
     { type, on, verdict },
@@ -72,12 +72,12 @@ async function look(
       return { step_index: 0, findings: await onMessages(list, event) };
     case "documents.attached": {
       const texts = event.documents.flatMap(({ text }) => text ?? []);
-      const findings = await Promise.all(texts.map((text) => onInput(except(list, "shape", "length"), text)));
+      const findings = await Promise.all(texts.map((text) => onInput(withoutKinds(list, "shape", "length"), text)));
       return { step_index: Math.max(0, before.steps - 1), findings: findings.flat() };
     }
     case "memory.retrieved": {
       const texts = event.matches.map(({ text }) => text);
-      const findings = await Promise.all(texts.map((text) => onOutput(except(list, "shape", "length"), text)));
+      const findings = await Promise.all(texts.map((text) => onOutput(withoutKinds(list, "shape", "length"), text)));
       return { step_index: event.step_index, findings: findings.flat() };
     }
     case "step.completed":
@@ -85,14 +85,14 @@ async function look(
     case "tool.requested": {
       const { id, tool, arguments: args, step_index } = event.call;
       if (before.calls.some((call) => call.id === id)) return null;
-      const known = await searched(list, "tool_call", textsOf(args));
+      const known = await searchInSlices(list, "tool_call", textsOf(args));
       return { step_index, findings: screenCall(known, { tool, arguments: args }).triggered };
     }
     case "tool.completed":
       if (event.status !== "completed") return null;
       return {
         step_index: event.step_index,
-        findings: await onOutput(event.files ? except(list, "shape", "length") : list, event.output),
+        findings: await onOutput(event.files ? withoutKinds(list, "shape", "length") : list, event.output),
       };
     default:
       return null;
@@ -100,10 +100,10 @@ async function look(
 }
 
 const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly Finding[]> =>
-  screenText(await searched(list, "input", [text]), "input", text).triggered;
+  screenText(await searchInSlices(list, "input", [text]), "input", text).triggered;
 
-async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Asked): Promise<Finding[]> {
-  const [ofTexts, ofArguments] = [except(list, "shape"), except(list, "shape", "length")];
+async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: RecordedInput): Promise<Finding[]> {
+  const [ofTexts, ofArguments] = [withoutKinds(list, "shape"), withoutKinds(list, "shape", "length")];
   const before = earlier.flatMap(({ content, tool_calls = [] }) => [
     onInput(ofTexts, content),
     ...tool_calls.flatMap((call) => textsOf(call.arguments).map((text) => onInput(ofArguments, text))),
@@ -112,7 +112,7 @@ async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Ask
 }
 
 const onOutput = async (list: CompiledGuardrails, output: unknown): Promise<readonly Finding[]> =>
-  screenOutput(await searched(list, "tool_output", textsOf(output)), output).triggered;
+  screenOutput(await searchInSlices(list, "tool_output", textsOf(output)), output).triggered;
 
 /** Checks an answer; one that asks for tools need not fit a schema. */
 async function onAnswer(
@@ -122,7 +122,7 @@ async function onAnswer(
   const parts = answer?.parts ?? [];
   const text = textOf(parts);
   const isFinal = !parts.some(({ type }) => type === "tool_call");
-  const asked = isFinal ? list : except(list, "shape");
-  const known = await searched(asked, "output", [text]);
+  const asked = isFinal ? list : withoutKinds(list, "shape");
+  const known = await searchInSlices(asked, "output", [text]);
   return { step_index, findings: screenText(known, "output", text).triggered };
 }

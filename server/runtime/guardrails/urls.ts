@@ -1,4 +1,4 @@
-import { type Detector, verified } from "./detectors.ts";
+import { type Detector, verifiedDetector } from "./detectors.ts";
 import { compile } from "./pattern/pattern.ts";
 import type { Span } from "./span.ts";
 
@@ -21,7 +21,7 @@ export function createUrlDetector(hosts: readonly string[]): Detector {
     const host = normalHost(written);
     return host !== null && (exact.has(host) || suffixes.some((suffix) => host.endsWith(suffix)));
   };
-  return verified(
+  return verifiedDetector(
     compile(candidate),
     (text, from) => forbiddenUrls(text, from, allows).spans,
     (begun, from) => forbiddenUrls(begun, from, allows, true),

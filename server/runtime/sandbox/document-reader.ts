@@ -7,7 +7,7 @@ import {
   type DocumentOrder,
   type DocumentOutcome,
   documentTask,
-  scanned,
+  needsOcr,
   scanTask,
 } from "./document-task.ts";
 
@@ -41,7 +41,7 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
       if (format !== "image") {
         const language = format === "pdf" ? "pdfs" : "documents";
         const outcome = await children.perform({ language, jailed }, () => documentTask(order), signal);
-        if (outcome !== scanned) return outcome;
+        if (outcome !== needsOcr) return outcome;
       }
       return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
     },

@@ -22,7 +22,7 @@ export interface DocumentOrder extends DocumentHead {
 export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailable" | "sandbox_failed";
 
 /** Answer of a child without OCR if the text is in images: a child with OCR must read the document. */
-export const scanned = "scanned";
+export const needsOcr = "scanned";
 
 export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null }
@@ -38,7 +38,7 @@ const chunkedTextLimit = 2 * documentBounds.text;
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 /** Returns the task of reading a document without OCR. */
-export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof scanned> => taskOf(order, 30_000);
+export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof needsOcr> => taskOf(order, 30_000);
 
 /**
  * Returns the task of reading a document with OCR, which takes seconds per page; no page is started after {@link
@@ -48,7 +48,7 @@ export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
   const task = taskOf(order, ocrBounds.time_ms + 120_000);
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
-    return said === scanned ? failed("The sandbox's process did not read the images.") : said;
+    return said === needsOcr ? failed("The sandbox's process did not read the images.") : said;
   };
   return { ...task, outcome };
 }
@@ -105,14 +105,14 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
     },
     isWhole: (): boolean => end !== null,
     /** Returns null if the child has not answered. */
-    said(): DocumentOutcome | typeof scanned | null {
-      if (end === null || end === scanned) return end;
+    said(): DocumentOutcome | typeof needsOcr | null {
+      if (end === null || end === needsOcr) return end;
       return end.error ? { error: end.error } : { chunks, pages: end.pages };
     },
   };
 }
 
-type End = typeof scanned | { error: { code: ParseFault; message: string } | null; pages: number | null };
+type End = typeof needsOcr | { error: { code: ParseFault; message: string } | null; pages: number | null };
 
 function readChunk(given: unknown, most: number): DocumentChunk {
   const [text, tokens, page, heading, boxes = null, source = null]: unknown[] = Array.isArray(given) ? given : [];
@@ -134,7 +134,7 @@ const isBoxes = (value: unknown): value is Box[] =>
   );
 
 function readEnd({ error, pages }: Record<string, unknown>): End {
-  if (error === scanned) return scanned;
+  if (error === needsOcr) return needsOcr;
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
   if (error === null) return { error: null, pages };
   const { code, message }: Record<string, unknown> = Object(error);

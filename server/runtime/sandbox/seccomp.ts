@@ -3,8 +3,8 @@ import {
   clone,
   clone3,
   mapping,
-  numbersHere,
-  onlyItself,
+  platformNumbers,
+  selfOnlyCalls,
   prctl,
   prlimit,
   refusedCalls,
@@ -33,7 +33,7 @@ export function filterSystemCalls(libc: Libc, own: number): boolean {
 /** Refuses, for all threads of this process, calls that only its start needed, in addition to the first filter. */
 export function filterLoaded(libc: Libc): boolean {
   const [SET_MODE_FILTER, ALL_THREADS] = [1, 1];
-  const [number = 0] = numbersHere([seccomp]);
+  const [number = 0] = platformNumbers([seccomp]);
   return load(filterOfLoaded(), (program) => libc.syscall(number, SET_MODE_FILTER, ALL_THREADS, program));
 }
 
@@ -59,12 +59,12 @@ function filter(own: number): Instruction[] {
     [loadWord, 0, 0, atNumber],
     [jumpIfAtLeast, 0, 1, x32Numbers],
     [answer, 0, 0, kill],
-    ...numbersHere(Object.values(refusedCalls).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
-    ...numbersHere([clone3]).flatMap((number) => whenCalled(number, deny(ENOSYS))),
-    ...numbersHere([clone]).flatMap((number) => whenCalled(number, onlyThreads)),
-    ...numbersHere(onlyItself).flatMap((number) => whenCalled(number, onlyFirst(own))),
-    ...numbersHere([prlimit]).flatMap((number) => whenCalled(number, onlyFirst(0))),
-    ...numbersHere([prctl]).flatMap((number) => whenCalled(number, refuseDeathSignalChange)),
+    ...platformNumbers(Object.values(refusedCalls).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
+    ...platformNumbers([clone3]).flatMap((number) => whenCalled(number, deny(ENOSYS))),
+    ...platformNumbers([clone]).flatMap((number) => whenCalled(number, onlyThreads)),
+    ...platformNumbers(selfOnlyCalls).flatMap((number) => whenCalled(number, onlyFirst(own))),
+    ...platformNumbers([prlimit]).flatMap((number) => whenCalled(number, onlyFirst(0))),
+    ...platformNumbers([prctl]).flatMap((number) => whenCalled(number, refuseDeathSignalChange)),
     [answer, 0, 0, allow],
   ];
 }
@@ -72,8 +72,8 @@ function filter(own: number): Instruction[] {
 /** The first filter, which stays active, has already checked the ABI. */
 const filterOfLoaded = (): Instruction[] => [
   [loadWord, 0, 0, atNumber],
-  ...numbersHere(Object.values(refusedLoaded).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
-  ...numbersHere(mapping).flatMap((number) => whenCalled(number, notExecutable)),
+  ...platformNumbers(Object.values(refusedLoaded).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
+  ...platformNumbers(mapping).flatMap((number) => whenCalled(number, notExecutable)),
   [answer, 0, 0, allow],
 ];
 

@@ -6,7 +6,7 @@ import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
 import { createBatches, serveContent } from "./child-output.ts";
-import { type DocumentHead, scanned } from "./document-task.ts";
+import { type DocumentHead, needsOcr } from "./document-task.ts";
 import type { DropPrivileges } from "./drop-privileges.ts";
 
 /** Runs a child that loads the parsers, reads one document, writes the answer and exits. */
@@ -22,7 +22,7 @@ export async function servePdf(dropPrivileges: DropPrivileges, ocr: Ocr | null =
 }
 
 interface DocumentEnd {
-  error: { code: ParseFault; message: string } | typeof scanned | null;
+  error: { code: ParseFault; message: string } | typeof needsOcr | null;
   pages: number | null;
 }
 
@@ -50,7 +50,7 @@ async function read(
 }
 
 function fault(error: unknown): DocumentEnd {
-  if (error instanceof OcrRequired) return { error: scanned, pages: null };
+  if (error instanceof OcrRequired) return { error: needsOcr, pages: null };
   const known = error instanceof DocumentError ? error : new DocumentError("document_unreadable", "It is damaged.");
   return { error: { code: known.code, message: known.message.slice(0, documentBounds.message) }, pages: null };
 }

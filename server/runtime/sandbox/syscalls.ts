@@ -126,7 +126,7 @@ export const refusedCalls: Record<string, readonly Numbers[]> = {
 };
 
 /** Refused unless the first argument is the process itself, or 0 where that means the process. */
-export const onlyItself: readonly Numbers[] = [
+export const selfOnlyCalls: readonly Numbers[] = [
   [62, 129], // kill: the parent and its other children
   [234, 131], // tgkill
 ];
@@ -218,5 +218,5 @@ export const refusedLoaded: Record<string, readonly Numbers[]> = {
 export const prlimit: Numbers = [302, 261];
 
 /** Returns the numbers for this machine's architecture. */
-export const numbersHere = (numbers: readonly Numbers[]): number[] =>
+export const platformNumbers = (numbers: readonly Numbers[]): number[] =>
   numbers.map(([x64, arm64]) => (process.arch === "x64" ? x64 : arm64)).filter((number) => number !== null);

@@ -4,7 +4,7 @@ import { usdOf } from "../../domain/cost.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
 import { type Environment, environments } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Spent } from "../../resources/usage/store.ts";
+import type { BudgetSpending } from "../../resources/usage/store.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Failover } from "../../storage/replication/lease.ts";
@@ -31,7 +31,7 @@ export interface LastBackup {
 export interface Sources {
   db: Db;
   projects(): { id: string; settings: ProjectSettings }[];
-  spentOn(scope: { project_id: string; environment: Environment }, day: string): Spent;
+  spentOn(scope: { project_id: string; environment: Environment }, day: string): BudgetSpending;
   /** Free and total bytes of the database's disk; null if it is in memory. */
   disk(): { free: number; size: number } | null;
   /** Expiry time of the server's certificate; null if it has none. */
@@ -143,7 +143,7 @@ const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 /** Returns the larger share of a day's two budget limits that is spent. */
 function shareOf(
   budget: ProjectSettings["budget_per_day"],
-  spent: () => Spent,
+  spent: () => BudgetSpending,
 ): { share: number; detail: string } | null {
   const { max_cost_usd, max_total_tokens } = budget ?? {};
   if (max_cost_usd === undefined && max_total_tokens === undefined) return null;

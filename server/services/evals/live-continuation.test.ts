@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { echoRun, runSuite, suiteOf, weatherAgent, weatherRun } from "../../testing/suites.ts";
 import { testApp } from "../../testing/test-app.ts";
-import { budgetLeft, skipped } from "./live-continuation.ts";
+import { budgetLeft, skippedResult } from "./live-continuation.ts";
 import type { LiveResult } from "./row.ts";
 
 test("live, a diverged case continues as a fork, and tools are answered from the record", async () => {
@@ -77,7 +77,7 @@ test("live, equal cases cost nothing", async () => {
 
 test("live, an unknown cost of a fork counts as all of the budget", () => {
   const fork = (cost_usd: number | null, total_tokens: number | null): LiveResult => ({
-    ...skipped("none", ""),
+    ...skippedResult("none", ""),
     run_id: "run_1",
     status: "completed",
     cost_usd,

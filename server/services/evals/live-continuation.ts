@@ -1,4 +1,4 @@
-import { remaining } from "../../domain/budget.ts";
+import { remainingBudget } from "../../domain/budget.ts";
 import type { Budget } from "../../domain/budget-schema.ts";
 import { stepPairs } from "../../domain/diff.ts";
 import { equalJson } from "../../domain/equal.ts";
@@ -68,7 +68,7 @@ export function createLiveContinuation({ journal, runs, service, fork, log, now 
       return started ?? notMade;
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
-      if (error instanceof AppError) return skipped(error.code, error.message);
+      if (error instanceof AppError) return skippedResult(error.code, error.message);
       log.error("a case of a suite could not go on live", { run_id: runId, error });
       return notMade;
     }
@@ -129,7 +129,7 @@ export function createLiveContinuation({ journal, runs, service, fork, log, now 
 /** Returns the budget left for the next fork, or null if none is left. If an earlier cost is unknown, none is left. */
 export function budgetLeft({ max_runs: _, ...all }: Live, before: readonly LiveResult[]): Budget | null {
   const after = (left: Budget, { cost_usd, total_tokens }: LiveResult): Budget =>
-    remaining(left, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 });
+    remainingBudget(left, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 });
   const left = before.reduce<Budget>(after, all);
   return Object.values(left).every((amount) => amount > 0) ? left : null;
 }
@@ -147,14 +147,14 @@ const nothing: Omit<LiveResult, "run_id" | "status"> = {
 };
 
 /** Result of a case that does not continue live. */
-export function skipped(code: string, message: string): LiveResult {
+export function skippedResult(code: string, message: string): LiveResult {
   return { ...nothing, run_id: null, status: "skipped", error: { code, message } };
 }
 
 /** Result of a fork that could not be compared. */
 const failed = (run_id: string, error: CodedError): LiveResult => ({ ...nothing, run_id, status: "failed", error });
 
-const notMade = skipped("internal_error", "The fork could not be created.");
+const notMade = skippedResult("internal_error", "The fork could not be created.");
 const internalError = { code: "internal_error", message: "The fork could not be compared." };
 
 /**

@@ -9,7 +9,7 @@ import { sleep } from "../../lib/retry.ts";
 import { isStorageRefusal } from "../../storage/db/corruption.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { Compare } from "./compare.ts";
-import { budgetLeft, type LiveContinuation, skipped } from "./live-continuation.ts";
+import { budgetLeft, type LiveContinuation, skippedResult } from "./live-continuation.ts";
 import { type CaseResult, type CaseRow, type Comparison, type LiveResult, resultOf, type SuiteRunRow } from "./row.ts";
 import type { Live } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
@@ -117,9 +117,9 @@ export function createSuiteRunner({ db, suiteRuns, compare, live, isOpen, log }:
     const asked = row.live as Live;
     const before = suiteRuns.forks(row);
     if (before.length >= (asked.max_runs ?? liveRunsDefault))
-      return skipped("max_runs_reached", "The limit of live cases (max_runs) is reached.");
+      return skippedResult("max_runs_reached", "The limit of live cases (max_runs) is reached.");
     const left = budgetLeft(asked, before);
-    if (!left) return skipped("budget_exceeded", "The budget is used up.");
+    if (!left) return skippedResult("budget_exceeded", "The budget is used up.");
     if (signal.aborted) return null;
     return live.start(row, next.run_id, first, left, (started) => {
       // The suite was deleted meanwhile, so do not start the fork.

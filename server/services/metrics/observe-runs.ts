@@ -1,5 +1,5 @@
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
-import { happening } from "../../domain/run-trigger.ts";
+import { newEntries } from "../../domain/run-trigger.ts";
 import { stepKinds } from "../../domain/step-kinds.ts";
 import { deleteOldest } from "../../lib/collections.ts";
 import type { RunFacts } from "../../storage/journal/journal.ts";
@@ -83,6 +83,6 @@ export function createRunObserver(
     const facts = factsOf(runId);
     if (!facts) return;
     database.entries.inc(entries.length);
-    for (const { event } of happening(entries)) observe(event, facts);
+    for (const { event } of newEntries(entries)) observe(event, facts);
   };
 }

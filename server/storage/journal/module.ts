@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../domain/run-event.ts";
-import { happening } from "../../domain/run-trigger.ts";
+import { newEntries } from "../../domain/run-trigger.ts";
 import { createEventEmitter } from "../../lib/event-emitter.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Db } from "../db/open.ts";
@@ -22,7 +22,7 @@ export function createJournalModule({ db, log, projectRun, requireRoom, now }: N
     db,
     project(before, entries) {
       const run = projectRun(before, entries);
-      const now = happening(entries);
+      const now = newEntries(entries);
       if (now.length > 0) happened.tell(run, now);
       return run;
     },

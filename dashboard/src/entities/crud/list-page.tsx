@@ -1,6 +1,6 @@
 import { ListFilter, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import { capital, several } from "../../lib/format.ts";
+import { capital, pluralNoun } from "../../lib/format.ts";
 import type { WholeList } from "../../lib/get-all.ts";
 import type { NamedSearch } from "../../lib/page-search.ts";
 import { ListBody, type ListRead } from "../../ui/data/list-body.tsx";
@@ -64,7 +64,7 @@ export function ListPage<Item extends { id: string }, Search extends NamedSearch
         <SheetBar>
           {searchBy && (
             <SearchField
-              label={`Search ${several(listing.noun)} by ${searchBy}`}
+              label={`Search ${pluralNoun(listing.noun)} by ${searchBy}`}
               placeholder={capital(searchBy)}
               value={q ?? ""}
               onSearch={(text) => listing.onSearch({ ...filters, q: text || undefined } as Search)}
@@ -109,7 +109,7 @@ export function ListRows<Item extends { id: string }, Search extends NamedSearch
       </EmptyState>
     ) : after || before ? (
       // The first page may have rows.
-      <EmptyState icon={empty.icon} title={`No ${several(noun)} on this page`}>
+      <EmptyState icon={empty.icon} title={`No ${pluralNoun(noun)} on this page`}>
         <p className="max-w-[60ch] text-muted">The items on this page were deleted, or the address is out of date.</p>
         <Button onClick={() => show({})}>Show the newest</Button>
       </EmptyState>
@@ -131,7 +131,7 @@ export function ListRows<Item extends { id: string }, Search extends NamedSearch
           <>
             {notes}
             {list.data?.is_cut && (
-              <p className="px-4 py-2 text-xs text-muted rail:px-5">Searched the newest 1,000 {several(noun)}.</p>
+              <p className="px-4 py-2 text-xs text-muted rail:px-5">Searched the newest 1,000 {pluralNoun(noun)}.</p>
             )}
           </>
         }

@@ -7,12 +7,12 @@ import { resource, type WorkspaceKey } from "../crud/resource.ts";
 
 export const keyScopes = ["run", "read", "admin"] as const;
 /** Response of a creation or rotation, the only one that contains the secret. */
-export interface MadeKey extends ApiKey {
+export interface KeyWithSecret extends ApiKey {
   secret: string;
   previous?: { id: string; status: ApiKey["status"]; expires_at: string };
 }
 
-export const keyApi = resource<ApiKey, ApiKey, KeyOrder & { expires_at?: string | null }, MadeKey>("api_keys");
+export const keyApi = resource<ApiKey, ApiKey, KeyOrder & { expires_at?: string | null }, KeyWithSecret>("api_keys");
 
 /** All keys, newest first. Not paginated, because the two keys of a rotation may be far apart. */
 export function keysQuery(at: WorkspaceKey) {
@@ -31,5 +31,5 @@ export const firstUseQuery = (at: WorkspaceKey, id: string) =>
     refetchInterval: ({ state }) => (state.data?.last_used_at ? false : 1500),
   });
 
-export const rotateKey = (at: WorkspaceKey, id: string, order: RotationOrder): Promise<MadeKey> =>
+export const rotateKey = (at: WorkspaceKey, id: string, order: RotationOrder): Promise<KeyWithSecret> =>
   post(keyApi.url(at, id, "/rotate"), order);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { filterWords } from "../../features/runs/filter-words.ts";
 import { draftOf, filtersOfDraft } from "../../features/runs/filters-dialog.tsx";
 import { readRunsSearch } from "../../features/runs/read-runs-search.ts";
-import { pastedId } from "../../features/runs/runs-filters.tsx";
+import { parsePastedId } from "../../features/runs/runs-filters.tsx";
 import { readViews, withView } from "../../features/runs/views.ts";
 import { fieldTime, isFiltered, runsParameters, spanStart, timeWords, viewOf } from "./runs-search.ts";
 
@@ -82,10 +82,10 @@ test("a view is stored without its page and unique by name, and invalid views ar
 });
 
 test("a pasted id opens its run or becomes a filter", () => {
-  expect(pastedId(` trc_${id} `)).toEqual({ kind: "run", id: `run_${id}` });
-  expect(pastedId(`thr_${id}`)?.kind).toBe("thread");
-  expect(pastedId("run_1")).toBeNull();
-  expect(pastedId(`call_${id}`)).toBeNull();
+  expect(parsePastedId(` trc_${id} `)).toEqual({ kind: "run", id: `run_${id}` });
+  expect(parsePastedId(`thr_${id}`)?.kind).toBe("thread");
+  expect(parsePastedId("run_1")).toBeNull();
+  expect(parsePastedId(`call_${id}`)).toBeNull();
 });
 
 test("an empty list names its active filters", () => {

@@ -4,7 +4,7 @@ import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Field } from "../../ui/forms/field.tsx";
 import { useDraftText } from "../session/use-kept-text.ts";
-import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
+import { AnswerButtons, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
 /** Form that approves a call, approves it with changed arguments, or rejects it. */
 export function AnswerApproval(props: AnswerProps) {
@@ -22,7 +22,7 @@ export function AnswerApproval(props: AnswerProps) {
   return (
     <AnswerForm onSend={() => onAnswer({ tool_call_id: call.id, decision: "approve" })}>
       <CallArguments value={call.arguments} />
-      <Acts>
+      <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy} data-act="approve">
           Approve
         </Button>
@@ -38,7 +38,7 @@ export function AnswerApproval(props: AnswerProps) {
         >
           Reject…
         </Button>
-      </Acts>
+      </AnswerButtons>
     </AnswerForm>
   );
 }
@@ -64,12 +64,12 @@ function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
         autoFocus
         onText={setText}
       />
-      <Acts>
+      <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy || fault !== null}>
           Approve with changes
         </Button>
         <Button onClick={onBack}>Back</Button>
-      </Acts>
+      </AnswerButtons>
     </AnswerForm>
   );
 }
@@ -90,12 +90,12 @@ function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: 
         autoFocus
         onChange={(event) => setReason(event.target.value)}
       />
-      <Acts>
+      <AnswerButtons>
         <Button type="submit" kind="danger" disabled={busy}>
           Reject call
         </Button>
         <Button onClick={onBack}>Back</Button>
-      </Acts>
+      </AnswerButtons>
     </AnswerForm>
   );
 }

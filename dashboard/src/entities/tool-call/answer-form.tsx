@@ -47,7 +47,7 @@ function restWhileDouble(event: MouseEvent): void {
 }
 
 /** Buttons at the foot. */
-export function Acts({ children }: { children: ReactNode }) {
+export function AnswerButtons({ children }: { children: ReactNode }) {
   return <div className="flex flex-wrap gap-2">{children}</div>;
 }
 

@@ -4,7 +4,7 @@ import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { useDraftText } from "../session/use-kept-text.ts";
 import type { ToolAnswer } from "./answer-call.ts";
-import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
+import { AnswerButtons, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
 /** Form for a client tool's call: the output as JSON, or an error. */
 export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
@@ -27,14 +27,14 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
         onText={setText}
         onLeave={() => setRefused(read.fault)}
       />
-      <Acts>
+      <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy}>
           Send output
         </Button>
         <Button disabled={busy} onClick={() => send(true)} title="The model receives this output as an error">
           Send as an error
         </Button>
-      </Acts>
+      </AnswerButtons>
     </AnswerForm>
   );
 }
@@ -99,11 +99,11 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
           onText={setText}
         />
       )}
-      <Acts>
+      <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy || !isReady}>
           Continue the run
         </Button>
-      </Acts>
+      </AnswerButtons>
     </AnswerForm>
   );
 }

@@ -1,5 +1,5 @@
 import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
-import { unknown } from "../../lib/format.ts";
+import { unknownText } from "../../lib/format.ts";
 
 /** Count, outcomes and average duration. */
 export type Activity = Pick<AnalyticsReport["totals"], "count" | "completed" | "failed" | "average_ms">;
@@ -18,7 +18,7 @@ export function activityOf(
 /** Success rate without cancelled runs, such as `98%`; never `100%` if one failed. */
 export function successWords({ completed, failed }: Activity): string {
   const all = completed + failed;
-  if (all === 0) return unknown;
+  if (all === 0) return unknownText;
   const percent = (completed / all) * 100;
   return `${failed > 0 ? Math.min(99, Math.round(percent)) : 100}%`;
 }

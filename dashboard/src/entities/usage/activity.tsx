@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import type { AnalyticsReport } from "../../../../server/domain/api-types/usage.ts";
 import { useToday } from "../../hooks/use-now.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import { formatCount, formatDuration, unknown } from "../../lib/format.ts";
+import { formatCount, formatDuration, unknownText } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Cell } from "../../ui/data/table.tsx";
 import type { WorkspaceKey } from "../crud/resource.ts";
@@ -43,7 +43,7 @@ export function ActivityCells({ activity }: { activity: Activity | null }) {
         {formatCount(activity?.count)}
       </Cell>
       <Cell right folds className="max-rail:hidden">
-        {activity ? successWords(activity) : unknown}
+        {activity ? successWords(activity) : unknownText}
       </Cell>
       <Cell right folds className="max-rail:hidden">
         {formatDuration(activity?.average_ms)}

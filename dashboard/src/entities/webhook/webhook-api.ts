@@ -12,14 +12,14 @@ import { resource, type WorkspaceKey } from "../crud/resource.ts";
 import type { DeliveriesSearch } from "./read-webhook-search.ts";
 
 /** Response of a creation or rotation, the only one that contains the secret. */
-export interface MadeWebhook extends Webhook {
+export interface WebhookWithSecret extends Webhook {
   secret: string;
 }
 
 /** One delivery attempt. */
 export type Attempt = WholeDelivery["attempts"][number];
 
-export const webhookApi = resource<Webhook, Webhook, Omit<CreateWebhook, "events"> & { events: string[] }, MadeWebhook>(
+export const webhookApi = resource<Webhook, Webhook, Omit<CreateWebhook, "events"> & { events: string[] }, WebhookWithSecret>(
   "webhooks",
   ({ url, description }) => `${url} ${description ?? ""}`,
 );
@@ -56,7 +56,7 @@ export function deliveryQuery(at: WorkspaceKey, id: string, delivery: string) {
 export const testWebhook = (at: WorkspaceKey, id: string): Promise<WholeDelivery> =>
   post(webhookApi.url(at, id, "/test"));
 
-export const rotateSecret = (at: WorkspaceKey, id: string, overlap_seconds: number): Promise<MadeWebhook> =>
+export const rotateSecret = (at: WorkspaceKey, id: string, overlap_seconds: number): Promise<WebhookWithSecret> =>
   post(webhookApi.url(at, id, "/rotate_secret"), { overlap_seconds });
 
 export const redeliverAll = (at: WorkspaceKey, id: string, since: string): Promise<{ deliveries: number }> =>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { Permission as KeyScope } from "../../../../server/domain/scope.ts";
 import type { CreateKey as KeyOrder } from "../../../../server/resources/keys/schema.ts";
-import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
+import { keyApi, type KeyWithSecret } from "../../entities/key/key-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -45,7 +45,7 @@ const first = {
 };
 
 /** The form that creates a key: its name, permissions, expiry and restrictions. */
-export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (made: MadeKey) => void }) {
+export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (made: KeyWithSecret) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const now = useNow(false);

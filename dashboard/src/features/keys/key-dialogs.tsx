@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
-import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
+import { keyApi, type KeyWithSecret } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
@@ -31,7 +31,7 @@ export function KeyDialogs({
   const at = useWorkspace();
   const client = useQueryClient();
   const close = () => onAct(null);
-  const reveal = (made: MadeKey) => onAct({ kind: "reveal", made });
+  const reveal = (made: KeyWithSecret) => onAct({ kind: "reveal", made });
   if (!act) return null;
   if (act.kind === "create") return <CreateKey key={at.mode} onClose={close} onCreated={reveal} />;
   if (act.kind === "reveal") {

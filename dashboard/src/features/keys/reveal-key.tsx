@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { firstUseQuery, type MadeKey } from "../../entities/key/key-api.ts";
+import { firstUseQuery, type KeyWithSecret } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -12,7 +12,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { ShowCode } from "../../ui/forms/show-code.tsx";
 
 /** Shows a key's secret, which is available only once, with an example request. Reports the key's first use. */
-export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
+export function RevealKey({ made, onStored }: { made: KeyWithSecret; onStored: () => void }) {
   const end = made.expires_at ? `expires ${formatDay(made.expires_at)}` : "never expires";
   return (
     <SecretDialog
@@ -32,7 +32,7 @@ export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => v
 }
 
 /** Returns an example request that the key's scopes allow, with an existing agent. */
-function useExampleRequest({ scopes, agent_ids }: MadeKey): ApiRequest {
+function useExampleRequest({ scopes, agent_ids }: KeyWithSecret): ApiRequest {
   const at = useWorkspace();
   const { data } = useQuery(newestAgentsQuery(at));
   const agent_id = agent_ids?.[0] ?? data?.data[0]?.id;
@@ -41,7 +41,7 @@ function useExampleRequest({ scopes, agent_ids }: MadeKey): ApiRequest {
   return { method: "POST", path: "/v1/runs", body, stream: true };
 }
 
-function FirstUse({ made }: { made: MadeKey }) {
+function FirstUse({ made }: { made: KeyWithSecret }) {
   const at = useWorkspace();
   const { data } = useQuery(firstUseQuery(at, made.id));
   const used = data?.last_used_at;

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
-import { keysQuery, type MadeKey } from "../../entities/key/key-api.ts";
+import { keysQuery, type KeyWithSecret } from "../../entities/key/key-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** An action on a key whose dialog is open. */
 export type KeyAction =
   | { kind: "create" }
-  | { kind: "reveal"; made: MadeKey }
+  | { kind: "reveal"; made: KeyWithSecret }
   | { kind: "details" | "rotate" | "overlap" | "end" | "revoke"; key: ApiKey };
 
 /** Returns a name for the creator of a key: you, another person, another key, or the command line. */

@@ -15,7 +15,7 @@ import { Card } from "../../ui/data/card.tsx";
 import { StepIcon } from "../../ui/data/step-icon.tsx";
 import { buttonClass } from "../../ui/forms/button.tsx";
 import { CardError } from "./cards.tsx";
-import { type Trouble, troublesOf } from "./troubles.ts";
+import { type Issue, findIssues } from "./troubles.ts";
 
 /** The first waiting calls, and the schedules and webhooks that fail. */
 export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
@@ -114,7 +114,7 @@ export function AllClear({ children }: { children: string }) {
 const icons = { schedule: CalendarClock, webhook: Webhook };
 
 /** A failing schedule or webhook, with a link to the cause. */
-function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble: Trouble }) {
+function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble: Issue }) {
   const Icon = icons[kind];
   const look = { className: buttonClass({ size: "sm" }), "aria-label": `Review: ${title}`, children: "Review" };
   return (
@@ -142,7 +142,7 @@ function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble
 }
 
 interface Troubles {
-  troubles: Trouble[];
+  troubles: Issue[];
   /** True if all schedules and webhooks are loaded. */
   isLoaded: boolean;
   error: Error | null;
@@ -157,7 +157,7 @@ function useTroubles(): Troubles {
   const schedules = useQuery({ ...scheduleApi.every(at), ...pollOptions });
   const webhooks = useQuery({ ...webhookApi.every(at), ...pollOptions });
   return {
-    troubles: troublesOf(schedules.data ?? [], webhooks.data ?? []),
+    troubles: findIssues(schedules.data ?? [], webhooks.data ?? []),
     isLoaded: schedules.data !== undefined && webhooks.data !== undefined,
     error: schedules.error ?? webhooks.error,
     refetch: () => {

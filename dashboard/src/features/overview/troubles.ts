@@ -8,7 +8,7 @@ export type WatchedSchedule = Pick<Schedule, "id" | "name" | "last_error" | "dis
 export type WatchedWebhook = Pick<Webhook, "id" | "url" | "status" | "disabled_reason" | "failure_count">;
 
 /** A schedule or webhook that fails or was disabled because it failed. */
-export interface Trouble {
+export interface Issue {
   kind: "schedule" | "webhook";
   id: string;
   title: string;
@@ -18,18 +18,18 @@ export interface Trouble {
 }
 
 /** Returns the schedules and webhooks that fail or were disabled for failing, but not those disabled by hand. */
-export function troublesOf(schedules: readonly WatchedSchedule[], webhooks: readonly WatchedWebhook[]): Trouble[] {
+export function findIssues(schedules: readonly WatchedSchedule[], webhooks: readonly WatchedWebhook[]): Issue[] {
   return [...schedules.flatMap(scheduleTroubles), ...webhooks.flatMap(webhookTroubles)];
 }
 
-function scheduleTroubles({ id, name, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
+function scheduleTroubles({ id, name, last_error, disabled_reason }: WatchedSchedule): Issue[] {
   const about = { kind: "schedule", id, runId: last_error?.run_id ?? null } as const;
   if (disabled_reason) return [{ ...about, title: `Schedule ${name} was disabled`, detail: disabled_reason }];
   if (last_error) return [{ ...about, title: `Schedule ${name} failed`, detail: last_error.message }];
   return [];
 }
 
-function webhookTroubles({ id, url, status, disabled_reason, failure_count }: WatchedWebhook): Trouble[] {
+function webhookTroubles({ id, url, status, disabled_reason, failure_count }: WatchedWebhook): Issue[] {
   const kind = "webhook";
   const host = new URL(url).host;
   const times = failure_count === 1 ? "The last attempt failed." : `The last ${failure_count} attempts failed.`;

@@ -9,7 +9,7 @@ import {
   readsThreadHistory,
   rebaseDraftOn,
   runParts,
-  unsavedOnly,
+  unsavedChangeLabels,
   withParallel,
 } from "./draft.ts";
 import { parseStoredDraft } from "./kept-draft.ts";
@@ -53,7 +53,7 @@ describe("an agent draft", () => {
   test("equals the agent while nothing is changed", () => {
     for (const memory of [agent.memory, reading, null]) expect(runParts({ ...agent, memory }, draft)).toEqual({});
     expect(agentChanges(agent, draft)).toBeNull();
-    expect(unsavedOnly(agent, draft)).toEqual([]);
+    expect(unsavedChangeLabels(agent, draft)).toEqual([]);
     expect(faultsOf(draft)).toEqual({});
   });
 
@@ -75,14 +75,14 @@ describe("an agent draft", () => {
       },
       budget: { max_cost_usd: 0.1 },
     });
-    expect(unsavedOnly(agent, changed)).toEqual([]);
+    expect(unsavedChangeLabels(agent, changed)).toEqual([]);
   });
 
   test("gives runs no setting that they cannot override: a removed one, a higher output limit, a script", () => {
     const limited = { ...agent, model_settings: { ...agent.model_settings, max_output_tokens: 100 } };
     const changed = { ...draftOf(limited), temperature: "", max_output_tokens: "200", script: "[]" };
     expect(runParts(limited, changed)).toEqual({});
-    expect(unsavedOnly(limited, changed)).toEqual(["temperature", "output limit", "script"]);
+    expect(unsavedChangeLabels(limited, changed)).toEqual(["temperature", "output limit", "script"]);
     const lower = { ...changed, max_output_tokens: "50" };
     expect(runParts(limited, lower).overrides).toMatchObject({ model_settings: { max_output_tokens: 50 } });
   });

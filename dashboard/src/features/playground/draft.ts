@@ -64,7 +64,7 @@ export function changedWords(
 }
 
 /** Labels of changes that runs ignore until the agent is saved. */
-export function unsavedOnly(agent: FullAgent, draft: Draft): string[] {
+export function unsavedChangeLabels(agent: FullAgent, draft: Draft): string[] {
   const given = modelSettings(agent, draft);
   const words = Object.entries({ ...overridableModelSettings, ...agentOnlySettings }).filter(
     ([field]) => !(field in given),

@@ -15,7 +15,7 @@ import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { ShowCode } from "../../ui/forms/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
-import { agentChanges, faultsOf, readsThreadHistory, runParts, unsavedOnly } from "./draft.ts";
+import { agentChanges, faultsOf, readsThreadHistory, runParts, unsavedChangeLabels } from "./draft.ts";
 import { ChatNotes, ConversationView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { fillVariables, parseStoredValues, variablesIn } from "./prompt-variables.ts";
@@ -54,7 +54,7 @@ export function Workbench({
   const showsCode = search.code ? search.code === "on" : isWide && !compares;
   const faults = faultsOf(draft);
   const changes = agentChanges(base, draft);
-  const unsaved = unsavedOnly(agent, draft);
+  const unsaved = unsavedChangeLabels(agent, draft);
   const lanes = compares ? [left, right] : [left];
   const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
   const isBusy = openTurns.length > 0;

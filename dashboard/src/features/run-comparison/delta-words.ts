@@ -1,4 +1,4 @@
-import { formatCost, formatCount, formatDuration, unknown } from "../../lib/format.ts";
+import { formatCost, formatCount, formatDuration, unknownText } from "../../lib/format.ts";
 
 /** Difference between two figures; `less` and `more` give the direction. */
 export interface Delta {
@@ -20,7 +20,7 @@ export const countDelta = (a: Figure, b: Figure): Delta => deltaOf(a, b, formatC
 export const costDelta = (a: Figure, b: Figure): Delta => deltaOf(a, b, formatCost, share);
 
 function deltaOf(a: Figure, b: Figure, format: (value: Figure) => string, by: (a: number, b: number) => string): Delta {
-  if (b === null) return { text: unknown, change: "unknown" };
+  if (b === null) return { text: unknownText, change: "unknown" };
   if (a === null) return { text: format(b), change: "unknown" };
   if (a === b || format(a) === format(b)) return { text: `${format(b)}, the same`, change: "same" };
   const change = b < a ? "less" : "more";

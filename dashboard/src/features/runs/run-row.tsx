@@ -4,7 +4,7 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { countedUsage } from "../../../../server/domain/counted-usage.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { RunTime } from "../../entities/run/run-time.tsx";
-import { formatCost, formatCount, unknown } from "../../lib/format.ts";
+import { formatCost, formatCount, unknownText } from "../../lib/format.ts";
 import { StatusPill } from "../../ui/data/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
@@ -75,14 +75,14 @@ export function RunRow({
       {columns.has("model") && (
         <td className={clsx(cell, "max-w-48 max-rail:hidden")}>
           <span className="cut block" title={run.model ?? undefined}>
-            {run.model ?? unknown}
+            {run.model ?? unknownText}
           </span>
         </td>
       )}
       {columns.has("user") && (
         <td className={clsx(cell, "max-w-40 max-rail:hidden")}>
           <span className="cut block" title={run.user_id ?? undefined}>
-            {run.user_id ?? unknown}
+            {run.user_id ?? unknownText}
           </span>
         </td>
       )}
@@ -123,7 +123,7 @@ function StepsStrip({ run }: { run: Run }) {
   const shown = marks.length > shownMarks ? marks.slice(-shownMarks) : marks;
   const words = callWords(run.usage);
   const count = run.usage ? run.usage.model_calls + run.usage.tool_calls : null;
-  if (!count && marks.length === 0) return <span title="No calls">{unknown}</span>;
+  if (!count && marks.length === 0) return <span title="No calls">{unknownText}</span>;
   return (
     <span title={words} className="inline-flex items-center gap-2 align-middle whitespace-nowrap">
       <span aria-hidden className="inline-flex h-3.5 gap-px">

@@ -46,7 +46,7 @@ export function RunsFilters({
   const [asks, setAsks] = useState(false);
   const keyName = useKeyName(search.key);
   const write = (text: string) => {
-    const id = pastedId(text);
+    const id = parsePastedId(text);
     if (id?.kind === "run") onOpenRun(id.id);
     else if (id) {
       onFilter({ [id.kind]: id.id, q: undefined });
@@ -116,7 +116,7 @@ function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (
 }
 
 /** Recognizes a pasted id that leads to runs: a run, or an agent or thread to filter by. */
-export function pastedId(text: string): { kind: "run" | "agent" | "thread"; id: string } | null {
+export function parsePastedId(text: string): { kind: "run" | "agent" | "thread"; id: string } | null {
   const id = text.trim();
   const kind = (["run", "agent", "thread"] as const).find((kind) => isId(kind, id));
   if (kind) return { kind, id };

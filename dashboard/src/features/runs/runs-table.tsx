@@ -3,7 +3,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { RunSort, RunsSearch } from "../../entities/run/runs-search.ts";
-import { lastInSight } from "../../ui/data/table.tsx";
+import { lastVisibleCell } from "../../ui/data/table.tsx";
 import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { type Column, columnLabels, columns } from "./columns.ts";
 import { RunRow } from "./run-row.tsx";
@@ -13,7 +13,7 @@ const numbers: ReadonlySet<Column> = new Set(["duration", "tokens", "cost"]);
 const folding: Partial<Record<Column, string>> = { tokens: "rail:max-wide:hidden", started: "rail:max-wide:hidden" };
 /** Sort key of each sortable column; the default is creation time. */
 const sorts: Partial<Record<Column, RunSort | "created">> = { duration: "duration", cost: "cost", started: "created" };
-const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5 ${lastInSight}`;
+const head = `sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5 ${lastVisibleCell}`;
 
 /** Table of runs. On a phone each row is a card. */
 export function RunsTable({

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { ClusterCell } from "../../../../server/domain/api-types/console.ts";
 import { clusterQuery } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
-import { formatBytes, formatCount, formatDuration, unknown } from "../../lib/format.ts";
+import { formatBytes, formatCount, formatDuration, unknownText } from "../../lib/format.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Pill } from "../../ui/data/pill.tsx";
 import { Cell, Row, SecondLine, Table } from "../../ui/data/table.tsx";
@@ -43,7 +43,7 @@ export function ClusterTab() {
               <Time at={data.failover.at} />
             </span>
           ) : (
-            (data && "none in 30 days") || unknown
+            (data && "none in 30 days") || unknownText
           )}
         </span>
       }
@@ -102,7 +102,7 @@ function CellRow({ cell: { cell, leader, address, lease_ms, epoch, log, pages, s
         ))}
       </Cell>
       <Fact name="Lease" folds>
-        {lease_ms === null ? unknown : formatDuration(lease_ms)}
+        {lease_ms === null ? unknownText : formatDuration(lease_ms)}
       </Fact>
       <Fact name="Epoch" folds>
         {formatCount(epoch)}

@@ -11,7 +11,7 @@ import { toast } from "../../ui/feedback/toast.ts";
 import { FormSection } from "../../ui/forms/form-section.tsx";
 import { blameTool, readToolDraft, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
-import { shownTypes, toolParts } from "./types/tool-parts.ts";
+import { toolTypeOrder, toolParts } from "./types/tool-parts.ts";
 
 /** Creates a tool. Shows its signing secret once if it has one. */
 export function NewToolPage({
@@ -73,7 +73,7 @@ function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType)
   return (
     <fieldset className="grid min-w-0 gap-2 rail:grid-cols-2 wide:grid-cols-3">
       <legend className="sr-only">Type of the tool</legend>
-      {shownTypes.map((value) => (
+      {toolTypeOrder.map((value) => (
         <label
           key={value}
           className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line-button px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:shadow-(--focus)"

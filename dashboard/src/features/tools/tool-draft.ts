@@ -3,7 +3,7 @@ import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type TextField } from "./types/tool-part.ts";
-import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
+import { toolTypeOrder, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** Form draft of a tool; without one, of a new tool. */
 export function toolDraftOf(tool?: Tool): ToolDraft {
@@ -21,7 +21,7 @@ export function toolDraftOf(tool?: Tool): ToolDraft {
     headers: Object.entries(tool?.headers ?? {}).map(([name, value]) => ({ name, value })),
     timeout_ms: numberText(tool?.timeout_ms),
   };
-  return Object.assign(common, ...shownTypes.map((type) => toolParts[type].draftOf(tool)));
+  return Object.assign(common, ...toolTypeOrder.map((type) => toolParts[type].draftOf(tool)));
 }
 
 /** True if tools of this type declare their own parameters. */
@@ -105,7 +105,7 @@ const words: Record<string, string> = Object.assign(
     enabled: "enabled",
     timeout_ms: "timeout",
   } satisfies Partial<Record<keyof CommonDraft, string>>,
-  ...shownTypes.map((type) => toolParts[type].words),
+  ...toolTypeOrder.map((type) => toolParts[type].words),
 );
 
 /** Returns the labels of fields. */

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { usersQuery } from "../../entities/tool/tool-api.ts";
-import { unknown } from "../../lib/format.ts";
+import { unknownText } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Description } from "../../ui/data/description-list.tsx";
 
@@ -16,7 +16,7 @@ export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
   return (
     <Description name="Used by">
       <span className="min-w-0 wrap-anywhere">
-        {!data && unknown}
+        {!data && unknownText}
         {data && users.length === 0 && (
           <>
             No agent.{" "}

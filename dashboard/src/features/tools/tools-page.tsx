@@ -17,7 +17,7 @@ import { Time } from "../../ui/data/time.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Chip } from "../../ui/forms/chip.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
-import { shownTypes, toolParts } from "./types/tool-parts.ts";
+import { toolTypeOrder, toolParts } from "./types/tool-parts.ts";
 
 const columns = [
   { label: "Name" },
@@ -66,7 +66,7 @@ export function ToolsPage({ search, onSearch }: { search: ToolsSearch; onSearch:
           <Chip
             name="Type"
             value={search.type}
-            choices={shownTypes.map((value) => ({ value, label: toolTypeWord(value), word: toolTypeWord(value) }))}
+            choices={toolTypeOrder.map((value) => ({ value, label: toolTypeWord(value), word: toolTypeWord(value) }))}
             onChange={(type) => onSearch({ q: search.q, type })}
           />
         }

@@ -5,7 +5,7 @@ import { MessageCard, Reasoning } from "../../entities/run/message-card.tsx";
 import { formatCount } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
 import { useReplayProgress } from "./replay-context.ts";
-import { NotYet, StepText } from "./step-text.tsx";
+import { PendingOutput, StepText } from "./step-text.tsx";
 
 type AskedCalls = { id: string; name: string; arguments: unknown }[];
 
@@ -31,7 +31,7 @@ export function AnswerCard({ step, live, children }: { step: TraceStep; live?: T
     <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
       {isWhole && reasoning && <Reasoning text={reasoning} />}
       {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
-      {!isWhole && !text && <NotYet />}
+      {!isWhole && !text && <PendingOutput />}
       {isWhole && children}
     </MessageCard>
   );

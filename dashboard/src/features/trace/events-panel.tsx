@@ -5,7 +5,7 @@ import type { RunFrame } from "../../../../server/domain/api-types/events.ts";
 import type { RunUsage } from "../../../../server/domain/run-event.ts";
 import type { StepType } from "../../../../server/domain/step-kinds.ts";
 import { eventsQuery, type RunEvent } from "../../entities/run/trace-api.ts";
-import { between, formatCount, formatDuration, formatUtc, joinFacts } from "../../lib/format.ts";
+import { durationBetween, formatCount, formatDuration, formatUtc, joinFacts } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CopyButton } from "../../ui/data/copy-button.tsx";
 import { JsonView } from "../../ui/data/json-view.tsx";
@@ -67,7 +67,7 @@ const EventRow = memo(function EventRow({ event: entry, startedAt }: { event: Ru
           {line}
         </span>
         <time dateTime={entry.at} title={formatUtc(entry.at)} className="shrink-0 text-xs text-muted">
-          {formatDuration(between(startedAt, entry.at))}
+          {formatDuration(durationBetween(startedAt, entry.at))}
         </time>
       </button>
       {open && <EventData entry={entry} />}

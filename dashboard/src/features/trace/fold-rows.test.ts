@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { foldCalls, keyOfDetail, lineOf } from "./fold-rows.ts";
-import { placed, rowsOf } from "./rows.ts";
+import { placeRows, rowsOf } from "./rows.ts";
 import { stepOf, traceOf } from "./trace-fixtures.ts";
 
 const rowsWith = (names: readonly string[], more: (index: number) => object = () => ({})) =>
@@ -36,7 +36,7 @@ test("an expanded line shows its calls one level below", () => {
 test("positions count the visible lines, folded or not", () => {
   const rows = rowsWith(["look", "noop", "noop", "noop", "noop", "look"]);
   const places = (open: string[]) =>
-    placed(foldCalls(rows, new Set(open))).map(({ key, position, siblings }) => `${key} ${position}/${siblings}`);
+    placeRows(foldCalls(rows, new Set(open))).map(({ key, position, siblings }) => `${key} ${position}/${siblings}`);
   expect(places([])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "5 3/3"]);
   expect(places(["1~"])).toEqual(["run 1/1", "0 1/3", "1~ 2/3", "1 1/4", "2 2/4", "3 3/4", "4 4/4", "5 3/3"]);
 });

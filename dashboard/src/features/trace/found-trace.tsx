@@ -21,8 +21,8 @@ import { graphOf } from "./graph/run-graph.ts";
 import { type TraceTab, tabBeside, tabOf } from "./read-trace-search.ts";
 import { ReplayContext } from "./replay-context.ts";
 import type { Row } from "./row.ts";
-import { failingStep, findSteps, firstStep, isProblem, placed } from "./rows.ts";
-import { Split } from "./split.tsx";
+import { failingStep, findSteps, firstStep, isProblem, placeRows } from "./rows.ts";
+import { SplitPane } from "./split.tsx";
 import { StepTree } from "./step-tree.tsx";
 import { StepsBar } from "./steps-bar.tsx";
 import type { Timeline } from "./timeline.ts";
@@ -131,8 +131,8 @@ export function FoundTrace(props: FoundTraceProps) {
   const node = graph?.nodes.find(({ id }) => id === search.node)?.id;
   const shown = useMemo(() => {
     const ofNode = node === undefined ? rows : rows.filter(({ key }) => graph?.nodeOf.get(key) === node);
-    if (sought.trim()) return placed(findSteps(ofNode, sought));
-    return placed(node === undefined ? foldCalls(rows, openFolds) : ofNode);
+    if (sought.trim()) return placeRows(findSteps(ofNode, sought));
+    return placeRows(node === undefined ? foldCalls(rows, openFolds) : ofNode);
   }, [rows, graph, node, sought, openFolds]);
   const line = useMemo(
     () => lineOf(shown, rows, row ? selectedKey(selected, row) : selected),
@@ -156,7 +156,7 @@ export function FoundTrace(props: FoundTraceProps) {
   return (
     <ReplayContext value={position === undefined ? null : timeline.begin + position}>
       <TraceHead run={run} agent={agent} stream={stream} stale={stale} menu={menu} />
-      <Split
+      <SplitPane
         shown={search.view === "detail" || isForking ? "right" : "left"}
         left={
           <section aria-label="Steps" className="trace flex min-h-0 flex-1 flex-col">

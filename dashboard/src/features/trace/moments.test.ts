@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { adjacentTime, marksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, stepMarksOf, momentsOf, rowAt } from "./moments.ts";
 import type { Row } from "./row.ts";
 
 const row = (key: string, type: string, start: number, end: number | null): Row =>
@@ -21,14 +21,14 @@ test("the replay is at the step that started last", () => {
 
 test("of steps that started together, the longest determines the mark's colour", () => {
   const both = [row("0", "guardrail", 0, 0), row("1", "retrieval", 0, 50), row("2", "tool_call", 0, 20)];
-  expect(marksOf(both, (time) => time / 100, 100)).toEqual([{ type: "retrieval", left: 0, right: 0.5 }]);
+  expect(stepMarksOf(both, (time) => time / 100, 100)).toEqual([{ type: "retrieval", left: 0, right: 0.5 }]);
 });
 
 test("thousands of steps are merged into distinguishable marks", () => {
-  expect(marksOf(rows, (time) => time / 100, 100)).toEqual([
+  expect(stepMarksOf(rows, (time) => time / 100, 100)).toEqual([
     { type: "model_call", left: 0, right: 0.4 },
     { type: "tool_call", left: 0.4, right: 0.9 },
   ]);
   const many = Array.from({ length: 5000 }, (_, i) => row(String(i), i % 2 ? "tool_call" : "model_call", i, i + 1));
-  expect(marksOf(many, (time) => time / 5000, 5000).length).toBeLessThanOrEqual(400);
+  expect(stepMarksOf(many, (time) => time / 5000, 5000).length).toBeLessThanOrEqual(400);
 });

@@ -34,7 +34,7 @@ interface MarkOfStep {
 const marksMax = 400;
 
 /** Marks of all steps. Steps that start together share one in the colour of the longest. */
-export function marksOf(rows: readonly Row[], place: (time: number) => number, end: number): MarkOfStep[] {
+export function stepMarksOf(rows: readonly Row[], place: (time: number) => number, end: number): MarkOfStep[] {
   const marks: MarkOfStep[] = [];
   const least = 1 / marksMax;
   for (const row of rows) {

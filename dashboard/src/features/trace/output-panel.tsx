@@ -15,7 +15,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { WireLine } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { useReplayProgress } from "./replay-context.ts";
-import { NotYet } from "./step-text.tsx";
+import { PendingOutput } from "./step-text.tsx";
 import { Written } from "./steps/model-call.tsx";
 import type { StepProps } from "./steps/step-part.ts";
 import { stepParts } from "./steps/step-parts.ts";
@@ -38,7 +38,7 @@ export function OutputPanel({
   const come = useReplayProgress();
   // During a replay the result is hidden until the step ends; a model's text grows until then.
   if (come !== "all")
-    return step.type === "model_call" ? <Written step={step} live={live} /> : <NotYet part={come === "part"} />;
+    return step.type === "model_call" ? <Written step={step} live={live} /> : <PendingOutput part={come === "part"} />;
   return (
     <>
       {(step.error ?? ended) && <StepError step={step} error={(step.error ?? ended)!} ended={ended} />}

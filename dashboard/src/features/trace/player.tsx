@@ -6,7 +6,7 @@ import { readPreference, usePreference } from "../../lib/local-storage.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import type { PlayerSlot } from "./found-trace.tsx";
-import { adjacentTime, beginningsOf, marksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, beginningsOf, stepMarksOf, momentsOf, rowAt } from "./moments.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Scale of the range input, fine enough for the pixels of a wide screen. */
@@ -121,7 +121,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
 
 /** Marks of all steps above the range. */
 function Marks({ rows, timeline }: Pick<PlayerSlot, "rows" | "timeline">) {
-  const marks = useMemo(() => marksOf(rows, timeline.at, timeline.end), [rows, timeline]);
+  const marks = useMemo(() => stepMarksOf(rows, timeline.at, timeline.end), [rows, timeline]);
   return (
     <div aria-hidden className="relative mx-2 h-2">
       {marks.map(({ type, left, right }) => (

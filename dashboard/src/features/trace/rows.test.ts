@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import type { RunErrorCode } from "../../../../server/domain/errors.ts";
 import type { LoadedTrace, Trace } from "../../entities/run/trace-api.ts";
-import { ancestorsOf, findSteps, firstStep, isProblem, placed, rowsOf } from "./rows.ts";
+import { ancestorsOf, findSteps, firstStep, isProblem, placeRows, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
 
 const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): LoadedTrace => ({
@@ -18,7 +18,7 @@ const rowsWith = (root: LoadedTrace, open: string[] = ["run"], children = new Ma
 describe("rows", () => {
   test("are the run and, one level below, its steps", () => {
     const rows = rowsWith(loaded([stepOf(0), stepOf(1)]));
-    expect(placed(rows).map(({ key, level, position, siblings }) => [key, level, position, siblings])).toEqual([
+    expect(placeRows(rows).map(({ key, level, position, siblings }) => [key, level, position, siblings])).toEqual([
       ["run", 1, 1, 1],
       ["0", 2, 1, 2],
       ["1", 2, 2, 2],

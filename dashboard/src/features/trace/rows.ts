@@ -60,7 +60,7 @@ function runRow({ trace, steps }: LoadedTrace, name: string, open: boolean): Row
 }
 
 /** Adds the position among visible siblings, for screen readers. */
-export function placed(rows: readonly Row[]): ShownRow[] {
+export function placeRows(rows: readonly Row[]): ShownRow[] {
   const counts = new Map<string | null, number>();
   const rank = ({ parent }: Row) => {
     const position = (counts.get(parent) ?? 0) + 1;

@@ -5,7 +5,7 @@ import { readPreference, writePreference } from "../../lib/local-storage.ts";
 const [narrowest, widest, usual, key_px] = [340, 720, 460, 20];
 
 /** Two panes with a divider, movable by pointer or arrow keys. A phone shows one of them. */
-export function Split({ left, right, shown }: { left: ReactNode; right: ReactNode; shown: "left" | "right" }) {
+export function SplitPane({ left, right, shown }: { left: ReactNode; right: ReactNode; shown: "left" | "right" }) {
   const [width, setWidth] = useState(() => within(Number(readPreference("detail-width")) || usual));
   const resize = (to: number) => {
     setWidth(within(to));

@@ -22,7 +22,7 @@ export function StepText(props: StepTextProps) {
   const row = useShownRow();
   const come = useReplayProgress();
   if (replay === null || !row || props.growing || come === "all") return <Whole {...props} />;
-  if (come === "nothing" || row.step?.type !== "model_call") return <NotYet />;
+  if (come === "nothing" || row.step?.type !== "model_call") return <PendingOutput />;
   return <Replayed text={props.text} row={row} step={row.step} replay={replay} />;
 }
 
@@ -39,6 +39,6 @@ function Replayed({ text, row, step, replay }: { text: string; row: ShownRow; st
 }
 
 /** Placeholder for output that a replay has not reached. */
-export function NotYet({ part = false }: { part?: boolean }) {
+export function PendingOutput({ part = false }: { part?: boolean }) {
   return <p className="text-muted">{part ? "Running" : "Not started"} at this point.</p>;
 }

@@ -1,6 +1,6 @@
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import type { Recovery } from "../../../../server/domain/trace.ts";
-import { between } from "../../lib/format.ts";
+import { durationBetween } from "../../lib/format.ts";
 import type { Span } from "./timeline.ts";
 
 interface Around {
@@ -34,7 +34,7 @@ function restartAfter(recoveries: readonly Recovery[], from: number, before = Nu
 export function attemptLengths({ started_at, retries }: Pick<TraceStep, "started_at" | "retries">): (number | null)[] {
   return retries.map(({ at }, index) => {
     const before = retries[index - 1];
-    const since = between(before?.at ?? started_at, at);
+    const since = durationBetween(before?.at ?? started_at, at);
     return since === null ? null : Math.max(0, since - (before?.delay_ms ?? 0));
   });
 }

@@ -1,11 +1,11 @@
-import type { MadeWebhook } from "../../entities/webhook/webhook-api.ts";
+import type { WebhookWithSecret } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd } from "../../lib/format.ts";
 import { CodeBlock } from "../../ui/data/code-block.tsx";
 import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
 
 /** Shows a webhook's secret once. */
-export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: () => void }) {
+export function RevealSecret({ made, onStored }: { made: WebhookWithSecret; onStored: () => void }) {
   const until = made.previous_secret_expires_at;
   return (
     <SecretDialog

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
-import { type MadeWebhook, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { type WebhookWithSecret, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { formatEnd } from "../../lib/format.ts";
@@ -24,7 +24,7 @@ export function RotateSecret({
 }: {
   webhook: Webhook;
   onClose: () => void;
-  onRotated: (made: MadeWebhook) => void;
+  onRotated: (made: WebhookWithSecret) => void;
 }) {
   const at = useWorkspace();
   const now = useNow();

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
-import { type MadeWebhook, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { type WebhookWithSecret, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
 import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
@@ -17,7 +17,7 @@ import { testWords } from "./webhook-words.ts";
 /** Open dialog of a webhook. */
 export type WebhookAct =
   | { kind: "create" }
-  | { kind: "reveal"; made: MadeWebhook }
+  | { kind: "reveal"; made: WebhookWithSecret }
   | { kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete"; webhook: Webhook };
 
 /**
@@ -89,7 +89,7 @@ export function WebhookDialogs({
 }) {
   const at = useWorkspace();
   const close = () => onAct(null);
-  const reveal = (made: MadeWebhook) => onAct({ kind: "reveal", made });
+  const reveal = (made: WebhookWithSecret) => onAct({ kind: "reveal", made });
   if (!act) return null;
   switch (act.kind) {
     case "create":

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
-import { type MadeWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { type WebhookWithSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
@@ -28,13 +28,13 @@ export function WebhookForm({
   /** Absent for a new one. */
   webhook?: Webhook;
   onClose: () => void;
-  onDone: (done: Webhook | MadeWebhook) => void;
+  onDone: (done: Webhook | WebhookWithSecret) => void;
 }) {
   const at = useWorkspace();
   const refresh = useRefresh(webhookApi);
   const form = useForm({
     first: () => draftOf(webhook),
-    send: (draft): Promise<Webhook | MadeWebhook> =>
+    send: (draft): Promise<Webhook | WebhookWithSecret> =>
       webhook ? webhookApi.change(at, webhook.id, orderOf(draft)) : webhookApi.create(at, orderOf(draft)),
     onSent: async (done) => {
       await refresh();

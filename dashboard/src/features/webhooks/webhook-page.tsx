@@ -18,7 +18,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { useSwitchWebhook, useTestWebhook, type WebhookAct, WebhookDialogs, WebhookMenu } from "./webhook-acts.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
-import { whyDisabled } from "./webhook-words.ts";
+import { disabledReason } from "./webhook-words.ts";
 
 /** Page of one webhook with its deliveries. */
 export function WebhookPage({
@@ -64,7 +64,7 @@ function WebhookHead({
   const may = usePermission("member");
   const test = useTestWebhook();
   const switching = useSwitchWebhook();
-  const trouble = whyDisabled(webhook);
+  const trouble = disabledReason(webhook);
   return (
     <>
       <ObjectHead

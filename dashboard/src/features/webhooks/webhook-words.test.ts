@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/domain/api-types/webhook.ts";
-import { testWords, whyDisabled } from "./webhook-words.ts";
+import { testWords, disabledReason } from "./webhook-words.ts";
 
 const tried = (status: WholeDelivery["status"], last: object) =>
   ({ status, attempts: [{ number: 1, latency_ms: 12, ...last }] }) as WholeDelivery;
@@ -12,7 +12,7 @@ test("a test event is described by its response or by its error", () => {
 });
 
 test("a disabled webhook shows the reason, and a failing one the consequence", () => {
-  const said = (webhook: Partial<Webhook>) => whyDisabled(webhook as Webhook);
+  const said = (webhook: Partial<Webhook>) => disabledReason(webhook as Webhook);
   expect(said({ status: "active" })).toBeNull();
   expect(said({ status: "disabled", disabled_reason: "gone" })).toContain("410");
   expect(said({ status: "failing", failure_count: 3 })).toContain("The last 3 attempts failed");

@@ -8,7 +8,7 @@ const reasons = {
 };
 
 /** Describes why a webhook is disabled or about to be; null if it works. */
-export function whyDisabled({ status, disabled_reason, failure_count }: Webhook): string | null {
+export function disabledReason({ status, disabled_reason, failure_count }: Webhook): string | null {
   if (status === "disabled") return reasons[disabled_reason ?? "requested"];
   if (status !== "failing") return null;
   const failures = failure_count === 1 ? "The last attempt" : `The last ${failure_count} attempts`;

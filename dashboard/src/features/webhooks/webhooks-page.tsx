@@ -15,7 +15,7 @@ import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { useTestWebhook, type WebhookAct, WebhookDialogs, WebhookMenu } from "./webhook-acts.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
-import { whyDisabled } from "./webhook-words.ts";
+import { disabledReason } from "./webhook-words.ts";
 
 const columns = [
   { label: "URL" },
@@ -98,7 +98,7 @@ function WebhookRow({
   const { id, url, events, last_delivery_at } = webhook;
   const may = usePermission("member");
   // The row shows only the first sentence.
-  const line = whyDisabled(webhook)?.split(/(?<=\.) /)[0] ?? webhook.description;
+  const line = disabledReason(webhook)?.split(/(?<=\.) /)[0] ?? webhook.description;
   const more = events.slice(shownEvents);
   return (
     <Row data-webhook={id}>

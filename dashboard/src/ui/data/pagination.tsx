@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { List } from "../../../../server/domain/api-types/schema.ts";
-import { plural, several } from "../../lib/format.ts";
+import { plural, pluralNoun } from "../../lib/format.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { SheetFoot } from "../dialogs/sheet.tsx";
 import { Button } from "../forms/button.tsx";
@@ -43,7 +43,7 @@ export function Pagination({
         <span className="inline-flex">
           <Button
             size="icon-sm"
-            aria-label={`${back} ${several(noun)}`}
+            aria-label={`${back} ${pluralNoun(noun)}`}
             title={back}
             className="rounded-r-none!"
             disabled={!hasNewer || !first}
@@ -53,7 +53,7 @@ export function Pagination({
           </Button>
           <Button
             size="icon-sm"
-            aria-label={`${on} ${several(noun)}`}
+            aria-label={`${on} ${pluralNoun(noun)}`}
             title={on}
             className="-ml-px rounded-l-none!"
             disabled={!hasOlder || !last}

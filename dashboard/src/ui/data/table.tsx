@@ -12,7 +12,7 @@ export interface Column {
 }
 
 /** If columns are hidden, the last visible one keeps the distance from the edge. */
-export const lastInSight = "rail:max-full:nth-last-[1_of_:not([data-folds])]:pr-5";
+export const lastVisibleCell = "rail:max-full:nth-last-[1_of_:not([data-folds])]:pr-5";
 
 /** A table of objects, one per row. On a phone each row is a card. */
 export function Table({
@@ -39,7 +39,7 @@ export function Table({
               data-folds={folds || undefined}
               className={clsx(
                 "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5",
-                lastInSight,
+                lastVisibleCell,
                 right ? "text-right full:not-last:pr-6" : "text-left",
                 folds && "rail:max-full:hidden",
               )}
@@ -73,7 +73,7 @@ export function Row({ stops = false, className, ...rest }: ComponentProps<"tr"> 
 }
 
 /** Classes of a cell, for rows that reorder their cells on a phone. */
-export const cellClass = `block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5 ${lastInSight}`;
+export const cellClass = `block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5 ${lastVisibleCell}`;
 
 /** A cell. `main` takes most of the width and has its own line on a phone. */
 export function Cell({

@@ -3,12 +3,12 @@ import type { AppError, CodedError } from "../../../domain/errors.ts";
 import type { ModelAnswer, RequiredCall } from "../../../domain/run-event.ts";
 import { requireValue } from "../../../lib/require-value.ts";
 import type { EventEncoder } from "../../../runs/stream/stream.ts";
-import { openAiError, stopping } from "../errors.ts";
-import { callItemId, type Stretch, saidId } from "../item-ids.ts";
+import { openAiError, shuttingDown } from "../errors.ts";
+import { callItemId, type ResponsePosition, answerItemId } from "../item-ids.ts";
 import { outputText } from "../items.ts";
 
 interface ResponseOf {
-  stretch: Stretch;
+  stretch: ResponsePosition;
   /** Fields that do not change. */
   about: object;
   /** True if a client reads its events. */
@@ -100,7 +100,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
 
   function start(kind: Kind, step: number): string {
     if (saidIn !== step) [saidIn, saidItems] = [step, 0];
-    const id = saidId(kind === "output" ? "msg" : "rs", run_id, step, saidItems++);
+    const id = answerItemId(kind === "output" ? "msg" : "rs", run_id, step, saidItems++);
     open = { id, kind, index: items++, step, text: "", isVoid: false };
     const index = { output_index: open.index };
     const place = partPlace(open);
@@ -235,7 +235,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
       return `${begun}${head}${JSON.stringify(delta)}${rest}${restarted},"sequence_number":${number}}\n\n`;
     },
     get closing() {
-      return of.stream ? errorEvent(stopping(), number) : "";
+      return of.stream ? errorEvent(shuttingDown(), number) : "";
     },
     error: (why) => errorEvent(why, number),
     // Some clients read everything again and skip what they had, so an event must not span both.

@@ -1,16 +1,16 @@
 import type { AgentSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { RunCreated } from "../../../domain/run-event.ts";
-import { conversationId, responseId, type Stretch } from "../item-ids.ts";
+import { conversationId, responseId, type ResponsePosition } from "../item-ids.ts";
 import { previousKey } from "./request.ts";
 
 interface About {
-  stretch: Stretch;
+  stretch: ResponsePosition;
   created: RunCreated;
   agent: AgentSnapshot;
   /** Start of the part, in milliseconds. */
   at: number;
   /** The part before this one, if there is one. */
-  before: Stretch | null;
+  before: ResponsePosition | null;
 }
 
 /** Returns the fields of a response that are known at its start, from the run's journal. */

@@ -12,7 +12,7 @@ import { type Entry, readItems } from "../items.ts";
 import {
   choiceOf,
   effortOf,
-  givenSettings,
+  withoutNullSettings,
   type InputMessage,
   type Settings,
   schemaOf,
@@ -77,7 +77,7 @@ export function readResponse(body: CreateResponse): AskedResponse {
 function settingsOf(body: CreateResponse, faults: Fault[]): Settings {
   const { tool_choice: choice } = body;
   const name = typeof choice === "object" && choice?.type === "function" ? choice.name : null;
-  return givenSettings({
+  return withoutNullSettings({
     temperature: body.temperature ?? null,
     top_p: body.top_p ?? null,
     max_output_tokens: body.max_output_tokens ?? null,

@@ -7,9 +7,9 @@ import type { Principal } from "../../../http/principal.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import type { RunStream } from "../../../runs/stream/stream.ts";
 import type { Journal } from "../../../storage/journal/journal.ts";
-import { runOfItem, type Stretch, stretchOf } from "../item-ids.ts";
+import { runOfItem, type ResponsePosition, parseResponseId } from "../item-ids.ts";
 import type { InputItem } from "../item-schema.ts";
-import { type Entry, itemsOf, readItems, saidAgain } from "../items.ts";
+import { type Entry, itemsOf, readItems, toInputMessage } from "../items.ts";
 import { entriesOf } from "../journal-places.ts";
 import type { InputMessage } from "../request-fields.ts";
 import { type ResponseSoFar, responseDialect } from "./dialect.ts";
@@ -30,8 +30,8 @@ interface Reading {
 /** Responses, read from the journals of runs. */
 export function createResponses({ runs, journal, tail }: ResponsesOptions) {
   /** Returns the part of a run that a response id names. Throws 404 if the caller has no such response. */
-  function find(principal: Principal, id: string): Stretch {
-    const stretch = stretchOf(id);
+  function find(principal: Principal, id: string): ResponsePosition {
+    const stretch = parseResponseId(id);
     const row = stretch && standing(principal, stretch.run_id);
     if (!stretch || !row) throw noResponse(id);
     // A part after the first begins with the answer to a question.
@@ -64,7 +64,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     return last;
   }
 
-  function dialectOf(stretch: Stretch, { stream = false, after = null, whole = false }: Reading = {}) {
+  function dialectOf(stretch: ResponsePosition, { stream = false, after = null, whole = false }: Reading = {}) {
     const { run_id, seq } = stretch;
     const created = createdOf(run_id);
     return responseDialect({
@@ -83,7 +83,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
   }
 
   /** Returns the current state of a response. */
-  async function soFar(stretch: Stretch, reading: Pick<Reading, "whole"> = {}): Promise<ResponseSoFar> {
+  async function soFar(stretch: ResponsePosition, reading: Pick<Reading, "whole"> = {}): Promise<ResponseSoFar> {
     const { run_id, seq } = stretch;
     const dialect = dialectOf(stretch, reading);
     const texts = tail(run_id, { seq, anchor: null, offset: 0 }, () => {}, { dialect });
@@ -109,7 +109,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     const state = await journal.stateAt(stretch.run_id, seq);
     if (!state) throw noResponse(id);
     const callOf = callsById(state.calls);
-    return state.messages.flatMap((message) => saidAgain(messageObject(message, callOf)) ?? []);
+    return state.messages.flatMap((message) => toInputMessage(messageObject(message, callOf)) ?? []);
   }
 
   /** Replaces references by the items of earlier responses. */
@@ -136,7 +136,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
     standing(principal, run_id) && (await soFar({ run_id, seq: 0 }, { whole: true })).output;
 
   /** Returns the input of a response: the messages of its run, or the results that it continues with. */
-  function inputItems({ run_id, seq }: Stretch): object[] {
+  function inputItems({ run_id, seq }: ResponsePosition): object[] {
     if (seq > 0) return resultsAt(run_id, seq);
     const { earlier = [], message_id: id, input: content, images } = createdOf(run_id);
     return [...earlier, { id, role: "user", content, images }].flatMap(itemsOf);

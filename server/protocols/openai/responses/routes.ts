@@ -14,14 +14,14 @@ import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
 import { createApiCalls, json, noRetry, readerOf } from "../api-calls.ts";
 import { failedRun, ofMessages } from "../errors.ts";
 import { withFetchedImages } from "../fetch-images.ts";
-import { responseId, type Stretch } from "../item-ids.ts";
+import { responseId, type ResponsePosition } from "../item-ids.ts";
 import { itemPage } from "../item-page.ts";
 import { CreateResponse } from "../item-schema.ts";
 import { type Conversation, conversationOf } from "../items.ts";
-import { lastAsked } from "../journal-places.ts";
+import { lastQuestionSeq } from "../journal-places.ts";
 import { createModels, type ModelDeps } from "../models.ts";
-import { askerOf, handOver, type Results, submitResults, userLast } from "../results.ts";
-import { wholly } from "../whole.ts";
+import { askingRunOf, handOver, type Results, submitResults, userLast } from "../results.ts";
+import { wholeRunEncoder } from "../whole.ts";
 import { lastNumber } from "./dialect.ts";
 import { readResponse, resultsIn, withoutRoom } from "./request.ts";
 import { createResponses, type ResponsesOptions } from "./responses.ts";
@@ -46,7 +46,7 @@ export function responseRoutes(deps: Deps) {
     const body = { ...given, model: await models.agentOf(request, principal, given.model) };
     const asked = readResponse(body);
     const results = resultsIn(asked.entries);
-    const asker = results && askerOf(runs, principal, results, (place) => `input[${place}].call_id`);
+    const asker = results && askingRunOf(runs, principal, results, (place) => `input[${place}].call_id`);
     const isOther = asker !== null && asker.agent_id !== body.model;
     const stretch =
       asker && !isOther
@@ -56,7 +56,7 @@ export function responseRoutes(deps: Deps) {
     if (body.stream) return streamed(request, principal, stretch, null, !isBackground);
     if (isBackground) return shown(stretch);
     const dialect = responses.dialectOf(stretch);
-    const whole = wholly(dialect);
+    const whole = wholeRunEncoder(dialect);
     const options = { noLongerValid, dialect: whole.dialect };
     await openStream(principal, stretch.run_id, from(stretch), request, options).text();
     const { object, status, failed } = dialect.soFar();
@@ -73,7 +73,7 @@ export function responseRoutes(deps: Deps) {
     { entries, run, shortens }: ReturnType<typeof readResponse>,
     { previous_response_id: previous }: CreateResponse,
     from: string | null,
-  ): Promise<Stretch> {
+  ): Promise<ResponsePosition> {
     const before = previous ? await responses.messagesTo(principal, previous) : [];
     const whole = conversationOf(before, await responses.resolved(principal, entries));
     const cut = shortens ? withoutRoom(whole.messages) : 0;
@@ -119,19 +119,19 @@ export function responseRoutes(deps: Deps) {
     run_id: string,
     results: Results,
     { previous_response_id: previous }: CreateResponse,
-  ): Promise<Stretch> {
+  ): Promise<ResponsePosition> {
     if (previous && responses.find(principal, previous).run_id !== run_id)
       throw new AppError("tool_call_not_found", "The response before did not ask for this call.", {
         param: `input[${results.places[0]}].call_id`,
       });
     await submitResults(must, request, run_id, results);
-    return { run_id, seq: lastAsked(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
+    return { run_id, seq: lastQuestionSeq(journal, run_id, new Set(results.answers.map((one) => one.tool_call_id))) };
   }
 
   function streamed(
     request: Request,
     principal: Principal,
-    stretch: Stretch,
+    stretch: ResponsePosition,
     after: number | null,
     cancelOnLeave: boolean,
   ): Response {
@@ -142,11 +142,11 @@ export function responseRoutes(deps: Deps) {
     return response;
   }
 
-  const shown = async (stretch: Stretch): Promise<Response> =>
+  const shown = async (stretch: ResponsePosition): Promise<Response> =>
     json(200, (await responses.soFar(stretch)).object, named(stretch));
 
   /** Returns the part of a run that a response id names. Throws if the caller may not read the run. */
-  async function findFor(request: Request, principal: Principal, id: string): Promise<Stretch> {
+  async function findFor(request: Request, principal: Principal, id: string): Promise<ResponsePosition> {
     const stretch = responses.find(principal, id);
     await must(request, "GET", `/v1/runs/${stretch.run_id}?exclude=messages,tool_calls`);
     return stretch;
@@ -197,10 +197,10 @@ export function responseRoutes(deps: Deps) {
 /** Empty if the path cannot be decoded. */
 const idIn = ({ params: { id } }: { params: { id?: string } }): string => id ?? "";
 
-const from = ({ seq }: Stretch) => ({ seq, anchor: null, offset: 0 });
+const from = ({ seq }: ResponsePosition) => ({ seq, anchor: null, offset: 0 });
 const refusedConversation = ({ code }: AppError) =>
   new AppError(code, noSuch("conversation"), { param: "conversation" });
-const named = ({ run_id }: Stretch) => ({ "x-runnel-run-id": run_id });
+const named = ({ run_id }: ResponsePosition) => ({ "x-runnel-run-id": run_id });
 
 function numberIn(text: string | null): number {
   if (text === null) return -1;

@@ -16,7 +16,7 @@ import { EmbeddingError } from "../../../runtime/retrieval/embeddings/embedder.t
 import { defaultModel, isBuiltIn } from "../../../runtime/retrieval/embeddings/models.ts";
 import { readMax_chars } from "../../../runtime/retrieval/embeddings/pieces.ts";
 import { json, readerOf } from "../api-calls.ts";
-import { given } from "../chat-schema.ts";
+import { nullable } from "../chat-schema.ts";
 
 /** Name of the default built-in embedding model for clients. */
 export const embedderId = "runnel/embedder";
@@ -27,8 +27,8 @@ const textsMax = 2048;
 const CreateEmbedding = open({
   model: Type.String(),
   input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { minItems: 1, maxItems: textsMax })]),
-  encoding_format: given(Type.Union([Type.Literal("float"), Type.Literal("base64")])),
-  dimensions: given(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
+  encoding_format: nullable(Type.Union([Type.Literal("float"), Type.Literal("base64")])),
+  dimensions: nullable(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
 });
 type CreateEmbedding = Static<typeof CreateEmbedding>;
 

@@ -212,7 +212,7 @@ const kindOf = (code: number): number =>
   code === 10 ? beside.newline : code < 128 && /\w/.test(String.fromCharCode(code)) ? beside.word : beside.other;
 
 /** True if the edge holds between these two kinds of characters. */
-export function holds(edge: number, before: number, behind: number): boolean {
+export function edgeHolds(edge: number, before: number, behind: number): boolean {
   const name = edges[edge] as Edge;
   if (name === "begin_text") return before === beside.nothing;
   if (name === "end_text") return behind === beside.nothing;

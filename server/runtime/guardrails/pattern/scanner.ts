@@ -1,5 +1,5 @@
 import { addSpan, type Scanner, type Span } from "../span.ts";
-import { beside, holds, op, type Program } from "./program.ts";
+import { beside, edgeHolds, op, type Program } from "./program.ts";
 
 /**
  * Finds all matches in a streamed text. All alternatives are followed in parallel; of those at the same instruction
@@ -119,7 +119,7 @@ export class PatternScanner implements Scanner {
       if (this.matched < 0) this.matched = start;
       return false;
     }
-    if (!holds(args[at]!, this.before, kind)) return false;
+    if (!edgeHolds(args[at]!, this.before, kind)) return false;
     let matched = false;
     for (const each of follow(at)) if (this.visit(each, start, cls, kind)) matched = true;
     return matched;

@@ -1,5 +1,5 @@
 import type { Span } from "../span.ts";
-import { beside, holds, op, type Program } from "./program.ts";
+import { beside, edgeHolds, op, type Program } from "./program.ts";
 import { PatternScanner } from "./scanner.ts";
 
 const statesMax = 1000;
@@ -147,7 +147,7 @@ function move(
     seen.add(i);
     if (ops[i] === op.match) matched = true;
     else if (ops[i] === op.edge) {
-      if (holds(args[i]!, before, kind)) waiting.push(...follow(i));
+      if (edgeHolds(args[i]!, before, kind)) waiting.push(...follow(i));
     } else if (fits?.[args[i]!] === 1)
       for (const each of follow(i)) {
         if (ops[each] === op.match) matched = true;

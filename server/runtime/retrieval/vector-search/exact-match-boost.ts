@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { isSpelled, usesOf } from "./spellings.ts";
 import { all } from "./statements.ts";
-import { folded, oneSpelling, wordsAsWritten } from "./word-text.ts";
+import { foldText, oneSpelling, wordsAsWritten } from "./word-text.ts";
 
 /** Maximum chunks of a rare word: one, or two that overlap. For frequent words other forms are as good. */
 const maxRareUses = 2;
@@ -34,7 +34,7 @@ export function exactMatchBoost(
     `SELECT number, text FROM memory_chunks WHERE number IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?)`,
     [`"${word}"`],
   );
-  const exact = rows.filter(({ text }) => folded(oneSpelling(text)).includes(word) && wordsAsWritten(text).has(word));
+  const exact = rows.filter(({ text }) => foldText(oneSpelling(text)).includes(word) && wordsAsWritten(text).has(word));
   if (exact.length === 0 || exact.length > maxRareUses || (exact.length >= count && !has_others)) return null;
   return new Set(exact.map(({ number }) => number));
 }

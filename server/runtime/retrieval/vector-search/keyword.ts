@@ -3,7 +3,7 @@ import { exactMatchBoost } from "./exact-match-boost.ts";
 import { languages, stemOf } from "./languages.ts";
 import { corrections, isSpelled } from "./spellings.ts";
 import { searchedWords } from "./tables.ts";
-import { folded, indexedWords, oneSpelling, phraseText, untranscribed, word } from "./word-text.ts";
+import { foldText, indexedWords, oneSpelling, phraseText, untranscribed, word } from "./word-text.ts";
 
 /** Maximum rows matched by a query's words: bm25 takes half a microsecond per row. */
 const most_rows = 4000;
@@ -324,7 +324,7 @@ function termsOf(query: string): { words: QueryWord[]; phrases: Phrase[] } {
 
 function wordsOf(text: string): QueryWord[] {
   const all = (text.match(word) ?? []).flatMap(indexedWords).map((each): QueryWord => {
-    const plain = folded(each);
+    const plain = foldText(each);
     const [parts, small, bare] = [phraseText(each), each.toLowerCase(), untranscribed(plain)];
     // The original case, for indexes made before words were folded.
     const others = [parts, small, bare].filter((form) => form !== null && form !== "" && form !== plain) as string[];

@@ -27,7 +27,7 @@ export const oneSpelling = (text: string): string => text.replace(tooManyMarks, 
 const foldings: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
 
 /** Lowercases a text and removes optional diacritics: `Straße` is `strasse`, `Müller` is `muller`. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   const small = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: nothing to fold in plain ASCII.
   if (/^[\x00-\x7f]*$/.test(small)) return small;
@@ -38,7 +38,7 @@ export function folded(text: string): string {
 /** Returns the transcription of a word with an umlaut: `mueller` for `Müller`; null for others. */
 function transcribed(word: string): string | null {
   const bare = word.toLowerCase().normalize("NFC");
-  return /[äöü]/.test(bare) ? folded(bare.replace(/[äöü]/g, (each) => `${{ ä: "a", ö: "o", ü: "u" }[each]}e`)) : null;
+  return /[äöü]/.test(bare) ? foldText(bare.replace(/[äöü]/g, (each) => `${{ ä: "a", ö: "o", ü: "u" }[each]}e`)) : null;
 }
 
 /** Returns the reverse: `muller` for `mueller`; null for words without a transcribed umlaut. */
@@ -52,7 +52,7 @@ const partsOf = (word: string): string[] => word.split(seam);
 
 /** Returns the folded, unstemmed words of a text, including identifiers and their parts. */
 export const wordsAsWritten = (text: string): Set<string> =>
-  new Set((oneSpelling(text).match(word) ?? []).flatMap((each) => [...partsOf(each), each].map(folded)));
+  new Set((oneSpelling(text).match(word) ?? []).flatMap((each) => [...partsOf(each), each].map(foldText)));
 
 /**
  * Returns the text to index: letters of scripts without spaces are separated, identifiers are split. Other forms (whole
@@ -69,10 +69,10 @@ export function wordText(text: string): string {
 export const formerWordText = (text: string): string => oneSpelling(text).replace(letters, " $& ");
 
 function otherForms(words: readonly string[]): string[] {
-  const all = words.map(folded);
+  const all = words.map(foldText);
   const language = languageOf(all);
   const forms = words.flatMap((each, index) => {
-    const plain = all[index] ?? folded(each);
+    const plain = all[index] ?? foldText(each);
     const isName = partsOf(each).length > 1;
     const forms = [transcribed(each), untranscribed(plain), language && stemOf(language, plain), isName ? plain : null];
     return forms.filter((form) => form !== null);
@@ -85,7 +85,7 @@ function otherForms(words: readonly string[]): string[] {
 export const phraseText = (text: string): string => (bodyOf(text).match(word) ?? []).join(" ");
 
 const bodyOf = (plain: string): string =>
-  folded(plain.replace(word, (each) => partsOf(each).join(" ")).replace(letters, " $& "));
+  foldText(plain.replace(word, (each) => partsOf(each).join(" ")).replace(letters, " $& "));
 
 /** Splits a word of a query into indexed words. Letters that are indexed separately are paired with the next one. */
 export function indexedWords(word: string): string[] {

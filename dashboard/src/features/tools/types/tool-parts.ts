@@ -14,4 +14,4 @@ export type ToolDraft = CommonDraft & RequestDraft & HttpDraft & CodeDraft & Mcp
 export const toolParts: Record<ToolType, ToolPart<object, ToolDraft>> = all;
 
 /** Order of the type picker: first the type that needs no address. */
-export const shownTypes = [...new Set<ToolType>(["client", ...toolTypes])];
+export const toolTypeOrder = [...new Set<ToolType>(["client", ...toolTypes])];

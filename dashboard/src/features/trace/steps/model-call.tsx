@@ -4,7 +4,7 @@ import { fieldsOf } from "../../../lib/json-text.ts";
 import { Block } from "../../../ui/data/value.tsx";
 import { modelOutput } from "../answer-card.tsx";
 import { useReplayProgress } from "../replay-context.ts";
-import { NotYet, StepText } from "../step-text.tsx";
+import { PendingOutput, StepText } from "../step-text.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
 
 export const modelCallPart: StepPart = {
@@ -42,7 +42,7 @@ export function Written({ step, live }: StepProps) {
           </div>
         </Block>
       )}
-      {!isWhole && !text && <NotYet />}
+      {!isWhole && !text && <PendingOutput />}
       {isWhole && !text && !isWriting && calls.length === 0 && !step.error && <p className="text-muted">No text.</p>}
     </>
   );
