@@ -49,8 +49,7 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
     };
 
     try {
-      if (misled.get(run_id) === attempt)
-        throw new AppendRefused("Its loop continues from an append that was not committed.");
+      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop follows an append that failed.");
       const [first] = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
       if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
       if (confirmation.isEarly) return;
