@@ -19,7 +19,7 @@ import { createAgent, createScripted, createTool, stubConnection } from "./fixtu
 import { type CommandResult, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
 import { clientKinds, installClient, type Kind } from "./python-programs.ts";
-import { type RequestFault, type ForwardedRequest, startRoughProxy } from "./rough-proxy.ts";
+import { type ForwardedRequest, type RequestFault, startRoughProxy } from "./rough-proxy.ts";
 
 // The Python client as the executable serves it, in its async and its sync form, against the executable.
 
@@ -173,7 +173,11 @@ describe("the Python client", () => {
   // Bounded, because a connection that is cut before its first event makes no progress.
   const cut = (_: ForwardedRequest, earlier: readonly ForwardedRequest[]): RequestFault =>
     earlier.length < 12 ? { cutAfter: 1 + Math.floor(Math.random() * 1500) } : {};
-  const fates: [string, (request: ForwardedRequest, earlier: readonly ForwardedRequest[]) => RequestFault, Record<string, unknown>][] = [
+  const fates: [
+    string,
+    (request: ForwardedRequest, earlier: readonly ForwardedRequest[]) => RequestFault,
+    Record<string, unknown>,
+  ][] = [
     ["cut at random places", cut, {}],
     ["cut at random places, with less sent for each token", cut, { slim: true }],
     ["whose first response is lost", (_, earlier) => ({ loseResponse: earlier.length === 0 }), {}],

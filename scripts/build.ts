@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
+import { embeddingFiles, ocrFiles } from "../server/lib/assets.ts";
 import { platformOf } from "../server/lib/platform.ts";
 import { makeDatabase } from "../server/storage/db/open.ts";
 import { buildDocs } from "./docs/build-docs.ts";
-import { embeddingFolder, ocrFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
 import { sentenceModelFolder } from "./sentence-model.ts";
@@ -163,3 +163,30 @@ if (import.meta.main) {
   console.log(`${executable} (${Math.round(Bun.file(executable).size / 1e6)} MB)`);
   if (!target) await smoke(executable);
 }
+
+/** Copies the files of the built-in embedding model into `dist/embedding`, and returns that folder. */
+function embeddingFolder(): string {
+  const { graph, vocabulary, weights, wasm, wasmSimd } = embeddingFiles();
+  return folderOf("dist/embedding", [graph, vocabulary, ...weights, wasm, wasmSimd]);
+}
+
+/** Copies the files of the OCR engine into `dist/ocr`, and returns that folder. */
+const ocrFolder = (): string => folderOf("dist/ocr", Object.values(ocrFiles()));
+
+function folderOf(place: string, files: readonly string[]): string {
+  const folder = inProject(place);
+  if (files.every((file) => isCopy(file, join(folder, basename(file))))) return folder;
+  const making = `${folder}.${process.pid}`;
+  mkdirSync(making, { recursive: true });
+  try {
+    for (const file of files) copyFileSync(file, join(making, basename(file)));
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Compares by size: the packages' versions are exact, and another version of a model has another size. */
+const isCopy = (file: string, copy: string) => existsSync(copy) && statSync(copy).size === statSync(file).size;

@@ -27,7 +27,10 @@ const microsoft = "com.microsoft";
  * int8, because onnxruntime in WebAssembly converts the four bits of a product to float32 at each call, which takes
  * three times as long.
  */
-export function sentenceGraph({ hidden, layers, heads, inner, positions, epsilon }: Shape, bits: TensorBytes): Uint8Array {
+export function sentenceGraph(
+  { hidden, layers, heads, inner, positions, epsilon }: Shape,
+  bits: TensorBytes,
+): Uint8Array {
   const { node, constant, finish } = createGraph();
   const floats = (name: string) => constant(name, "float", [hidden], bits(name));
 

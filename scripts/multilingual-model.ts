@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { silentLog } from "../server/lib/log.ts";
 import { EmbeddingThread } from "../server/runtime/retrieval/embeddings/built-in.ts";
-import { type TensorBytes, group, type Shape, sentenceGraph } from "./e5-graph.ts";
+import { group, type Shape, sentenceGraph, type TensorBytes } from "./e5-graph.ts";
 import { pythonWith } from "./python-tool.ts";
 import { inProject } from "./root.ts";
 

@@ -1,15 +1,24 @@
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
+import { createProgram } from "../../server/cli/program.ts";
+import { testEvent, webhookTopics } from "../../server/domain/api-types/enums.ts";
+import { alertRules } from "../../server/services/alerts/rules.ts";
+import { createInstruments } from "../../server/services/metrics/instruments.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
 import { buildClients } from "../sdk-codegen/build-clients.ts";
 import type { OpenApi } from "../sdk-codegen/openapi.ts";
+import { addressesPage } from "./addresses.ts";
+import { commandPages } from "./commands.ts";
+import { errorPages } from "./errors.ts";
 import { htmlOf, notFoundPage } from "./html.ts";
 import { licensePages, licensesText, readNotices } from "./licenses.ts";
-import { navOf, type Page, plain, writtenPages } from "./pages.ts";
-import { referencePages } from "./reference.ts";
+import { eventPages, objectPages } from "./objects.ts";
+import { operationPages } from "./operations.ts";
+import { navOf, type Page, pageOf, plain, writtenPages } from "./pages.ts";
 import { type SearchablePage, searchIndexOf } from "./search-index.ts";
+import { configurationPages, limitsPage } from "./settings.ts";
 
 /**
  * Builds the documentation into `docs` of a folder: pages as HTML and Markdown, the search index, and the text for
@@ -88,3 +97,76 @@ const searchedOf = ({ path, title, markdown }: Page): SearchablePage => ({
 });
 
 if (import.meta.main) await buildDocs();
+
+/** Returns the pages of the reference, generated from the server's own definitions, so that they cannot deviate. */
+export function referencePages(document: OpenApi): Page[] {
+  const program = createProgram();
+  const webhooks = { ...webhookTopics, [testEvent]: "Somebody asked for a test of the webhook." };
+  const pages = [...operationPages(document), ...eventPages(document, webhooks)];
+  return [
+    ...pages,
+    ...objectPages(pages, document),
+    ...errorPages(),
+    ...commandPages(program),
+    ...configurationPages(program),
+    addressesPage(),
+    metricsPage(),
+    alertsPage(),
+    limitsPage(countsOf(document)),
+  ];
+}
+
+/** Returns the limit of each operation, from its description. */
+const countsOf = ({ paths }: OpenApi) =>
+  Object.values(paths).flatMap((methods) =>
+    Object.entries(methods).map(([method, { operationId, description }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      bucket: /counts for `(\w+)`/.exec(description)![1]!,
+    })),
+  );
+
+/** Returns the page of all alerts, from the table that the server checks. */
+function alertsPage(): Page {
+  const rows = Object.entries(alertRules).map(
+    ([name, { of, when, todo }]) =>
+      `| \`${name}\` | ${of === "server" ? "the server" : "an environment"} | ${when} | ${todo} |`,
+  );
+  return pageOf(
+    "reference/alerts",
+    `# Alerts
+
+What the server looks for once a minute. [Monitoring](../operate/monitoring.md#alerts-without-prometheus) shows where it tells of it.
+
+| Rule | Of | Opens when | Do |
+|---|---|---|---|
+${rows.join("\n")}
+
+An alert closes when that is no longer so.
+`,
+  );
+}
+
+/** Returns the page of all metrics, from their declarations. */
+function metricsPage(): Page {
+  const rows = createInstruments().described.map(
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,
+  );
+  return pageOf(
+    "reference/metrics",
+    `# Metrics
+
+What \`GET /metrics\` returns. [Monitoring](../operate/monitoring.md#metrics) shows how to scrape it.
+
+| Metric | Type | Labels | Meaning |
+|---|---|---|---|
+${rows.join("\n")}
+
+Counters begin at 0 with the process, as Prometheus expects. [\`GET /v1/usage\`](../operate/usage.md) has what lasts.
+
+No label holds the name of an agent, a tool, a user or a key, so the number of series is bounded. \`provider\` is the part of a
+model's name before the first \`/\`; from the 51st on it is \`other\`.
+`,
+  );
+}

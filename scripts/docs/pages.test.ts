@@ -3,12 +3,12 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject, root } from "../root.ts";
+import { referencePages } from "./build-docs.ts";
 import { rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
 import { wrongIds } from "./named-ids.ts";
 import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
 import { sentencesIn, stripCode } from "./prose.ts";
-import { referencePages } from "./reference.ts";
 
 const written = writtenPages();
 /** Files with ids of OpenAI. */

@@ -2,9 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testApp } from "../../server/testing/test-app.ts";
-import { searchableContentOf } from "./build-docs.ts";
+import { referencePages, searchableContentOf } from "./build-docs.ts";
 import { writtenPages } from "./pages.ts";
-import { referencePages } from "./reference.ts";
 import { type SearchablePage, searchIndexOf } from "./search-index.ts";
 
 /** The script of the pages. */

@@ -10,7 +10,7 @@ import { printable } from "./commands/print.ts";
 import { readFrames } from "./commands/read-frames.ts";
 import { createRunScreen } from "./commands/run-screen.ts";
 import { createProgram } from "./program.ts";
-import { type ListenFlags, allowsLoopback, ownAddresses, planListener } from "./serve/listen-plan.ts";
+import { allowsLoopback, type ListenFlags, ownAddresses, planListener } from "./serve/listen-plan.ts";
 
 const usage = (work: () => unknown): unknown => {
   try {

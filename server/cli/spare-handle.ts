@@ -18,5 +18,7 @@ export const createSpareHandle =
     // The leader would only see the normalized path.
     if (isPathRewritten(request)) return refusalResponse(dotSegmentRefused(), publicUrl);
     if (!/^\/healthz\/?(\?|$)/.test(pathOf(request.url))) return handle(request);
-    return isRebound(request) ? refusalResponse(foreignHostRefused(), publicUrl) : nodeResponse(200, { status: "spare" });
+    return isRebound(request)
+      ? refusalResponse(foreignHostRefused(), publicUrl)
+      : nodeResponse(200, { status: "spare" });
   };

@@ -10,8 +10,7 @@ import {
 } from "../testing/console-visitor.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
-import { removeFactors } from "./second-factor.ts";
-import { base32, codeOf, stepAt, stepOf } from "./totp.ts";
+import { base32, codeOf, removeFactors, stepAt, stepOf } from "./second-factor.ts";
 
 let at: number;
 let server: TestApp;

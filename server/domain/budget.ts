@@ -73,7 +73,10 @@ export const unrecordedUsage = (used: RunUsage, recorded: RunUsage): RemainingAm
  * Fits the worst case into the rest by shortening an answer whose length is not fixed. Returns the missing limit if it
  * does not fit.
  */
-export function fitWorstCase(worst: WorstCase, left: RemainingAmounts): WorstCase | { short: "max_total_tokens" | "max_cost_usd" } {
+export function fitWorstCase(
+  worst: WorstCase,
+  left: RemainingAmounts,
+): WorstCase | { short: "max_total_tokens" | "max_cost_usd" } {
   const least = worst.fixed ? worst.max_output_tokens : Math.min(outputMin, worst.max_output_tokens);
   const byTokens = left.tokens - worst.input_tokens;
   const byCost = affordable(worst, left.nano_usd);

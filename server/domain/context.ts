@@ -2,7 +2,7 @@ import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import type { PromptMessage } from "./model-call.ts";
-import { conversationToCut, modelRequest, countEarlierMessages } from "./prompt.ts";
+import { conversationToCut, countEarlierMessages, modelRequest } from "./prompt.ts";
 import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";

@@ -1,10 +1,12 @@
 import { hashJson } from "../lib/hash.ts";
+import { parsedJson } from "../lib/json.ts";
+import { validateAgainst } from "../lib/json-schema.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { budgetMessage, tooManyCalls } from "./budget.ts";
-import { checkOutput } from "./check-output.ts";
 import { isTooLong, planContext } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
 import { newId } from "./ids.ts";
+import type { JsonSchema } from "./model-call.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
 import { modelRequest } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
@@ -89,7 +91,11 @@ export function withFollowUp(
 const record = (events: RunEvent[]): Command => ({ do: "record", events });
 
 const crashLoop = (state: RunState): RunError =>
-  runError("crash_loop", `The process died ${maxCrashesWithoutProgress} times in a row while this run made no progress.`, state);
+  runError(
+    "crash_loop",
+    `The process died ${maxCrashesWithoutProgress} times in a row while this run made no progress.`,
+    state,
+  );
 
 const outOfTurns = (state: RunState): RunError =>
   runError("max_turns_exceeded", `Stopped after ${state.run.max_turns} model calls (max_turns).`, state);
@@ -145,3 +151,15 @@ const rejection = (fault: string): RunEvent => ({
   message_id: newId("message"),
   content: `Your answer does not fit the required JSON schema: ${fault} Answer again with nothing but JSON that fits it.`,
 });
+
+/** Parses an answer by its schema, if there is one. */
+function checkOutput(
+  text: string,
+  schema: JsonSchema | null,
+): { ok: true; value: unknown } | { ok: false; fault: string } {
+  if (!schema) return { ok: true, value: null };
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, fault: "it is not JSON." };
+  const [fault] = validateAgainst(schema, value);
+  return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` } : { ok: true, value };
+}

@@ -1,7 +1,7 @@
 import { firstItem } from "../lib/collections.ts";
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
-import { divergence, type LocatedDivergence, describeDecision, promptDivergence } from "./divergence.ts";
+import { describeDecision, divergence, type LocatedDivergence, promptDivergence } from "./divergence.ts";
 import { type CallPosition, replayCalls } from "./replay-calls.ts";
 import { requiredAction } from "./required-action.ts";
 import type { RunError, RunEvent } from "./run-event.ts";

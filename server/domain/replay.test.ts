@@ -9,7 +9,11 @@ import type { JournalEntry, RunEvent } from "./run-event.ts";
 
 const recorded = (name: string): Recorded => corpus.find((one) => one.name === name)!;
 
-async function divergences(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned = agent): Promise<LocatedDivergence[]> {
+async function divergences(
+  entries: readonly JournalEntry[],
+  agent: AgentSnapshot,
+  pinned = agent,
+): Promise<LocatedDivergence[]> {
   const found: LocatedDivergence[] = [];
   const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: async () => {} };
   for await (const one of replay(entries, against)) found.push(one);

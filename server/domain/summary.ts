@@ -51,7 +51,13 @@ export const sizeOfSummary = (summary: string | null): number =>
 export const summarySpace = (summary_max: number): number => summary_max + messageTokens * 8;
 
 /** Tokens of the record that fit into the request. Leaves a margin, because JSON escapes can double the size. */
-function spaceFor(system: PromptMessage, before: string, state: RunState, agent: AgentSnapshot, cut: SummaryBounds): number {
+function spaceFor(
+  system: PromptMessage,
+  before: string,
+  state: RunState,
+  agent: AgentSnapshot,
+  cut: SummaryBounds,
+): number {
   const window = state.run.context_window ?? null;
   const room = window === null ? Math.floor(cut.tokens_before / 2) : promptRoom(window, agent);
   const used = messageSize(system) + messageSize({ role: "user", content: before }) + cut.summary_max;

@@ -6,7 +6,11 @@ interface StatusTiming<Status extends string = string> {
 }
 
 /** Returns the status from `at` on. Only being in progress is work; waiting and queueing are not. */
-export function enterStatus<Status extends string>(before: StatusTiming, status: Status, at: number): StatusTiming<Status> {
+export function enterStatus<Status extends string>(
+  before: StatusTiming,
+  status: Status,
+  at: number,
+): StatusTiming<Status> {
   return { status, status_since_ms: at, worked_ms: workedUntil(before, at) };
 }
 

@@ -10,7 +10,7 @@ import type { Cors } from "./cors.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
-import { type Access, type BodyReader, type RequiredPermission, type Operation, withDeclaration } from "./operation.ts";
+import { type Access, type BodyReader, type Operation, type RequiredPermission, withDeclaration } from "./operation.ts";
 import type { Bounds, ClientToken, Identity, Principal } from "./principal.ts";
 import type { Bucket, BucketState, RateLimiter, RateWindow } from "./rate-limit.ts";
 import { setRateLimitHeaders } from "./rate-limit-headers.ts";

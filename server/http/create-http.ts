@@ -7,7 +7,6 @@ import { lazy } from "../lib/lazy.ts";
 import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
-import { healthRoutes } from "./health.ts";
 import { createTransportGate, type GateOptions, type OnExposed } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createInternalClient, type ProtocolAccess } from "./internal-client.ts";
@@ -15,7 +14,7 @@ import type { Base, Mount, ProtocolPlugin } from "./module.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createRequestQueue } from "./request-queue.ts";
-import { type ResponseFacts, createResponseFinalizer } from "./response-finalizer.ts";
+import { createResponseFinalizer, type ResponseFacts } from "./response-finalizer.ts";
 import { syncHook } from "./sync-hook.ts";
 import { createWriteAdmission } from "./write-admission.ts";
 
@@ -188,4 +187,25 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       return app as unknown as Elysia;
     },
   };
+}
+
+/**
+ * `GET /healthz`: the process responds. `GET /readyz`: 503 with the failed checks if the server cannot work. `facts`
+ * are shown beside the checks and never fail.
+ */
+const healthRoutes = (checks: Record<string, () => boolean>, facts: () => Record<string, unknown>) =>
+  new Elysia()
+    .get("/healthz", () => ({ status: "ok" }))
+    .get("/readyz", ({ status }) => {
+      const results = Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, passes(check)]));
+      const ready = Object.values(results).every(Boolean);
+      return status(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", checks: results, ...facts() });
+    });
+
+function passes(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
 }

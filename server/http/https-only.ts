@@ -1,5 +1,5 @@
 import { AppError } from "../domain/errors.ts";
-import { type Cidr, networkContains, isLoopback, parseAddress } from "../lib/ip-address.ts";
+import { type Cidr, isLoopback, networkContains, parseAddress } from "../lib/ip-address.ts";
 import { isLocalAddress } from "../lib/self-addresses.ts";
 
 /** Connection data of a request. */

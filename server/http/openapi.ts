@@ -12,8 +12,8 @@ import {
   type DescribedOperation,
   describeOperations,
   everyCode,
-  type Parameter,
   type OperationResponse,
+  type Parameter,
 } from "./describe-operations.ts";
 import { exampleOf } from "./example-of.ts";
 import { everyHeader, responseHeaders, webhookHeaders } from "./headers.ts";

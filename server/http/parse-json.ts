@@ -5,11 +5,11 @@ import {
   findDangerousKey,
   findInfiniteNumber,
   isSparse,
+  type JsonCost,
+  jsonCost,
   lossOf,
   mayHoldDangerousKey,
   sparseFault,
-  type JsonCost,
-  jsonCost,
 } from "../lib/json-limits.ts";
 
 /** Size of the parsed parts of a body so far. */

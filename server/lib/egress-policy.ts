@@ -1,11 +1,11 @@
 import { EgressError } from "./egress-error.ts";
 import {
   type Cidr,
-  networkContains,
   type IpAddress,
   isCloudMetadata,
   isLoopback,
   isPublic,
+  networkContains,
   parseAddress,
   parseCidr,
   unmappedNetwork,

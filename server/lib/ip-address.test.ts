@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isIP } from "node:net";
 import fc from "fast-check";
-import { networkContains, isCloudMetadata, isLoopback, isPublic, parseAddress, parseCidr } from "./ip-address.ts";
+import { isCloudMetadata, isLoopback, isPublic, networkContains, parseAddress, parseCidr } from "./ip-address.ts";
 
 function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);

@@ -5,9 +5,9 @@ import {
   findDangerousKey,
   isShallow,
   isShallowValue,
+  jsonCost,
   lossOf,
   mayHoldDangerousKey,
-  jsonCost,
 } from "./json-limits.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,4 +1,4 @@
-import { networkContains, isLoopback, isUnspecified, parseAddress, parseCidr } from "./ip-address.ts";
+import { isLoopback, isUnspecified, networkContains, parseAddress, parseCidr } from "./ip-address.ts";
 import { interceptFetch } from "./outgoing-fetch.ts";
 import { secretsInUrl } from "./url-secrets.ts";
 

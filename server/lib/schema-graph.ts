@@ -59,7 +59,10 @@ export function expansionFault(root: Record<string, unknown>): string | null {
     const known = sizes.get(node);
     if (known !== undefined) return known;
     sizes.set(node, 1); // Reached again below itself: recursion that is bounded by the data (see schema-cost.ts).
-    const size = [...inPlaceSubschemas(root, node), ...deeper(node)].reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
+    const size = [...inPlaceSubschemas(root, node), ...deeper(node)].reduce<number>(
+      (sum, inner) => sum + sizeOf(inner),
+      1,
+    );
     sizes.set(node, size);
     return size;
   };

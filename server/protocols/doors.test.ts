@@ -7,9 +7,9 @@ import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { createOperations } from "./a2a/operations.ts";
 import { restPlaces } from "./a2a/server.ts";
-import { adminMethods } from "./mcp/admin-methods.ts";
 import { agentMethods } from "./mcp/agent-methods.ts";
 import { eventId } from "./mcp/event-id.ts";
+import { adminMethods } from "./mcp/module.ts";
 import { conversationId, itemOfMessage, responseId } from "./openai/item-ids.ts";
 
 // Access to every route of every protocol, and to each method of routes that have several. Each row of the table

@@ -1,23 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
-import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { Suspense, useEffect, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Outlet, type ShouldBlockFn, useBlocker, useLocation, useNavigate, useRouter } from "@tanstack/react-router";
+import { LogOut, Unplug } from "lucide-react";
+import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Session } from "../../../server/domain/api-types/console.ts";
 import { type SessionState, sessionQuery } from "../entities/session/session.ts";
-import { useHasUnsaved } from "../hooks/use-unsaved.ts";
+import { rememberRecent } from "../features/command-menu/recent.ts";
+import { answerQuestion, mayLeave, useHasUnsaved, useLeaveQuestion } from "../hooks/use-unsaved.ts";
 import { paint } from "../lib/appearance.ts";
 import { CaFileContext } from "../lib/ca-file.ts";
+import { retryConnection, useIsConnectionLost } from "../lib/connection.ts";
 import { usePreference } from "../lib/local-storage.ts";
-import { WorkspaceContext } from "../lib/workspace.ts";
+import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
+import { SignInElsewhere } from "../ui/dialogs/sign-in-elsewhere.tsx";
+import { Button } from "../ui/forms/button.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
-import { OfflineBanner } from "./offline-banner.tsx";
+import { leavesForm } from "./leaves-form.ts";
 import { queryClient } from "./query-client.ts";
 import { ShellDialogs } from "./shell-dialogs.tsx";
 import { SideBar } from "./side-bar.tsx";
-import { SignedOutBanner } from "./signed-out-banner.tsx";
-import { UnsavedGuard } from "./unsaved-guard.tsx";
-import { useFocusPage } from "./use-focus-page.ts";
 import { useRefreshSession } from "./use-refresh-session.ts";
-import { useRecordRecent } from "./use-remember.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
 /**
@@ -110,4 +111,110 @@ function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut
       </WorkspaceContext>
     </CaFileContext>
   );
+}
+
+/** Shown while the server is unreachable. When it is back, all shown data is refetched. */
+function OfflineBanner() {
+  const lost = useIsConnectionLost();
+  const wasLost = useRef(false);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (wasLost.current && !lost) void client.invalidateQueries();
+    wasLost.current = lost;
+  }, [lost, client]);
+  return (
+    <div role="alert">
+      {lost && (
+        <div className="enter flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-warn-line bg-warn-soft px-4 py-2 rail:px-5">
+          <Unplug aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.5} />
+          <span className="min-w-0 flex-1">
+            <b>The server does not respond.</b> It may be stopped, or the network is down. What you see may be out of
+            date. Retrying every two seconds.
+          </span>
+          <Button size="sm" onClick={() => void retryConnection()}>
+            Retry now
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Tells a person with unsaved input that they were signed out. */
+function SignedOutBanner({ shown }: { shown: boolean }) {
+  return (
+    <div role="alert">
+      {shown && (
+        <div className="enter flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-warn-line bg-warn-soft px-4 py-2 rail:px-5">
+          <LogOut aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.5} />
+          <span className="min-w-0 flex-1">
+            <b>You are signed out.</b> What you have written is still here. Sign in, then come back to save it.
+          </span>
+          <SignInElsewhere />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const LeaveQuestion = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
+  import("../ui/dialogs/unsaved-changes-dialog.tsx").then(
+    (module) => ({ default: module.UnsavedChangesDialog }),
+    () => ({ default: BrowserQuestion }),
+  ),
+);
+
+/** Asks before links, Back or closing the tab discard unsaved input. */
+function UnsavedGuard() {
+  const isUnsaved = useHasUnsaved();
+  useBlocker({ shouldBlockFn: shouldBlock, disabled: !isUnsaved });
+  return <Suspense>{isUnsaved && <LeaveQuestion above="page" />}</Suspense>;
+}
+
+/** Falls back to the browser's question if the dialog's code cannot be loaded (server down or upgraded). */
+function BrowserQuestion({ above }: { above: "page" | "dialog" }) {
+  const isAsked = useLeaveQuestion(above);
+  useEffect(() => {
+    if (isAsked) answerQuestion(window.confirm("Leave without saving? Your changes would be lost."));
+  }, [isAsked]);
+  return null;
+}
+
+const shouldBlock: ShouldBlockFn = async ({ current, next }) => leavesForm(current, next) && !(await mayLeave());
+
+/** After navigation, moves the focus to the page's heading unless the page has moved it itself. */
+function useFocusPage(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ pathChanged, fromLocation }) => {
+        if (!pathChanged || !fromLocation) return;
+        const main = document.getElementById("main");
+        const active = document.activeElement;
+        const isElsewhere = active?.closest("[role=dialog],[role=alertdialog],[role=menu]");
+        if (!main || main === active || main.contains(active) || isElsewhere) return;
+        const heading = main.querySelector("h1") ?? main;
+        heading.tabIndex = -1;
+        heading.focus({ preventScroll: true });
+      }),
+    [router],
+  );
+}
+
+/** Records opened objects, with their tab titles, as recently viewed. */
+function useRecordRecent(at: Workspace | null): void {
+  const router = useRouter();
+  useEffect(() => {
+    const title = document.querySelector("title");
+    if (!at || !title) return;
+    const onTitle = () => {
+      const { matches, location } = router.state;
+      const isObject = matches.at(-1)?.fullPath.includes("$");
+      const name = document.title.replace(/ · runnel$/, "");
+      if (isObject && !/^No such|^runnel$/.test(name)) rememberRecent(at, { path: location.pathname, title: name });
+    };
+    const observer = new MutationObserver(onTitle);
+    observer.observe(title, { childList: true, characterData: true, subtree: true });
+    return () => observer.disconnect();
+  }, [at, router]);
 }

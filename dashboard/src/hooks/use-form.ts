@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 import { type FieldErrors, serverFieldErrors } from "../lib/field-errors.ts";
-import { useHasChanged } from "./use-has-changed.ts";
 
 // No library: @tanstack/react-form 1.33.5 has 17 kB compressed and needs more lines per field.
 
@@ -133,3 +132,10 @@ export function useForm<Draft extends object, Made>({
 
 const present = <Draft>(faults: FieldErrors<Draft>): FieldErrors<Draft> =>
   Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault)) as FieldErrors<Draft>;
+
+/** True if the value differs from its first one. */
+function useHasChanged(value: unknown): boolean {
+  const text = JSON.stringify(value);
+  const [first] = useState(text);
+  return text !== first;
+}

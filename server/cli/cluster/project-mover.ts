@@ -20,7 +20,7 @@ import {
 } from "../../storage/replication/project-transfer.ts";
 import type { Shipper } from "../../storage/replication/shipper.ts";
 import { CliError } from "../commands/exit-code.ts";
-import { type Arrival, movesPath, type ImportState, tellLeader } from "./move-messages.ts";
+import { type Arrival, type ImportState, movesPath, tellLeader } from "./move-messages.ts";
 
 interface MoverOptions {
   cells: readonly string[];

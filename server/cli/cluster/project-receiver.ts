@@ -10,7 +10,7 @@ import { type NodeSeal, pathOf } from "../../storage/replication/node-auth.ts";
 import { refuseMove, takeMove } from "../../storage/replication/project-transfer.ts";
 import type { Shipper } from "../../storage/replication/shipper.ts";
 import { readCommand, unsigned } from "../../storage/replication/signed-commands.ts";
-import { type Arrival, movesPath, type ImportState } from "./move-messages.ts";
+import { type Arrival, type ImportState, movesPath } from "./move-messages.ts";
 
 interface ReceiverOptions {
   own: string;

@@ -82,7 +82,10 @@ export function readKeep(text: string | undefined, flag = "--keep"): number | un
 }
 
 /** Downloads a backup from the URL of an object store; `remove` deletes the file. */
-export async function fetchBackupFile(url: string, file: string): Promise<{ file: string; name: string; remove(): void }> {
+export async function fetchBackupFile(
+  url: string,
+  file: string,
+): Promise<{ file: string; name: string; remove(): void }> {
   const [, parent, name] = /^(.*)\/(runnel-[^/]*\.db\.gz(?:\.age)?)$/.exec(url) ?? [];
   const remove = () => rmSync(file, { force: true });
   try {

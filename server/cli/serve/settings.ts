@@ -8,7 +8,7 @@ import { connectionsFromEnvironment } from "../../runtime/models/registry.ts";
 import { type ClusterFlags, planCluster } from "../cluster/cluster-plan.ts";
 import { readDays } from "../commands/duration.ts";
 import { CliError, usageError } from "../commands/exit-code.ts";
-import { addressOf, type ListenFlags, allowsLoopback, planListener, splitList } from "./listen-plan.ts";
+import { addressOf, allowsLoopback, type ListenFlags, planListener, splitList } from "./listen-plan.ts";
 import { type MailFlags, mailSettings } from "./mail-settings.ts";
 import { type OidcFlags, oidcSettings } from "./oidc-settings.ts";
 import { defaultWorkers } from "./open-files.ts";

@@ -7,9 +7,8 @@ import { startAcmeServer } from "../../testing/acme-server.ts";
 import { createCertificateAuthority } from "../../testing/certificate-authority.ts";
 import { type Certificate, toCertificate } from "../certificate.ts";
 import { createLog } from "../log.ts";
-import { type CertificateRenewer, createCertificateRenewer } from "./certificate-renewer.ts";
+import { type CertificateRenewer, createCertificateRenewer, renewAt, waitAfter } from "./certificate-renewer.ts";
 import { AcmeError } from "./client.ts";
-import { renewAt, waitAfter } from "./schedule.ts";
 
 const day_ms = 86_400_000;
 let folder: string;

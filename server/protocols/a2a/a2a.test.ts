@@ -4,7 +4,7 @@ import { type Client, testApp } from "../../testing/test-app.ts";
 import { turnsDuring } from "../../testing/turns.ts";
 import { startWebhookReceiver } from "../../testing/webhook-receiver.ts";
 import { toA2aError } from "./errors.ts";
-import { inCamelCase } from "./field-names.ts";
+import { inCamelCase } from "./server.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());

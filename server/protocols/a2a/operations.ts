@@ -17,7 +17,7 @@ import { cardOf } from "./card.ts";
 import { a2aDialect, type Wrap } from "./dialect.ts";
 import { A2aError, toA2aError } from "./errors.ts";
 import { pushOf, readPush, requireKey, withAddressErrors } from "./pushes.ts";
-import { outputsOf, readMessage, type ParsedMessage, statusOf, type TaskRun, taskOf } from "./tasks.ts";
+import { outputsOf, type ParsedMessage, readMessage, statusOf, type TaskRun, taskOf } from "./tasks.ts";
 
 interface Deps {
   agents: AgentStore;

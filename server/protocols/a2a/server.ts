@@ -4,6 +4,7 @@ import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readBody } from "../../http/json-body.ts";
 import { parseJsonAsync } from "../../http/parse-json-async.ts";
 import type { Principal } from "../../http/principal.ts";
+import { createYielder } from "../../lib/cooperative-yield.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { hashJson } from "../../lib/hash.ts";
 import { hasParts, isObject } from "../../lib/json.ts";
@@ -12,7 +13,6 @@ import type { AgentStore } from "../../resources/agents/store.ts";
 import { cardOf, protocolVersion } from "./card.ts";
 import type { Wrap } from "./dialect.ts";
 import { A2aError, thrownAs } from "./errors.ts";
-import { inCamelCase } from "./field-names.ts";
 import type { Operation } from "./operations.ts";
 
 interface Deps {
@@ -176,3 +176,37 @@ const json = (status: number, body: object, error?: A2aError, type = "applicatio
       ...(error?.retryAfter !== undefined && { "retry-after": String(Math.max(1, Math.ceil(error.retryAfter))) }),
     },
   });
+
+/** Fields with the client's own data: names within them stay as they are. */
+const theirs: ReadonlySet<string> = new Set(["data", "metadata"]);
+
+// Number of names or items between two checks whether to yield.
+const piece = 256;
+
+/**
+ * Renames the fields of a message to camel case, because ProtoJSON also allows `task_id` for `taskId`. Yields between
+ * slices: a message may have a hundred thousand parts.
+ */
+export async function inCamelCase(value: unknown): Promise<unknown> {
+  const rest = createYielder();
+  const left: [from: object, into: Record<string, unknown> | unknown[]][] = [];
+  const taken = (of: unknown): unknown => {
+    if (!hasParts(of)) return of;
+    const into = Array.isArray(of) ? [] : {};
+    left.push([of, into]);
+    return into;
+  };
+  const whole = taken(value);
+  let count = 0;
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [from, into] = next;
+    for (const [name, of] of Array.isArray(from) ? from.entries() : Object.entries(from)) {
+      if (typeof name === "number") (into as unknown[])[name] = taken(of);
+      else (into as Record<string, unknown>)[camelCase(name)] = theirs.has(name) ? of : taken(of);
+      if (++count % piece === 0) await rest();
+    }
+  }
+  return whole;
+}
+
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -144,7 +144,10 @@ export function readMessage(message: unknown): ParsedMessage {
  * Returns the tool outputs of a message: its data `{tool_outputs: […]}`, or its text if exactly one call waits. Throws
  * if a text is ambiguous.
  */
-export function outputsOf({ text, data }: ParsedMessage, { submit_tool_outputs: { tool_calls } }: RequiredAction): unknown[] {
+export function outputsOf(
+  { text, data }: ParsedMessage,
+  { submit_tool_outputs: { tool_calls } }: RequiredAction,
+): unknown[] {
   const [given] = data.flatMap((one) => (isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : []));
   if (given) return given;
   const [call, ...others] = tool_calls;

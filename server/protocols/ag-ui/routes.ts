@@ -9,10 +9,15 @@ import { firstItem } from "../../lib/collections.ts";
 import { sseHeaders } from "../../lib/sse.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { CreateRun } from "../../runs/schema.ts";
-import { type ConversationDeps, createConversations, type StreamedRun, type Talk } from "../conversations.ts";
+import {
+  type ApiMessage,
+  type ConversationDeps,
+  createConversations,
+  type StreamedRun,
+  type Talk,
+} from "../conversations.ts";
 import { readerOf } from "../openai/api-calls.ts";
 import { agUiDialect, agUiTold } from "./dialect.ts";
-import { agUiMessages } from "./history.ts";
 import { type CallAnswers, RunAgentInput, readInput, type UserMessage } from "./request.ts";
 
 interface Deps extends ConversationDeps {
@@ -136,3 +141,16 @@ function instructed(context: string, given: Record<string, unknown>, input: Crea
   const texts = [own.additional_instructions, context].filter((text) => typeof text === "string");
   return { input, overrides: { ...own, additional_instructions: texts.join("\n\n") } };
 }
+
+/** Converts the messages of a conversation to AG-UI. The id of an assistant message begins with its run's id. */
+const agUiMessages = (recorded: readonly ApiMessage[]): object[] =>
+  recorded.map(({ id, role, content, tool_calls, tool_call_id, run_id }) => {
+    if (role === "tool") return { id, role, content, toolCallId: tool_call_id };
+    if (role !== "assistant") return { id, role, content };
+    const toolCalls = tool_calls?.map((call) => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+    }));
+    return { id: run_id ? `${run_id}-${id}` : id, role, content, ...(toolCalls && { toolCalls }) };
+  });

@@ -8,12 +8,11 @@ import type { Scope } from "../../domain/scope.ts";
 import { readJsonBody } from "../../http/json-body.ts";
 import type { RateLimiter } from "../../http/rate-limit.ts";
 import { requestOrigin } from "../../http/request-origin.ts";
+import { randomToken } from "../../lib/random-token.ts";
 import { isSameSecret } from "../../lib/same-secret.ts";
 import { closedObject } from "../../lib/schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { ChatPageStore, OpenPage } from "../../resources/chat/store.ts";
-import { chatPage } from "./page.ts";
-import { visitorOf } from "./visitor.ts";
 
 export interface ChatProtocol {
   pages: ChatPageStore;
@@ -79,4 +78,73 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
     },
     { parse: ({ request }) => readJsonBody(request), params, body: Asked },
   );
+}
+
+/** HTML of the page, the same for all agents. Its script reads the agent and the secret after the `#`. */
+const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="robots" content="noindex" />
+    <meta name="color-scheme" content="light dark" />
+    <title>Chat</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="/chat.css" />
+    <script src="/chat.js" defer></script>
+  </head>
+  <body>
+    <main id="chat">
+      <noscript>This chat needs JavaScript.</noscript>
+    </main>
+  </body>
+</html>
+`;
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' blob: data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const chatPage = (): Response =>
+  new Response(html, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policy,
+      "cache-control": "no-cache",
+      "referrer-policy": "no-referrer",
+      "x-robots-tag": "noindex",
+    },
+  });
+
+const name = "runnel_visitor";
+const month_seconds = 30 * 24 * 3600;
+
+/** An anonymous visitor of a chat page: the same for a month in a browser that keeps the cookie. */
+interface Visitor {
+  user_id: string;
+  /** Cookie to set; null if the browser has it. */
+  cookie: string | null;
+}
+
+/**
+ * Returns the visitor of an agent's page. The cookie is sealed and limited to that page, so a forged one is ignored.
+ */
+function visitorOf({ headers }: Request, seal: Seal, agentId: string, secure: boolean): Visitor {
+  const context = `chat_visitor/${agentId}`;
+  const [, kept] = new RegExp(`(?:^|; *)${name}=([\\w.-]{1,200})(?:;|$)`).exec(headers.get("cookie") ?? "") ?? [];
+  if (kept) {
+    try {
+      return { user_id: seal.open(kept, context), cookie: null };
+    } catch {} // The cookie was not made here: a new visitor.
+  }
+  const user_id = `visitor_${randomToken().slice(0, 24)}`;
+  const attributes = `Path=/chat/${agentId}; HttpOnly; SameSite=Strict; Max-Age=${month_seconds}${secure ? "; Secure" : ""}`;
+  return { user_id, cookie: `${name}=${seal.seal(user_id, context)}; ${attributes}` };
 }

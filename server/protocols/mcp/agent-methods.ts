@@ -7,13 +7,13 @@ import { decodeUri, toSafeString } from "../../lib/safe-string.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
-import { mcpDialect, actionRequiredResult } from "./dialect.ts";
+import { actionRequiredResult, mcpDialect } from "./dialect.ts";
 import { type RunCall, readEventId } from "./event-id.ts";
 import { promptOf, promptText } from "./prompts.ts";
 import { invalidParams, invalidRequest, noResource, type Params, progressTokenOf, toRpcError } from "./protocol.ts";
 import { outputOf, readQuestionId } from "./questions.ts";
-import type { MethodArguments, McpMethods } from "./server.ts";
-import { runInputOf, type ProtocolAgent, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
+import type { McpMethods, MethodArguments } from "./server.ts";
+import { type ProtocolAgent, runInputOf, searchName, searchTool, storesOf, toolNames, toolOf } from "./tools.ts";
 
 interface Deps {
   agents: AgentStore;

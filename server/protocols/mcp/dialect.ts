@@ -79,7 +79,11 @@ export const inVersion = (peer: Peer, result: object): object =>
   peer.session === null ? { resultType: "complete", ...result } : result;
 
 /** Result of a waiting run: questions for the client, or a note that another person has to answer. */
-export function actionRequiredResult({ run_id }: Pick<RunCall, "run_id">, peer: Peer, calls: readonly RequiredCall[]): object {
+export function actionRequiredResult(
+  { run_id }: Pick<RunCall, "run_id">,
+  peer: Peer,
+  calls: readonly RequiredCall[],
+): object {
   if (!canAsk(peer, calls)) return waitingResult(run_id, calls);
   const inputRequests = Object.fromEntries(
     calls.map((call) => [call.id, { method: "elicitation/create", params: askedBy(call) }]),

@@ -8,7 +8,6 @@ import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
 import {
   choiceOf,
   effortOf,
-  withoutNullSettings,
   type InputCall,
   type InputMessage,
   type InputPart,
@@ -17,6 +16,7 @@ import {
   type Settings,
   schemaOf,
   toolOf,
+  withoutNullSettings,
 } from "./request-fields.ts";
 import type { Results } from "./results.ts";
 

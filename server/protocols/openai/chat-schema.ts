@@ -10,7 +10,12 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Uni
 
 const Text = Type.String();
 
-const Part = open({ type: Text, text: nullable(Text), refusal: nullable(Text), image_url: nullable(open({ url: Text })) });
+const Part = open({
+  type: Text,
+  text: nullable(Text),
+  refusal: nullable(Text),
+  image_url: nullable(open({ url: Text })),
+});
 
 const Call = open({ id: Text, type: Text, function: nullable(open({ name: Text, arguments: Text })) });
 

@@ -10,7 +10,8 @@ export interface ResponsePosition {
   seq: number;
 }
 
-export const responseId = ({ run_id, seq }: ResponsePosition): string => `resp_${digitsOf(run_id)}${seq === 0 ? "" : `_${seq}`}`;
+export const responseId = ({ run_id, seq }: ResponsePosition): string =>
+  `resp_${digitsOf(run_id)}${seq === 0 ? "" : `_${seq}`}`;
 
 /** Returns null if the id is not a response's. */
 export function parseResponseId(id: string): ResponsePosition | null {

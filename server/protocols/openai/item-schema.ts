@@ -9,7 +9,13 @@ import { nullable } from "./chat-schema.ts";
 const Text = Type.String();
 const Id = Type.String({ maxLength: 200 });
 
-const Part = open({ type: Text, text: nullable(Text), refusal: nullable(Text), image_url: nullable(Text), file_id: nullable(Id) });
+const Part = open({
+  type: Text,
+  text: nullable(Text),
+  refusal: nullable(Text),
+  image_url: nullable(Text),
+  file_id: nullable(Id),
+});
 export type ItemPart = Static<typeof Part>;
 
 const Item = open({

@@ -142,7 +142,13 @@ export interface ShownMessage {
 }
 
 /** Converts a stored message to an input message; returns null if it is empty. */
-export function toInputMessage({ role, content, images = [], tool_calls, tool_call_id }: ShownMessage): InputMessage | null {
+export function toInputMessage({
+  role,
+  content,
+  images = [],
+  tool_calls,
+  tool_call_id,
+}: ShownMessage): InputMessage | null {
   const shown = images.map(({ file_id }): InputPart => ({ type: "image", file_id }));
   const text: InputPart[] = content === "" ? [] : [{ type: "text", text: content }];
   switch (role) {

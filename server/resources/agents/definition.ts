@@ -54,7 +54,11 @@ type AnyField = {
 const fieldOf = (name: DefinitionFieldName): AnyField => definitionFields[name] as AnyField;
 
 /** Applies changes to an earlier definition or to the defaults; `factsOf` looks up memory stores. */
-export function changeDefinition(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
+export function changeDefinition(
+  input: CreateAgent | UpdateAgent,
+  before: Definition | null,
+  factsOf: FactsOf,
+): Definition {
   const base = before ?? initial;
   const values = fieldNames.map((name) => {
     const { keep } = fieldOf(name);

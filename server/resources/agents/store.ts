@@ -15,7 +15,14 @@ import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
-import { changeDefinition, checkAgent, checkJudges, readDefinition, type ToolReference, withoutScript } from "./definition.ts";
+import {
+  changeDefinition,
+  checkAgent,
+  checkJudges,
+  readDefinition,
+  type ToolReference,
+  withoutScript,
+} from "./definition.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
 import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { joinChunk } from "../../runtime/documents/join-chunks.ts";
 import { openDatabase } from "../../storage/db/open.ts";
-import { createAttachments } from "./attachments.ts";
-import { fairShares } from "./fair-shares.ts";
+import { createAttachments, fairShares } from "./attachments.ts";
 
 const scope = { project_id: "proj_1", environment: "test" as const };
 

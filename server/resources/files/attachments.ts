@@ -4,7 +4,6 @@ import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { truncationNotice } from "../../domain/truncate-middle.ts";
 import { joinChunk } from "../../runtime/documents/join-chunks.ts";
 import type { Db } from "../../storage/db/open.ts";
-import { fairShares } from "./fair-shares.ts";
 
 interface Row {
   id: string;
@@ -174,4 +173,17 @@ function reasonAgainst(row: Row, seesImages: boolean): string | null {
 function messageOf(error: string | null): string {
   const { message = "the reason is unknown" } = error === null ? {} : (JSON.parse(error) as { message?: string });
   return message;
+}
+
+/** Max-min fair shares of a total: small needs are met in full, larger ones share the rest. */
+export function fairShares(needs: readonly number[], total: number): number[] {
+  const shares: number[] = needs.map(() => 0);
+  const ascending = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
+  let left = total;
+  ascending.forEach(({ need, index }, done) => {
+    const share = Math.min(need, Math.floor(left / (needs.length - done)));
+    shares[index] = share;
+    left -= share;
+  });
+  return shares;
 }

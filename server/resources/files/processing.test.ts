@@ -15,7 +15,14 @@ import { Processing, type Reader } from "./processing.ts";
 import type { IndexingProgress } from "./row.ts";
 import { createFileStore } from "./store.ts";
 
-const notIndexed: IndexingProgress = { memory_ids: [], processed: 0, total: 0, processing: 0, error: null, delay: null };
+const notIndexed: IndexingProgress = {
+  memory_ids: [],
+  processed: 0,
+  total: 0,
+  processing: 0,
+  error: null,
+  delay: null,
+};
 const chunk = (text: string): DocumentChunk => ({ text, tokens: text.length, page: null, heading: null });
 /** One chunk per line. */
 const lines = (text: string) => ({ chunks: text.split("\n").map(chunk), pages: null });

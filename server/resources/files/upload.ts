@@ -3,7 +3,7 @@ import { AppError, isRefusal } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
-import { chunksOf, throwBodyError, parseJsonBody, readBody, refuseCompressed } from "../../http/json-body.ts";
+import { chunksOf, parseJsonBody, readBody, refuseCompressed, throwBodyError } from "../../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../../http/operation.ts";
 import { parseJson } from "../../http/parse-json.ts";
 import type { FileBlobs, Upload } from "../../storage/db/file-blobs.ts";

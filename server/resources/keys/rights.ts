@@ -61,6 +61,8 @@ function isWithin(text: string, networks: readonly string[]): boolean {
   const inner = parseCidr(text);
   return networks.some((each) => {
     const outer = parseCidr(each);
-    return inner && outer && inner.family === outer.family && inner.prefix >= outer.prefix && networkContains(outer, inner);
+    return (
+      inner && outer && inner.family === outer.family && inner.prefix >= outer.prefix && networkContains(outer, inner)
+    );
   });
 }

@@ -5,10 +5,9 @@ import { createEmbedders } from "../../runtime/retrieval/embeddings/embedder.ts"
 import type { Match } from "../../runtime/retrieval/vector-search/searcher.ts";
 import { withEnoughTime } from "../../testing/enough-time.ts";
 import { testApp } from "../../testing/test-app.ts";
-import { maximalMarginalRelevance } from "./mmr.ts";
 import type { StoreRow } from "./row.ts";
 import type { SearchMemory } from "./schema.ts";
-import { createMemorySearch } from "./search.ts";
+import { createMemorySearch, maximalMarginalRelevance } from "./search.ts";
 
 /** Creates a search of a store whose model server never answers, and the matches of the query's words. */
 function beforeASilentServer(byWords: Match[], patience_ms = 200) {

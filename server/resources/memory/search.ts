@@ -5,6 +5,7 @@ import { completeRerank } from "../../domain/retrieval.ts";
 import { nameOf, type Scope, type ScopeColumns } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { createBreaker } from "../../lib/breaker.ts";
+import { joinChunk } from "../../runtime/documents/join-chunks.ts";
 import type { SpendGuard } from "../../runtime/models/spend-guard.ts";
 import { EmbeddingError } from "../../runtime/retrieval/embeddings/embedder.ts";
 import { isLocalModel } from "../../runtime/retrieval/embeddings/models.ts";
@@ -12,8 +13,6 @@ import { checkFilter, type Filter } from "../../runtime/retrieval/vector-search/
 import type { Match, Searcher } from "../../runtime/retrieval/vector-search/searcher.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type Embedders, embeddingRefusal } from "./embedding.ts";
-import { maximalMarginalRelevance } from "./mmr.ts";
-import { createNeighbors } from "./neighbors.ts";
 import type { RankMatches, Reranked } from "./rerank.ts";
 import type { VectorStoreRow } from "./row.ts";
 import type { SearchMemory } from "./schema.ts";
@@ -221,3 +220,62 @@ const shownMatch = (match: Match, filenames: ReadonlyMap<string, string>) => ({
   heading: match.heading,
   metadata: match.metadata,
 });
+
+/** A passage with its vector, or null. */
+type Compared = Match & { vector?: Float32Array | null };
+
+/** Selects passages by maximal marginal relevance. `diversity`: weight of similarity, from 0 (none) to 1 (only). */
+export function maximalMarginalRelevance<Passage extends Compared>(
+  passages: readonly Passage[],
+  count: number,
+  diversity: number,
+): Passage[] {
+  const left = passages.map((passage) => ({ passage, unit: passage.vector ? unit(passage.vector) : null, likest: 0 }));
+  const chosen: Passage[] = [];
+  const worth = ({ passage, likest }: (typeof left)[number]) => (1 - diversity) * passage.score - diversity * likest;
+  while (chosen.length < count) {
+    const [first] = left;
+    if (!first) break;
+    const one = left.reduce((best, each) => (worth(each) > worth(best) ? each : best), first);
+    left.splice(left.indexOf(one), 1);
+    chosen.push(one.passage);
+    for (const other of left) {
+      const isSame = other.passage.text === one.passage.text;
+      other.likest = Math.max(other.likest, isSame ? 1 : likeness(one.unit, other.unit));
+    }
+  }
+  return chosen;
+}
+
+/** Normalizes to length 1, so that a dot product is the cosine. */
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return vector.map((value) => value / (length || 1));
+}
+
+/** Cosine of two vectors, at least 0. */
+function likeness(a: Float32Array | null, b: Float32Array | null): number {
+  if (!a || !b) return 0;
+  let product = 0;
+  for (let index = 0; index < a.length; index++) product += (a[index] ?? 0) * (b[index] ?? 0);
+  return Math.min(1, Math.max(0, product));
+}
+
+/** Most characters that a chunk repeats of the previous one. */
+const overlapMax = 20_000;
+
+/** Reads passages with their neighbors. */
+function createNeighbors({ sqlite }: Db) {
+  const around = sqlite.query<{ text: string }, ScopeColumns & { entry_id: string; first: number; last: number }>(
+    `SELECT text FROM memory_chunks WHERE project_id = $project_id AND environment = $environment AND entry_id = $entry_id
+     AND chunk_index BETWEEN $first AND $last ORDER BY chunk_index`,
+  );
+  /** Joins a passage with up to `count` chunks before and after it; overlaps are merged. */
+  return ({ project_id, environment }: Scope, match: Match, count: number): string => {
+    const { entry_id, chunk_index } = match;
+    const [first, last] = [chunk_index - count, chunk_index + count];
+    const chunks = around.all({ project_id, environment, entry_id, first, last });
+    // The entry may have been deleted since it was found.
+    return chunks.reduce((text, chunk) => joinChunk(text, chunk.text, overlapMax), "") || match.text;
+  };
+}

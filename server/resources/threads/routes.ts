@@ -1,10 +1,13 @@
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import { Thread, ThreadMessage } from "../../domain/api-types/thread.ts";
+import { oneThreadToken, otherUserToken } from "../../domain/error-messages.ts";
+import { AppError } from "../../domain/errors.ts";
 import type { Auth } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
+import type { Principal } from "../../http/principal.ts";
 import { pathOf } from "../../http/schemas.ts";
-import { applyTokenRules } from "./client-token-rules.ts";
 import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
 import type { ThreadStore } from "./store.ts";
 
@@ -103,3 +106,14 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
         params,
       },
     );
+
+/** Restricts the body of a request with a client token to the token's user. */
+function applyTokenRules({ token }: Principal, body: CreateThread): CreateThread {
+  if (!token) return body;
+  if (token.run_id !== null || token.thread_id !== null)
+    throw new AppError("insufficient_scope", oneThreadToken, {
+      param: "thread_id",
+    });
+  if (body.user_id !== undefined && body.user_id !== token.user_id) throw invalid("user_id", otherUserToken);
+  return { ...body, user_id: token.user_id };
+}

@@ -6,7 +6,7 @@ import { noSuch, threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
-import { toEarlierMessage, messageFault, type ShownImages } from "../../domain/run-input.ts";
+import { messageFault, type ShownImages, toEarlierMessage } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { seededMessage } from "../../domain/thread-messages.ts";
 import type { Viewer } from "../../http/auth.ts";

@@ -1,31 +1,31 @@
-import type { ToolSnapshot, ToolType } from "../../domain/agent-snapshot.ts";
+import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
-import { AppError } from "../../domain/errors.ts";
+import { changeable } from "../../domain/api-types/schema.ts";
+import { AppError, type Fault } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
-import { invalid } from "../../http/errors.ts";
+import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { createNameValidator } from "../../http/validate-name.ts";
 import type { Egress } from "../../lib/egress.ts";
+import { checkSchema } from "../../lib/json-schema.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { newSigningSecret } from "../../lib/signature.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { tools } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { checkAddress } from "./address.ts";
-import { checkTool } from "./check.ts";
-import { changed } from "./definition.ts";
-import { checkOrigin, unmasked } from "./headers.ts";
+import { changed, parametersOf } from "./definition.ts";
+import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
-import { serializeTool } from "./shown.ts";
 import { freeName, mcpSnapshot, type Pinned, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
-import type { Known, Listing } from "./types/tool-kind.ts";
-import { toolKinds } from "./types/tool-kinds.ts";
+import type { Definition, Known, Listing } from "./types/tool-kind.ts";
+import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
   seal: Seal;
@@ -233,3 +233,43 @@ const changesList = ["server_url", "headers", "allowed_tools"] as const;
 
 const isSameServer = (a: Row, b: Row): boolean =>
   a.sealed === b.sealed && serverOf(a).server_url === serverOf(b).server_url;
+
+/** Throws with every fault of a new or changed tool; `before` is null for a new one. */
+function checkTool(input: UpdateTool, type: ToolType, before: Definition | null, known: Known): void {
+  const kind = toolKinds[type];
+  const faults = [...strangeFieldFaults(input, type), ...kind.faults(input, before, known)];
+  if (typeof input.approval === "object")
+    for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
+  if (input.headers) faults.push(...headerFaults(input.headers, kind, before, known));
+  throwIfInvalid(faults);
+}
+
+/** Refuses fields of other types: if they were ignored, clients would think that they apply. */
+const strangeFieldFaults = (input: UpdateTool, type: ToolType): Fault[] =>
+  Object.keys(typeFields).flatMap((name) => {
+    const types = toolTypes.filter((each) => name in toolKinds[each].fields);
+    return name in input && !types.includes(type) ? [fault(name, `Only ${inWords(types)} tools have this.`)] : [];
+  });
+
+const inWords = (types: readonly string[]): string =>
+  [types.slice(0, -1).join(", "), ...types.slice(-1)].filter((words) => words !== "").join(" and ");
+
+/** Serializes a tool: flat, with the fields of its type. */
+function serializeTool(row: Row) {
+  const definition = definitionOf(row);
+  const { description, approval, on_unknown, max_output_bytes, enabled } = definition;
+  return {
+    id: row.id,
+    object: "tool" as const,
+    name: row.name,
+    type: row.type,
+    description,
+    parameters: parametersOf(row.type, definition),
+    approval,
+    on_unknown,
+    max_output_bytes,
+    enabled,
+    ...toolKinds[row.type].show(definition),
+    ...changeable(row),
+  };
+}

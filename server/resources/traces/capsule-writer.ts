@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { capsuleId, capsuleTables, capsuleVersion } from "../../domain/capsule-format.ts";
-import type { JournalEntry } from "../../domain/run-event.ts";
+import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { timestamp } from "../../domain/time.ts";
 import { build } from "../../lib/build-info.ts";
 import { redact } from "../../lib/redact.ts";
 import { exportedAgent } from "./exported-agent.ts";
-import { exportedEvent } from "./exported-event.ts";
+import { redactedJson } from "./redacted-json.ts";
 
 export type CapsuleWriter = ReturnType<typeof createCapsuleWriter>;
 
@@ -83,4 +83,13 @@ function create(path: string): Database {
     sqlite.run(`PRAGMA ${pragma}`);
   for (const table of capsuleTables) sqlite.run(table);
   return sqlite;
+}
+
+/** Exports an event with secrets redacted; the journal's event is not changed. */
+export function exportedEvent(event: RunEvent): RunEvent {
+  const shown = redactedJson(event);
+  if (shown.type !== "step.completed" || !shown.answer || event.type !== "step.completed") return shown;
+  const same = JSON.stringify(shown.answer.parts) === JSON.stringify(event.answer?.parts);
+  // Deltas are stored as lengths, which no longer fit once the text is redacted.
+  return same ? shown : { ...shown, answer: { ...shown.answer, deltas: [] } };
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../../domain/capsule-format.ts";
 import { AppError } from "../../domain/errors.ts";
 import { nameOf } from "../../domain/scope.ts";
-import { chunksOf, throwBodyError, parseJsonBody, readBody, refuseCompressed } from "../../http/json-body.ts";
+import { chunksOf, parseJsonBody, readBody, refuseCompressed, throwBodyError } from "../../http/json-body.ts";
 import type { BodyReader, ReadBody } from "../../http/operation.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import { contentTypeOf } from "../../lib/mime-type.ts";

@@ -3,10 +3,12 @@ import { stopping } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { siblingId } from "../../domain/ids.ts";
 import type { JournalEntry } from "../../domain/run-event.ts";
+import { isOver } from "../../domain/run-state.ts";
 import { nameOf } from "../../domain/scope.ts";
+import { cancelledEvents } from "../../domain/terminal-events.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
-import { firstItem } from "../../lib/collections.ts";
+import { firstItem, lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import { createFairQueue } from "../../lib/fair-queue/queue.ts";
 import { requireValue } from "../../lib/require-value.ts";
@@ -17,9 +19,8 @@ import type { Recorded } from "../../storage/journal/staged-import.ts";
 import { assignPlaces } from "./assign-places.ts";
 import { ignoreClientAbort } from "./ignore-client-abort.ts";
 import { importAsRun, type Place } from "./import-as-run.ts";
-import { InvalidRun } from "./import-fold.ts";
+import { createForeignFold, InvalidRun, orInvalidRun } from "./import-fold.ts";
 import { type ForeignRun, type Pause, readCapsuleContent, readTraceExport } from "./import-run.ts";
-import { settledRun } from "./settled-run.ts";
 
 export type Imports = ReturnType<typeof createImports>;
 
@@ -111,4 +112,29 @@ export function createImports({
       );
     },
   };
+}
+
+/** Error of a run that was exported before it ended. */
+const unfinished = "The record ends here: it was exported before the run was over.";
+
+/**
+ * Entries up to the run's end; an unfinished run is closed, because it will never continue. Throws `InvalidRun` if it
+ * cannot be shown as a run.
+ */
+export async function settledRun(entries: readonly JournalEntry[], pause: Pause): Promise<JournalEntry[]> {
+  const fold = createForeignFold({ raw: true });
+  for (const entry of entries) {
+    fold.add(entry);
+    await pause();
+  }
+  await pause();
+  const { state } = fold.trace();
+  await pause();
+  if (isOver(state.status)) return [...entries];
+  const { seq, at } = lastItem(entries);
+  const closing = orInvalidRun(() => cancelledEvents(state, unfinished, at, null));
+  const end = closing.map((event, index) => ({ seq: seq + index + 1, at, event }));
+  for (const entry of end) fold.add(entry);
+  fold.trace();
+  return [...entries, ...end];
 }

@@ -6,11 +6,11 @@ import { traceOf } from "../../domain/trace.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { corpus } from "../../testing/corpus.ts";
 import { live } from "../../testing/simulation/life.ts";
+import { exportedEvent } from "./capsule-writer.ts";
 import { exportedAgent } from "./exported-agent.ts";
-import { exportedEvent } from "./exported-event.ts";
 import { importAsRun } from "./import-as-run.ts";
 import { readTraceExport } from "./import-run.ts";
-import { settledRun } from "./settled-run.ts";
+import { settledRun } from "./imports.ts";
 
 // Lives of the simulation, in which everything fails at random.
 const lives = Number(process.env.SEEDS ?? 60);

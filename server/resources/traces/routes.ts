@@ -1,3 +1,4 @@
+import { closeSync, rmSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
@@ -11,13 +12,14 @@ import type { Auth } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
 import { JsonObject, pathOf, pathWith } from "../../http/schemas.ts";
+import { onAbort } from "../../lib/on-abort.ts";
 import { about, oneOf } from "../../lib/schema.ts";
 import type { Capsules } from "./capsule.ts";
-import { capsuleBody } from "./capsule-body.ts";
 import type { ComparisonPage } from "./compare.ts";
 import type { ImportBody } from "./import-body.ts";
 import type { Imports } from "./imports.ts";
 import type { TracePage, TraceStore } from "./store.ts";
+import { openUnnamed, piecesOf } from "./workspace.ts";
 
 export interface TraceRoutes {
   auth: Auth;
@@ -241,3 +243,29 @@ export const importRoutes = ({
       afterResponse: ({ request }) => body.discard(request),
     },
   );
+
+/** Streams the file at the client's pace, and deletes it at the end or when the client disconnects. */
+function capsuleBody(path: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const handle = openUnnamed(path);
+  const pieces = piecesOf(handle);
+  let open = true;
+  const close = () => {
+    if (!open) return;
+    open = false;
+    closeSync(handle);
+    rmSync(path, { force: true });
+  };
+  onAbort([signal], close); // Also if the client disconnects before it reads.
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { value, done } = open ? pieces.next() : { value: undefined, done: true as const };
+        if (!done) return controller.enqueue(value);
+        close();
+        controller.close();
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -2,17 +2,19 @@ import { AppError } from "../../domain/errors.ts";
 import { isId, siblingId } from "../../domain/ids.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import { notFound, throwNotFound } from "../../domain/not-found.ts";
-import type { RunCreated } from "../../domain/run-event.ts";
+import type { JournalEntry, RunCreated } from "../../domain/run-event.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Trace, TraceStep } from "../../domain/trace.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
 import { fillPage, listPage, type Page, pageRoom } from "../../http/page.ts";
+import { lastItem } from "../../lib/collections.ts";
 import { createYielder } from "../../lib/cooperative-yield.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { runs } from "../../storage/db/schema.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { createTerminalEventCache, type TerminalEventRow } from "../../storage/journal/terminal-event-cache.ts";
 import { type Comparison, type ComparisonPage, compare } from "./compare.ts";
+import { type ExportedAgent, exportedAgent } from "./exported-agent.ts";
 import { createLastTrace } from "./last-trace.ts";
 import { nestedSteps, type TracedRun } from "./nested-steps.ts";
 import type { SpanOptions } from "./otlp.ts";
@@ -21,7 +23,6 @@ import { type OtlpSource, writtenSpans } from "./otlp-source.ts";
 import { promptsOf } from "./prompts.ts";
 import { readTrace } from "./read-trace.ts";
 import { traceHead, traceSummary } from "./trace-summary.ts";
-import { untracedFields } from "./untraced-fields.ts";
 
 type Row = Pick<typeof runs.$inferSelect, "id" | "agent_id" | keyof Scope>;
 
@@ -182,3 +183,32 @@ const withPrompt = (step: Placed, found: ReadonlyMap<string, ModelRequest | null
   const prompt = found.get(step.id);
   return prompt === undefined ? step : { ...step, prompt };
 };
+
+/** Fields beside the steps that an import needs to rebuild the run. */
+interface Rest {
+  /** The agent as the run pinned it. */
+  agent: ExportedAgent | null;
+  /** Entries that belong to no step: the run's own, and requested tool calls. */
+  raw: JournalEntry[];
+}
+
+const entriesPerRead = 64;
+
+/** Collects the parts of the journal that the steps of a trace, read with `raw`, do not contain. */
+async function untracedFields(journal: Journal, row: Scope & { id: string }, { steps, state }: Trace): Promise<Rest> {
+  const pause = createYielder();
+  const told = new Set(steps.flatMap(({ raw = [] }) => raw.map(({ seq }) => seq)));
+  const rest: Rest = { agent: null, raw: [] };
+  // Stop at the trace's last entry: later ones do not belong to it.
+  for (let after = 0; after < state.seq; ) {
+    const entries = journal.read(row.id, after, Math.min(entriesPerRead, state.seq - after));
+    if (entries.length === 0) break; // Deleted meanwhile.
+    for (const entry of entries) {
+      if (!told.has(entry.seq)) rest.raw.push(entry);
+      if (entry.event.type === "run.created") rest.agent = exportedAgent(journal.snapshot(row, entry.event.agent_hash));
+    }
+    after = lastItem(entries).seq;
+    await pause();
+  }
+  return rest;
+}

@@ -3,7 +3,7 @@ import type { WorstCase } from "../../domain/budget.ts";
 import { worstCost } from "../../domain/budget.ts";
 import type { DayBudget, ProjectSettings } from "../../domain/project-settings.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
-import { createDayBudgets, type CallGrant } from "./day-budgets.ts";
+import { type CallGrant, createDayBudgets } from "./day-budgets.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
 const scope: Scope = { project_id: "proj_a", environment: "test" };

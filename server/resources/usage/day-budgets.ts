@@ -1,4 +1,10 @@
-import { fitWorstCase, type RemainingAmounts, unpricedMessage, type WorstCase, worstCost } from "../../domain/budget.ts";
+import {
+  fitWorstCase,
+  type RemainingAmounts,
+  unpricedMessage,
+  type WorstCase,
+  worstCost,
+} from "../../domain/budget.ts";
 import { nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { DayBudget, ProjectSettings } from "../../domain/project-settings.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
@@ -109,7 +115,8 @@ export function createDayBudgets({
   };
 }
 
-const reservationOf = (unrecorded: RemainingAmounts | undefined): Reservation => unrecorded ?? { tokens: 0, nano_usd: 0 };
+const reservationOf = (unrecorded: RemainingAmounts | undefined): Reservation =>
+  unrecorded ?? { tokens: 0, nano_usd: 0 };
 
 function totalOf(book: Book | undefined, own: Reservation): Reservation {
   const total = { ...own };

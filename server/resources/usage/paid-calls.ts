@@ -1,4 +1,11 @@
-import { allowance, unrecordedUsage, type RemainingAmounts, budgetMessage, worstCase, worstCost } from "../../domain/budget.ts";
+import {
+  allowance,
+  budgetMessage,
+  type RemainingAmounts,
+  unrecordedUsage,
+  worstCase,
+  worstCost,
+} from "../../domain/budget.ts";
 import { nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";

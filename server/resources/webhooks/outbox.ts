@@ -49,7 +49,8 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
     const { project_id, environment } = scope;
     const { type, run_id, seq, run_expires_at_ms, created_at_ms } = event;
     const id = newId("delivery", now());
-    const body = object && writeEvent({ ...newDelivery, ...event, project_id, environment, id, webhook_id }, { object });
+    const body =
+      object && writeEvent({ ...newDelivery, ...event, project_id, environment, id, webhook_id }, { object });
     insert.run(
       project_id,
       environment,

@@ -7,7 +7,7 @@ import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { RunCreated, RunEvent } from "../../domain/run-event.ts";
-import { toRecordedInput, type ShownImages } from "../../domain/run-input.ts";
+import { type ShownImages, toRecordedInput } from "../../domain/run-input.ts";
 import { type RunObject, runObject } from "../../domain/run-object.ts";
 import { fold, initialState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";

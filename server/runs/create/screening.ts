@@ -1,9 +1,14 @@
 import type { AgentSnapshot, Guardrail } from "../../domain/agent-snapshot.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
-import type { RecordedInput, EarlierMessage, InputCall } from "../../domain/run-input.ts";
+import type { EarlierMessage, InputCall, RecordedInput } from "../../domain/run-input.ts";
 import type { ToolAnswer } from "../../domain/submit.ts";
 import { deleteOldest } from "../../lib/collections.ts";
-import { type CompiledGuardrails, compileGuardrails, withoutKinds, guardrailsOn } from "../../runtime/guardrails/compile.ts";
+import {
+  type CompiledGuardrails,
+  compileGuardrails,
+  guardrailsOn,
+  withoutKinds,
+} from "../../runtime/guardrails/compile.ts";
 import { screenInSlices } from "../../runtime/guardrails/in-slices.ts";
 import type { ScreenResult } from "../../runtime/guardrails/inspect.ts";
 

@@ -1,4 +1,4 @@
-import { findExceeded, budgetMessage } from "../../domain/budget.ts";
+import { budgetMessage, findExceeded } from "../../domain/budget.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { RunError } from "../../domain/run-event.ts";
 import { isOver, type RunState } from "../../domain/run-state.ts";

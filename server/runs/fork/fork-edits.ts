@@ -3,7 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import type { PrefixEdits } from "../../domain/fork.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import { limits } from "../../domain/limits.ts";
-import { type RecordedInput, toRecordedInput, type ImageOf, type RunInput, wholeText } from "../../domain/run-input.ts";
+import { type ImageOf, type RecordedInput, type RunInput, toRecordedInput, wholeText } from "../../domain/run-input.ts";
 import { clientError } from "../../domain/submit.ts";
 import { invalid } from "../../http/errors.ts";
 import { compileGuardrails, withoutKinds } from "../../runtime/guardrails/compile.ts";

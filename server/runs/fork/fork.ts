@@ -11,7 +11,13 @@ import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
-import { type RecordedInput, toRequestInput, type ImageOf, imagesIn, type ShownImages } from "../../domain/run-input.ts";
+import {
+  type ImageOf,
+  imagesIn,
+  type RecordedInput,
+  type ShownImages,
+  toRequestInput,
+} from "../../domain/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid, validationError } from "../../http/errors.ts";
@@ -24,10 +30,10 @@ import { withToolsOf } from "../create/request-tools.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
 import {
+  damagedRecordError,
   explainMissingAgent,
   type ReplaySource,
   readReplaySource,
-  damagedRecordError,
   requireReplaySource,
 } from "../replay/replay-source.ts";
 import { requireScopeIds } from "../scope-ids.ts";

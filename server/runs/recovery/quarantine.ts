@@ -76,7 +76,9 @@ export function createQuarantine({
     const lastChance = unfinished.filter((id) => entryOf(stalls, id) >= maxCrashesWithoutProgress - 1);
     const isAlone = ran.length === 1;
     const isFound = isAlone && ran.every((id) => lastChance.includes(id));
-    const culprits = lastChance.filter((id) => entryOf(stalls, id) >= maxCrashesWithoutProgress || (isFound && id === ran[0]));
+    const culprits = lastChance.filter(
+      (id) => entryOf(stalls, id) >= maxCrashesWithoutProgress || (isFound && id === ran[0]),
+    );
     const suspects = lastChance.filter((id) => !culprits.includes(id));
     return {
       blamed: new Set(ran.filter((id) => !suspects.includes(id))),

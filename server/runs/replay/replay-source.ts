@@ -45,7 +45,8 @@ export async function readReplaySource(
 }
 
 /** Converts an error of folding a record: its entries do not follow from one another. */
-export const damagedRecordError = (cause: unknown): AppError => new AppError("record_damaged", damagedRecord, { cause });
+export const damagedRecordError = (cause: unknown): AppError =>
+  new AppError("record_damaged", damagedRecord, { cause });
 
 /** Adds to the error for a missing agent that the pinned agent can be used instead. */
 export function explainMissingAgent(error: unknown): unknown {

@@ -19,10 +19,10 @@ import type { RunRow } from "../run-row.ts";
 import type { ReplayRun } from "../schema.ts";
 import { type Note, type RunStore, type ShownRun, serializeState } from "../store.ts";
 import {
+  damagedRecordError,
   explainMissingAgent,
   type ReplaySource,
   readReplaySource,
-  damagedRecordError,
   requireReplaySource,
 } from "./replay-source.ts";
 

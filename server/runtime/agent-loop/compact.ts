@@ -61,7 +61,13 @@ async function begin(turn: RunContext): Promise<void> {
     await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
 }
 
-async function finish(turn: RunContext, cut: CompactionPlan, text: string, spent: ModelSpend, begun: number): Promise<void> {
+async function finish(
+  turn: RunContext,
+  cut: CompactionPlan,
+  text: string,
+  spent: ModelSpend,
+  begun: number,
+): Promise<void> {
   const { step_index, turn_index } = openCompaction(turn);
   const screened = await screen(text, turn);
   // An empty summary does not replace the previous one.

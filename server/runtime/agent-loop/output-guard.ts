@@ -1,8 +1,8 @@
 import type { Finding } from "../../domain/guardrail-event.ts";
-import { type CompiledGuardrails, withoutKinds, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, guardrailsOn, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { inspectText, trigger } from "../guardrails/inspect.ts";
-import { createOutputGate, type OutputGate, type GateOutput } from "../guardrails/output-gate.ts";
+import { createOutputGate, type GateOutput, type OutputGate } from "../guardrails/output-gate.ts";
 import { createPlainEscapes } from "../guardrails/plain-escapes.ts";
 import type { ModelEvent } from "../models/model.ts";
 

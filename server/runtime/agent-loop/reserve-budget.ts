@@ -1,4 +1,4 @@
-import { allowance, unrecordedUsage, budgetMessage, worstCase } from "../../domain/budget.ts";
+import { allowance, budgetMessage, unrecordedUsage, worstCase } from "../../domain/budget.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { runError } from "../../domain/run-error.ts";

@@ -1,5 +1,6 @@
 import type { RunEvent } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
+import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
 import { modelPrefix, parseModel } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
@@ -17,7 +18,6 @@ import type {
   ToWorker,
   TriedOutcome,
 } from "./messages.ts";
-import { createPendingRequests } from "./pending-requests.ts";
 import { type RunPorts, Superseded } from "./run-context.ts";
 import { runLoop } from "./run-loop.ts";
 import { testTool } from "./test-tool.ts";
@@ -178,4 +178,37 @@ async function faultOf(work: Promise<void>): Promise<string | null> {
     if (error instanceof Superseded) return null;
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
+}
+
+interface Waiter {
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Requests awaiting a reply, by ticket. */
+function createPendingRequests(send: (message: FromWorker) => void) {
+  const waiters = new Map<number, Waiter>();
+  let last = 0;
+
+  function settle(ticket: number, answer: (waiter: Waiter) => void): void {
+    const waiter = waiters.get(ticket);
+    waiters.delete(ticket);
+    if (waiter) answer(waiter);
+  }
+
+  const refuse = (ticket: number): void => settle(ticket, (waiter) => waiter.reject(new Superseded()));
+
+  return {
+    /** Sends a request and returns its reply. Throws `Superseded` if it is refused or `signal` is aborted before. */
+    wait<Answer>(message: (ticket: number) => FromWorker, signal?: AbortSignal): Promise<Answer> {
+      const ticket = ++last;
+      send(message(ticket));
+      const forget = signal ? onAbort([signal], () => refuse(ticket)) : () => {};
+      return new Promise<Answer>((resolve, reject) =>
+        waiters.set(ticket, { resolve: (answer) => resolve(answer as Answer), reject }),
+      ).finally(forget);
+    },
+    answer: (ticket: number, answer: unknown): void => settle(ticket, (waiter) => waiter.resolve(answer)),
+    refuse,
+  };
 }

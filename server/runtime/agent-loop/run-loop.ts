@@ -1,10 +1,14 @@
 import { decide, withFollowUp } from "../../domain/decide.ts";
+import { decidedEvents } from "../../domain/guardrail-event.ts";
+import type { PendingJudgement } from "../../domain/pending-judgements.ts";
+import type { Preparation } from "../../domain/run-event.ts";
 import { apply, fold } from "../../domain/run-state.ts";
+import { attachDocuments } from "./attach-documents.ts";
 import { callModel } from "./call-model.ts";
 import { compact } from "./compact.ts";
-import { judgePending } from "./judge-pending.ts";
+import { askJudges, judgesOn } from "./judge.ts";
 import type { RunStart } from "./messages.ts";
-import { prepare } from "./prepare.ts";
+import { retrieve } from "./retrieve.ts";
 import type { RunContext, RunPorts } from "./run-context.ts";
 import { runTools } from "./run-tools.ts";
 
@@ -59,3 +63,26 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
     }
   }
 }
+
+/** Asks one judge about one text of the next prompt. The verdict is journaled, so that no judge is asked twice. */
+async function judgePending({ index, on, text, tool_call_id }: PendingJudgement, turn: RunContext): Promise<void> {
+  const judges = judgesOn(turn, on).filter((one) => one.index === index);
+  const findings = await askJudges(judges, on, text, turn);
+  const about = findings.map((finding) => ({ ...finding, tool_call_id }));
+  await turn.record(...decidedEvents(about, turn.takeSteps(about.length), Math.max(0, turn.state().turns - 1)));
+}
+
+/** Journals the earlier messages of the run's thread, so that its prompt depends only on its journal. */
+async function loadHistory({ start, ports, record }: RunContext): Promise<void> {
+  const max_messages = start.agent.memory?.history.max_messages ?? 0;
+  await record({ type: "history.loaded", messages: await ports.ask("history", { max_messages }) });
+}
+
+const preparations: Record<Preparation, (turn: RunContext) => Promise<void>> = {
+  history: loadHistory,
+  documents: attachDocuments,
+  retrieval: retrieve,
+};
+
+/** Runs a preparation before the first model call. Journaled preparations are not repeated. */
+const prepare = (what: Preparation, turn: RunContext): Promise<void> => preparations[what](turn);

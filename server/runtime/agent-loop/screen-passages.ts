@@ -1,6 +1,6 @@
 import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import type { RetrievedPassage } from "../../domain/run-event.ts";
-import { type CompiledGuardrails, compileGuardrails, withoutKinds, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, guardrailsOn, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";

@@ -4,9 +4,8 @@ import { outlineDrawings } from "./drawing-text.ts";
 import { markdownTable } from "./markdown.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
+import { hasWords } from "./page-edges.ts";
 import { commentsOf, personsOf, threadsOf } from "./sheet-comments.ts";
-import { edgeReader } from "./sheet-edges.ts";
-import { hintReader } from "./sheet-hints.ts";
 import { combineListeners, readXml, type XmlListener } from "./xml.ts";
 
 const main = "xl/workbook.xml";
@@ -218,4 +217,70 @@ function dateOf(days: number, epoch: number): string | null {
   const iso = new Date(Math.round((days - epoch) * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
   return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
+}
+
+/** Matches the headers and footers of a sheet's odd, even and first printed pages. */
+const edge = /^(?:odd|even|first)(?:Header|Footer)$/;
+
+/**
+ * Collects the headers and footers of a sheet, each text once. Codes that begin with `&` (page number, date, file name,
+ * picture, font, colour) are removed.
+ */
+function edgeReader(): XmlListener & { edges: Set<string> } {
+  const edges = new Set<string>();
+  let [inEdge, code] = [false, ""];
+  return {
+    edges,
+    open(name) {
+      if (edge.test(name)) [inEdge, code] = [true, ""];
+    },
+    close(name) {
+      if (!edge.test(name)) return;
+      const text = textOf(code);
+      if (hasWords(text)) edges.add(text);
+      inEdge = false;
+    },
+    text(piece) {
+      if (inEdge) code += piece;
+    },
+  };
+}
+
+/**
+ * Matches `&"Arial,Bold"`, `&12`, `&K0070C0`, `&K01+000`, `&P+1` and single letters, of which L, C and R begin a part.
+ */
+const codes = /&(?:"[^"]*"|\d{1,3}|K(?:[0-9A-F]{6}|\d\d[+-]\d{3})|[PN][+-]\d{1,5}|&|[A-Z])/gi;
+
+const textOf = (code: string): string =>
+  code
+    .replace(codes, (found) => (found === "&&" ? "&" : /^&[LCR]$/i.test(found) ? " " : ""))
+    .replace(/\s+/g, " ")
+    .trim();
+
+/** Collects the input hints, error messages and allowed values of cells (data validation). */
+function hintReader(): XmlListener & { hints: Set<string> } {
+  const hints = new Set<string>();
+  let [hintTexts, reading, formula] = [[] as string[], false, ""];
+  return {
+    hints,
+    open(name, attribute) {
+      const told = (title: string, text: string) =>
+        [attribute(title) ?? "", attribute(text) ?? ""].filter((one) => one.trim() !== "").join(": ");
+      reading = name === "formula1";
+      if (name !== "dataValidation") return;
+      hintTexts = [told("promptTitle", "prompt"), told("errorTitle", "error")];
+      formula = "";
+    },
+    close(name) {
+      reading = false;
+      if (name !== "dataValidation") return;
+      // A formula that is no literal list refers to other cells.
+      const choices = /^"(.*)"$/s.exec(formula.trim())?.[1]?.split(",").join(", ") ?? "";
+      const parts = [...hintTexts, choices === "" ? "" : `Choices: ${choices}`].filter((part) => part !== "");
+      if (parts.length > 0) hints.add(parts.join(". "));
+    },
+    text(piece) {
+      if (reading) formula += piece;
+    },
+  };
 }

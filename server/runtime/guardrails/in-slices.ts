@@ -3,7 +3,16 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn } from "./compile.ts";
 import type { Detector } from "./detectors.ts";
-import { conclude, cutValue, inspectText, isRedacting, rewrite, type ScreenResult, textOf, trigger } from "./inspect.ts";
+import {
+  conclude,
+  cutValue,
+  inspectText,
+  isRedacting,
+  rewrite,
+  type ScreenResult,
+  textOf,
+  trigger,
+} from "./inspect.ts";
 import { createRedaction, type Source } from "./redaction.ts";
 import type { Span } from "./span.ts";
 

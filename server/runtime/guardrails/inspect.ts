@@ -2,7 +2,7 @@ import type { Guardrail, GuardrailPoint } from "../../domain/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../../domain/run-event.ts";
 import { isNumber } from "../../lib/exact-numbers.ts";
 import { hasParts, parsedJson } from "../../lib/json.ts";
-import { type CompiledGuardrail, type CompiledGuardrails, withoutKinds, guardrailsOn } from "./compile.ts";
+import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn, withoutKinds } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
 
 /** Result of a guardrail that triggered. It never repeats the text found. */

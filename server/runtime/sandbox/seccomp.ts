@@ -4,12 +4,12 @@ import {
   clone3,
   mapping,
   platformNumbers,
-  selfOnlyCalls,
   prctl,
   prlimit,
   refusedCalls,
   refusedLoaded,
   seccomp,
+  selfOnlyCalls,
 } from "./syscalls.ts";
 
 const [loadWord, jumpIfEqual, jumpIfAtLeast, jumpIfAnyBit, answer] = [0x20, 0x15, 0x35, 0x45, 0x06];

@@ -1,11 +1,13 @@
 import { Elysia } from "elysia";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import { Score } from "../../domain/api-types/score.ts";
+import { AppError } from "../../domain/errors.ts";
 import type { Auth } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
 import { plainListQuery, readPage } from "../../http/page.ts";
+import type { Principal } from "../../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../../http/schemas.ts";
 import { about } from "../../lib/schema.ts";
-import { requireFeedback } from "./client-token-rules.ts";
 import { PutScore, ScoreName } from "./schema.ts";
 import type { ScoreStore } from "./store.ts";
 
@@ -61,3 +63,19 @@ export const scoreRoutes = ({ auth, scores }: { auth: Auth; scores: ScoreStore }
       },
       params: pathOf("score"),
     });
+
+/** The only score that a chat user gives: 0 is bad, 1 is good. */
+const feedback = "feedback";
+
+/**
+ * Throws for any score but feedback from a client token: another name could pass for a program's verdict, and another
+ * scale would distort averages.
+ */
+function requireFeedback({ token }: Principal, name: string, { value }: PutScore): void {
+  if (!token) return;
+  if (name !== feedback)
+    throw new AppError("insufficient_scope", `A client token gives the score "${feedback}" and no other.`, {
+      param: "name",
+    });
+  if (value < 0 || value > 1) throw invalid("value", "Feedback is from 0 to 1.");
+}

@@ -1,7 +1,7 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
+import { get } from "../../lib/api.ts";
 import type { AnySchema } from "../../lib/schema-walk.ts";
-import { openApiQuery } from "./openapi-api.ts";
 
 /**
  * Returns a loader of an API schema, or of one of its fields, for editor assistance. Fetches the OpenAPI document on
@@ -14,3 +14,15 @@ export function useApiSchema(shape: string, field?: string): () => Promise<AnySc
     return { $ref: `#/components/schemas/${shape}${field ? `/properties/${field}` : ""}`, components };
   }, [client, shape, field]);
 }
+
+/** The parts of `GET /v1/openapi.json` that editors read. */
+interface OpenApi {
+  components: { schemas: Record<string, AnySchema> };
+}
+
+/** Never stale: the document changes only with the server. */
+const openApiQuery = queryOptions({
+  queryKey: ["openapi"],
+  queryFn: ({ signal }) => get<OpenApi>("/console/api/openapi.json", signal),
+  staleTime: Number.POSITIVE_INFINITY,
+});

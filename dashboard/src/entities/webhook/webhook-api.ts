@@ -19,10 +19,12 @@ export interface WebhookWithSecret extends Webhook {
 /** One delivery attempt. */
 export type Attempt = WholeDelivery["attempts"][number];
 
-export const webhookApi = resource<Webhook, Webhook, Omit<CreateWebhook, "events"> & { events: string[] }, WebhookWithSecret>(
-  "webhooks",
-  ({ url, description }) => `${url} ${description ?? ""}`,
-);
+export const webhookApi = resource<
+  Webhook,
+  Webhook,
+  Omit<CreateWebhook, "events"> & { events: string[] },
+  WebhookWithSecret
+>("webhooks", ({ url, description }) => `${url} ${description ?? ""}`);
 
 const deliveryPath = (delivery: string) => `/deliveries/${encodeURIComponent(delivery)}`;
 

@@ -1,24 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { limits } from "../../../../server/domain/limits.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
 import { reasoningEfforts } from "../../../../server/domain/providers.ts";
 import { type Draft, runLimits } from "../../entities/agent/agent-fields.ts";
+import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { Fields } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { CodeEditor } from "../../ui/editor/code-editor.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { Combobox } from "../../ui/forms/combobox.tsx";
 import { Field } from "../../ui/forms/field.tsx";
 import { FormSection } from "../../ui/forms/form-section.tsx";
-import { JsonField } from "../../ui/forms/json-field.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { SchemaField } from "../../ui/forms/schema-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
-import { ScriptField } from "./script-field.tsx";
-import { behaviorOf } from "./test-model.ts";
+import { behaviorOf, exampleScript } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 
 type AgentFormProps = Fields<Draft>;
@@ -174,5 +178,35 @@ function Bounds({ text }: AgentFormProps) {
         ))}
       </div>
     </FormSection>
+  );
+}
+
+/** The script of `test/script`. The generated example calls the selected tools. */
+function ScriptField({
+  tools,
+  ...field
+}: JsonFieldProps & {
+  /** Ids of the agent's tools. */
+  tools: readonly string[];
+}) {
+  const all = useQuery(toolApi.every(useWorkspace()));
+  const picked = (all.data ?? []).filter(({ id, type }) => tools.includes(id) && type !== "mcp");
+  const place = useRef<HTMLDivElement>(null);
+  // The button disappears when it is used, so move the focus to the generated script.
+  const generate = () => {
+    flushSync(() => field.onText(exampleScript(picked)));
+    place.current?.querySelector<HTMLElement>("textarea,[contenteditable]")?.focus();
+  };
+  return (
+    <div ref={place} className="contents">
+      <ScriptEditor tools={picked} {...field} />
+      {field.value.trim() === "" && (
+        <div>
+          <Button size="sm" onClick={generate}>
+            {picked.length > 0 ? "Generate an example with the selected tools" : "Generate an example"}
+          </Button>
+        </div>
+      )}
+    </div>
   );
 }

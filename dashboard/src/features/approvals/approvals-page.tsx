@@ -1,12 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Approval } from "../../../../server/domain/api-types/run.ts";
 import type { Decision, Needs } from "../../../../server/domain/run-event.ts";
 import { ListHead } from "../../entities/crud/list-head.tsx";
 import { usePermission } from "../../entities/session/use-may.ts";
-import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/tool-call/approval-api.ts";
+import {
+  type ApprovalsSearch,
+  approvalApi,
+  approvalsQuery,
+  waitingRunsQuery,
+} from "../../entities/tool-call/approval-api.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
+import { useLiveChanges } from "../../hooks/use-live-changes.ts";
 import { useRowKeys } from "../../hooks/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Kbd } from "../../ui/data/kbd.tsx";
@@ -19,7 +25,7 @@ import { Skeleton } from "../../ui/feedback/skeleton.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { ApprovalEntry } from "./approval-entry.tsx";
-import { useInbox } from "./use-inbox.ts";
+import { answerKey, type InboxEntry, mergeInbox } from "./keep-inbox.ts";
 
 const needsWords: Record<Needs, string> = {
   approval: "Approval",
@@ -175,4 +181,38 @@ function focusNext(list: HTMLElement | null, id: string): void {
   if (active !== document.body && !entries[at]?.contains(active)) return;
   const next = entries[at + 1] ?? entries[at - 1];
   next?.querySelector<HTMLElement>("[data-row]")?.focus();
+}
+
+interface InboxSnapshot {
+  /** The query key and the response that the entries come from. */
+  cacheKey: string;
+  response: unknown;
+  entries: InboxEntry<Approval>[];
+}
+
+/** Returns the waiting calls, updated live while the page is open. */
+function useInbox(search: ApprovalsSearch) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const options = approvalsQuery(at, search);
+  const page = useQuery(options);
+  const stream = useLiveChanges(() => {
+    void client.invalidateQueries(approvalApi.all(at));
+  });
+  const { projectId, mode } = at;
+  // Refetch, so that the count in the sidebar matches the page.
+  useEffect(() => void client.invalidateQueries(approvalApi.all({ projectId, mode })), [client, projectId, mode]);
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
+  const [snapshot, setKept] = useState<InboxSnapshot>({ cacheKey: "", response: undefined, entries: [] });
+  const place = JSON.stringify(options.queryKey);
+  let { entries } = snapshot;
+  if (page.data && (snapshot.response !== page.data || snapshot.cacheKey !== place)) {
+    entries = mergeInbox(snapshot.cacheKey === place ? snapshot.entries : [], page.data.data, answered);
+    setKept({ cacheKey: place, response: page.data, entries });
+  }
+  const takeOut = (answeredCall: Approval) => {
+    setAnswered((keys) => new Set([...keys, answerKey(answeredCall)]));
+    setKept((now) => ({ ...now, entries: now.entries.filter(({ call }) => call.id !== answeredCall.id) }));
+  };
+  return { page, stream, entries: snapshot.cacheKey === place || page.data ? entries : [], takeOut } as const;
 }

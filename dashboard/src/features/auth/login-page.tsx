@@ -1,6 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { OidcRefusal } from "../../../../server/domain/api-types/enums.ts";
+import { signInByPasskey } from "../../entities/session/factor-api.ts";
 import { signIn } from "../../entities/session/session.ts";
 import { signInWaysQuery } from "../../entities/session/sign-in-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
@@ -14,8 +15,6 @@ import { Field } from "../../ui/forms/field.tsx";
 import { Form } from "../../ui/forms/form.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { IssuerButton } from "./issuer-button.tsx";
-import { PasskeyButton } from "./passkey-button.tsx";
-import { refusals } from "./refusals.ts";
 import { safeReturn } from "./safe-return.ts";
 
 /** Signs a person in: by password, passkey or identity provider. */
@@ -127,3 +126,33 @@ function LoginError({ error }: { error: Error }) {
   }
   return <ErrorNote title="Not signed in" error={error} />;
 }
+
+/** Signs in by passkey. Renders nothing if the browser does not support passkeys. */
+function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
+  const signing = useMutation({ mutationFn: signInByPasskey, onSuccess: onSignedIn });
+  if (!("PublicKeyCredential" in window)) return null;
+  return (
+    <>
+      <Button size="lg" disabled={signing.isPending} onClick={() => signing.mutate()}>
+        Sign in with a passkey
+      </Button>
+      <ErrorNote title="Not signed in" error={signing.error} />
+    </>
+  );
+}
+
+/** Messages for a failed sign-in with an identity provider, by the `refused` query parameter. */
+const refusals: Record<OidcRefusal, string> = {
+  cancelled: "The sign-in was cancelled or denied. Try again, or contact your administrator.",
+  stale: "This sign-in has expired, or was started in another browser. Try again.",
+  unreachable: "The identity provider could not be reached. Try again. The server's log has the reason.",
+  issuer: "The response of the identity provider could not be verified. Try again. The server's log has the reason.",
+  email: "The identity provider sent no valid email address for you. Correct it there, then sign in again.",
+  unverified: "Your email address is not verified at the identity provider. Verify it, then sign in again.",
+  domain: "Email addresses of your domain are not allowed to sign in.",
+  role: "You have no role for this server. Contact your administrator.",
+  unknown: "There is no account for you here. Ask an owner to invite you.",
+  taken: "Another person already signs in with this email address. Ask an owner to remove that account.",
+  off: "Signing in with an identity provider is not set up on this server.",
+  server: "The server could not sign you in. Try again. The server's log has the reason.",
+};

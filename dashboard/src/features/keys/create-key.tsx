@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { Permission as KeyScope } from "../../../../server/domain/scope.ts";
 import type { CreateKey as KeyOrder } from "../../../../server/resources/keys/schema.ts";
-import { keyApi, type KeyWithSecret } from "../../entities/key/key-api.ts";
+import { type KeyWithSecret, keyApi } from "../../entities/key/key-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { countdown } from "./countdown.ts";
 import { expiryEnd, expiryFault, expiryOptions, expirySeconds } from "./expiry.ts";
+import { countdown } from "./key-pill.tsx";
 
 const now = new Date(2026, 10, 21, 12).getTime();
 

@@ -3,7 +3,6 @@ import { Check, Clock, RefreshCw, TriangleAlert, X } from "lucide-react";
 import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { type Look, LookPill } from "../../ui/data/pill.tsx";
-import { countdown } from "./countdown.ts";
 import { isExposed, type KeyState, keyState } from "./key-state.ts";
 
 const looks: Record<KeyState, Look> = {
@@ -30,4 +29,13 @@ export function KeyPill({ apiKey, inLine = false }: { apiKey: ApiKey; inLine?: b
       )}
     </span>
   );
+}
+
+/** Returns the remaining time to the second: `21:14:09`, `6 d 23:59:08`. */
+export function countdown(ms: number): string {
+  const left = Math.max(0, Math.ceil(ms / 1000));
+  const two = (value: number) => String(value).padStart(2, "0");
+  const clock = `${two(Math.floor(left / 3600) % 24)}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}`;
+  const days = Math.floor(left / 86_400);
+  return days > 0 ? `${days} d ${clock}` : clock;
 }

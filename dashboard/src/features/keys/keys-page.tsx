@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, ListFilter } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
+import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import { CreateAct, ListHead } from "../../entities/crud/list-head.tsx";
-import { keyScopes, keysQuery } from "../../entities/key/key-api.ts";
+import { keyApi, keyScopes, keysQuery } from "../../entities/key/key-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { plural } from "../../lib/format.ts";
@@ -21,7 +22,6 @@ import { KeyDialogs } from "./key-dialogs.tsx";
 import { KeyRow } from "./key-row.tsx";
 import { keyRows } from "./key-rows.ts";
 import type { KeyAction } from "./use-key-acts.ts";
-import { useOverlapEnds } from "./use-overlap-ends.ts";
 
 const columns = [
   { label: "Name" },
@@ -126,4 +126,28 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
       <KeyDialogs act={act} keys={keys ?? []} mayChange={mayChange} onAct={setAct} />
     </>
   );
+}
+
+const maxTimeout_ms = 2 ** 31 - 1;
+
+/** Refetches the list when the next overlap ends. Returns an announcement of the last overlap that ended. */
+function useOverlapEnds(keys: readonly ApiKey[] | undefined): string {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [announcement, setSaid] = useState("");
+  const next = keys
+    ?.filter(({ status, revoked_at }) => status === "rotating" && !revoked_at)
+    .sort((one, other) => ((one.expires_at ?? "") < (other.expires_at ?? "") ? -1 : 1))[0];
+  const [id, end, words] = [next?.id, next?.expires_at, next && `The overlap of ${next.name} ended.`];
+  useEffect(() => {
+    if (!id || !end || !words) return;
+    const remaining_ms = Date.parse(end) - Date.now();
+    if (remaining_ms > maxTimeout_ms) return;
+    const timer = setTimeout(() => {
+      setSaid(words);
+      void client.invalidateQueries(keyApi.all(at));
+    }, Math.max(remaining_ms, 0) + 500);
+    return () => clearTimeout(timer);
+  }, [id, end, words, client, at]);
+  return announcement;
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
 import type { RotateKey as RotationOrder } from "../../../../server/resources/keys/schema.ts";
-import { keyApi, type KeyWithSecret, rotateKey } from "../../entities/key/key-api.ts";
+import { type KeyWithSecret, keyApi, rotateKey } from "../../entities/key/key-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { formatDay } from "../../lib/format.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/domain/api-types/key.ts";
-import { keysQuery, type KeyWithSecret } from "../../entities/key/key-api.ts";
+import { type KeyWithSecret, keysQuery } from "../../entities/key/key-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 

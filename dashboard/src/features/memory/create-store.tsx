@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryScope } from "../../../../server/domain/agent-snapshot.ts";
-import { memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
+import { type MemoryScope, memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { scopeWords } from "../../entities/memory/store-words.ts";
 import { useForm } from "../../hooks/use-form.ts";
+import { ApiError } from "../../lib/api.ts";
+import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
@@ -13,7 +14,6 @@ import { Combobox } from "../../ui/forms/combobox.tsx";
 import { Field } from "../../ui/forms/field.tsx";
 import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 import { Select } from "../../ui/forms/select.tsx";
-import { blameModel } from "./blame-model.ts";
 import { useEmbeddingModels } from "./embedding-models.ts";
 import { readSeconds } from "./memory-words.ts";
 
@@ -108,4 +108,15 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
       />
     </FormDialog>
   );
+}
+
+/** Assigns the server's errors to fields. An unavailable model names no field, so it is assigned to `embedding`. */
+function blameModel<Draft extends { embedding: string }>(
+  error: Error,
+  draft: Draft,
+): { faults: FieldErrors<Draft>; rest: string[] } {
+  const isModel = error instanceof ApiError && error.code === "model_not_available";
+  return isModel
+    ? { faults: { embedding: error.message } as FieldErrors<Draft>, rest: [] }
+    : serverFieldErrors(error, draft);
 }

@@ -1,19 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BrainCircuit } from "lucide-react";
+import { BrainCircuit, Check, LoaderCircle, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { Memory as Store } from "../../../../server/domain/api-types/memory.ts";
 import { ListPage } from "../../entities/crud/list-page.tsx";
 import { storesQuery } from "../../entities/memory/memory-api.ts";
 import type { StoresSearch } from "../../entities/memory/memory-search.ts";
 import { kindWords, scopeWords } from "../../entities/memory/store-words.ts";
+import { formatCount } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/data/badge.tsx";
+import { Pill } from "../../ui/data/pill.tsx";
 import { Cell, Row, rowLink, SecondLine } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
+import { Progress } from "../../ui/feedback/progress.tsx";
 import { Chip, choicesOf } from "../../ui/forms/chip.tsx";
 import { CreateStore } from "./create-store.tsx";
-import { IndexingState } from "./indexing-state.tsx";
 import { embeddingWords, sizeWords } from "./memory-words.ts";
 
 const columns = [
@@ -90,5 +92,25 @@ function StoreRow({ store }: { store: Store }) {
         <Time at={created_at} />
       </Cell>
     </Row>
+  );
+}
+
+/** Shows that a store is ready, or the progress of its reindexing. */
+function IndexingState({ store: { indexing, name } }: { store: Pick<Store, "indexing" | "name"> }) {
+  if (!indexing)
+    return (
+      <Pill tone="ok" icon={Check}>
+        Ready
+      </Pill>
+    );
+  const { processed, total, error, model } = indexing;
+  const words = `${formatCount(processed)} of ${formatCount(total)}`;
+  return (
+    <span className="inline-flex flex-col gap-1" title={error?.message ?? `Reindexing with ${model}`}>
+      <Pill tone={error ? "warn" : "info"} icon={error ? TriangleAlert : LoaderCircle} spin={!error}>
+        {error ? `Stopped at ${words}` : `Indexing ${words}`}
+      </Pill>
+      <Progress label={`Indexing of ${name}`} share={total ? processed / total : null} />
+    </span>
   );
 }

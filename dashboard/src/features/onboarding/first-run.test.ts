@@ -3,7 +3,7 @@ import type { FrameName } from "../../../../server/domain/api-types/enums.ts";
 import type { Frame } from "../../lib/events.ts";
 import { agentBody, scriptModel } from "./first-run-api.ts";
 import { readStartSearch } from "./read-start-search.ts";
-import { streamLines } from "./stream-lines.ts";
+import { streamLines } from "./run-step.tsx";
 
 const frame = (event: FrameName, seq: number, ms: number, data: object = {}) =>
   ({ id: String(seq), event, data: { seq, at: new Date(1e12 + ms).toISOString(), ...data } }) as Frame;

@@ -15,7 +15,7 @@ import { Card } from "../../ui/data/card.tsx";
 import { StepIcon } from "../../ui/data/step-icon.tsx";
 import { buttonClass } from "../../ui/forms/button.tsx";
 import { CardError } from "./cards.tsx";
-import { type Issue, findIssues } from "./troubles.ts";
+import { findIssues, type Issue } from "./troubles.ts";
 
 /** The first waiting calls, and the schedules and webhooks that fail. */
 export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {

@@ -2,7 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
+import type { Alert } from "../../../../server/domain/api-types/alert.ts";
 import type { Environment } from "../../../../server/domain/scope.ts";
+import { alertsQuery } from "../../entities/alert/alert-api.ts";
 import { daysOf, daysUntil, type PeriodSearch, spanOf } from "../../entities/analytics/period.ts";
 import { PeriodBar } from "../../entities/analytics/period-bar.tsx";
 import { newestRunsQuery } from "../../entities/run/run-api.ts";
@@ -13,14 +15,15 @@ import { useTitle } from "../../hooks/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Card } from "../../ui/data/card.tsx";
 import { ModePill } from "../../ui/data/mode-pill.tsx";
+import { Time } from "../../ui/data/time.tsx";
 import { SheetFoot, SheetHead } from "../../ui/dialogs/sheet.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
 import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
 import { buttonClass } from "../../ui/forms/button.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { Alerts } from "./alerts.tsx";
 import { ByAgent } from "./by-agent.tsx";
 import { CardError, MoreSkeleton, OverviewSkeleton } from "./cards.tsx";
 import { RunsChart, TimeChart, TokensChart } from "./day-charts.tsx";
@@ -180,3 +183,35 @@ function NothingYet({ mode }: { mode: Environment }) {
     </EmptyState>
   );
 }
+
+/** The open alerts, each with advice. Renders nothing if there are none. */
+function Alerts() {
+  const { data } = useQuery(alertsQuery(useWorkspace()));
+  if (!data || data.length === 0) return null;
+  return (
+    <ul aria-label="Alerts" className="flex flex-col gap-2 px-4 pt-4 rail:px-5">
+      {keepHighestBudgetAlert(data).map(({ id, when, detail, todo, opened_at }) => (
+        <li key={id}>
+          <Callout tone="warn">
+            <p>
+              <b>{removeBackticks(when)}</b> {detail}
+            </p>
+            <p className="text-xs">
+              {removeBackticks(todo)} Since <Time at={opened_at} />.
+            </p>
+          </Callout>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const budgetRules = ["budget_50", "budget_80", "budget_100"];
+
+/** Keeps only the highest of the daily budget's alerts. */
+function keepHighestBudgetAlert(alerts: readonly Alert[]): readonly Alert[] {
+  const highest = budgetRules.findLast((mark) => alerts.some(({ rule }) => rule === mark));
+  return alerts.filter(({ rule }) => rule === highest || !budgetRules.includes(rule));
+}
+
+const removeBackticks = (sentence: string): string => sentence.replaceAll("`", "");

@@ -12,10 +12,10 @@ import {
   unsavedChangeLabels,
   withParallel,
 } from "./draft.ts";
-import { parseStoredDraft } from "./kept-draft.ts";
-import { presetAgent, presets } from "./presets.ts";
+import { presetAgent, presets } from "./new-agent.tsx";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
 import { newTurn, requestsOf } from "./turn.ts";
+import { parseStoredDraft } from "./use-draft.ts";
 
 const at = "2026-11-01T00:00:00.000Z";
 const agent: FullAgent = {

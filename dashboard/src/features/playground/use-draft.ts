@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
+import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { usePersonalStorageKey } from "../../entities/session/use-kept-text.ts";
 import { readSessionValue, writeSessionValue } from "../../lib/session-storage.ts";
 import { type Draft, draftOf, hasChanges, rebaseDraftOn } from "./draft.ts";
-import { parseStoredDraft } from "./kept-draft.ts";
 
 /** An agent that is edited on this page. */
 export interface EditedAgent {
@@ -45,4 +45,16 @@ export function useDraft(agent: FullAgent): EditedAgent {
     rebase: () => setState((now) => ({ base: agent, draft: rebaseDraftOn(agent, now.draft, draftOf(now.base)) })),
     take: (saved, sent) => setState((now) => ({ base: saved, draft: rebaseDraftOn(saved, now.draft, sent) })),
   };
+}
+
+/** Restores a stored draft and its base version; null if it is invalid or of another agent. */
+export function parseStoredDraft(kept: string | null, agent: FullAgent): { base: FullAgent; draft: Draft } | null {
+  try {
+    const { base, draft } = parseExact<{ base: FullAgent; draft: Draft }>(kept ?? "{}");
+    // A higher version than the agent's means that the server was restored from a backup.
+    if (base.id !== agent.id || base.version > agent.version) return null;
+    return { base, draft: { ...draftOf(base), ...draft } };
+  } catch {
+    return null;
+  }
 }

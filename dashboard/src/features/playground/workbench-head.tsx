@@ -1,13 +1,17 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Code, Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { ApiError } from "../../lib/api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { ModePill } from "../../ui/data/mode-pill.tsx";
 import { ViewOnly } from "../../ui/data/view-only.tsx";
 import { SheetHead } from "../../ui/dialogs/sheet.tsx";
 import { ConflictNote } from "../../ui/feedback/conflict-note.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { changedWords, draftOf } from "./draft.ts";
-import { isConflict, useSaveAgent } from "./save-agent.ts";
 import type { EditedAgent } from "./use-draft.ts";
 
 /** Head of the playground: comparison, code and saving. */
@@ -100,3 +104,27 @@ function Conflict({ base, draft, newer, rebase, discard }: EditedAgent) {
     />
   );
 }
+
+/** Saves the draft as the agent's next version. On a conflict, fetches the version saved elsewhere. */
+function useSaveAgent({ base, draft, take }: EditedAgent) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const { queryKey } = agentApi.one(at, base.id);
+  return useMutation({
+    mutationFn: (changes: Record<string, unknown>) =>
+      agentApi.change(at, base.id, { ...changes, expected_version: base.version }),
+    onMutate: () => draft,
+    onSuccess: (saved, _, sent) => {
+      take(saved, sent);
+      client.setQueryData(queryKey, saved);
+      void client.invalidateQueries(agentApi.all(at));
+      toast(`Saved as version ${saved.version}`);
+    },
+    onError: async (error) => {
+      if (isConflict(error)) await client.refetchQueries({ queryKey });
+    },
+  });
+}
+
+/** True if another person has saved a version in the meantime. */
+const isConflict = (error: Error): boolean => error instanceof ApiError && error.code === "version_conflict";

@@ -9,8 +9,10 @@ import { findCall } from "../../entities/tool-call/next-call.ts";
 import { fieldsOf } from "../../hooks/use-form.ts";
 import { useTitle } from "../../hooks/use-title.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
+import { formatCount } from "../../lib/format.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { Field } from "../../ui/forms/field.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { ShowCode } from "../../ui/forms/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
@@ -18,12 +20,11 @@ import { Composer } from "./composer.tsx";
 import { agentChanges, faultsOf, readsThreadHistory, runParts, unsavedChangeLabels } from "./draft.ts";
 import { ChatNotes, ConversationView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
-import { fillVariables, parseStoredValues, variablesIn } from "./prompt-variables.ts";
+import { fillVariables, parseStoredValues, variablesIn, variableValue } from "./prompt-variables.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useDraft } from "./use-draft.ts";
 import { useConversation } from "./use-lane.ts";
-import { VariableFields } from "./variable-fields.tsx";
 import { WorkbenchHead } from "./workbench-head.tsx";
 
 /** An agent, its conversation and the code. */
@@ -268,5 +269,42 @@ function useWide(): boolean {
       return () => media.removeEventListener("change", listener);
     },
     () => matchMedia(query).matches,
+  );
+}
+
+/** Maximum number of fields, which a browser still renders quickly. */
+const mostShown = 50;
+
+/** A field for each variable of the prompt. */
+function VariableFields({
+  names,
+  values,
+  onValues,
+  readOnly,
+}: {
+  names: readonly string[];
+  values: Readonly<Record<string, string>>;
+  onValues: (values: Record<string, string>) => void;
+  readOnly: boolean;
+}) {
+  if (names.length === 0) return null;
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-3" disabled={readOnly}>
+      <legend className="mb-1.5 font-medium">Variables</legend>
+      {names.slice(0, mostShown).map((name) => (
+        <Field
+          key={name}
+          label={name}
+          hint={variableValue(values, name) ? undefined : `Empty: {{${name}}} is sent unchanged.`}
+          autoComplete="off"
+          value={variableValue(values, name)}
+          onChange={({ target }) => onValues({ ...values, [name]: target.value })}
+        />
+      ))}
+      {names.length > mostShown && (
+        <p className="text-xs text-muted">{formatCount(names.length - mostShown)} more are sent unchanged.</p>
+      )}
+      <p className="text-xs text-muted">Runs here use the values. Saved versions keep the variables.</p>
+    </fieldset>
   );
 }

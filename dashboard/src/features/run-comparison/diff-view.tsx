@@ -1,11 +1,12 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
-import { Fragment, useEffect, useMemo, useRef } from "react";
+import { Fragment, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import type { Diff as DiffPage, DiffStep as StepPair, TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
 import { type Change, stepsQuery } from "../../entities/run/diff-api.ts";
+import { useKeys } from "../../hooks/use-keys.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Kbd } from "../../ui/data/kbd.tsx";
@@ -19,7 +20,6 @@ import { originLine } from "./origin-line.ts";
 import { OriginRow, PairRow } from "./pair-row.tsx";
 import type { DiffSearch } from "./read-diff-search.ts";
 import { RunSums } from "./run-sums.tsx";
-import { useDifferences } from "./use-differences.ts";
 
 interface DiffViewProps {
   a: Run;
@@ -232,4 +232,37 @@ function useSteps(run: Run, wanted: number): ReadonlyMap<number, TraceStep> {
     if (isShort && hasNextPage && !isFetching && !isError) void fetchNextPage();
   }, [isShort, hasNextPage, isFetching, isError, fetchNextPage]);
   return useMemo(() => new Map(steps.map((step) => [step.step_index, step])), [steps]);
+}
+
+/** Jumps to the next or previous difference (`n`, `p`). Loads more pages after the last one. */
+function useDifferences(
+  list: RefObject<HTMLElement | null>,
+  { hasMore, more }: { hasMore: boolean; more: () => Promise<unknown> },
+): (by: 1 | -1) => void {
+  const at = useRef(-1);
+  const [wanted, setWanted] = useState(false);
+  const show = (rows: readonly HTMLElement[], index: number) => {
+    at.current = index;
+    rows[index]?.focus({ preventScroll: true });
+    rows[index]?.scrollIntoView({ block: "center" });
+  };
+  const rowsOf = () => [...(list.current?.querySelectorAll<HTMLElement>("[data-difference]") ?? [])];
+  const go = (by: 1 | -1) => {
+    const rows = rowsOf();
+    const active = rows.findIndex((row) => row.contains(document.activeElement));
+    const next = (active === -1 ? (by === 1 ? at.current : Math.max(at.current, 0)) : active) + by;
+    if (next >= rows.length && hasMore) setWanted(true);
+    else if (rows.length > 0) show(rows, (next + rows.length) % rows.length);
+  };
+  // A page may have no difference: load pages until one has, or the end.
+  useEffect(() => {
+    if (!wanted) return;
+    const rows = rowsOf();
+    if (at.current + 1 < rows.length || !hasMore) {
+      setWanted(false);
+      if (rows.length > 0) show(rows, (at.current + 1) % rows.length);
+    } else void more();
+  });
+  useKeys({ n: () => go(1), p: () => go(-1) });
+  return go;
 }

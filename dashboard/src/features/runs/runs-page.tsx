@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ChartColumn, Pause, Play } from "lucide-react";
+import { ChartColumn, Pause, Play, UserRoundX } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { ListHead } from "../../entities/crud/list-head.tsx";
@@ -8,22 +8,25 @@ import { ImportRun } from "../../entities/run/import-run.tsx";
 import { runCountQuery } from "../../entities/run/run-api.ts";
 import { isFiltered, type RunsSearch, viewOf } from "../../entities/run/runs-search.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
+import { eraseUser } from "../../entities/user/user-api.ts";
 import { useDebouncedValue } from "../../hooks/use-debounced-value.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
 import { useRowKeys } from "../../hooks/use-row-keys.ts";
+import { plural } from "../../lib/format.ts";
 import { usePreference } from "../../lib/local-storage.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { NewRows } from "../../ui/data/new-rows.tsx";
 import { Pagination } from "../../ui/data/pagination.tsx";
 import { LiveDot, LostBadge } from "../../ui/data/stream-badge.tsx";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
+import { toast } from "../../ui/feedback/toast.ts";
 import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { useColumns } from "./columns.ts";
 import { analyticsFilterOf } from "./counted-of.ts";
-import { EraseUser } from "./erase-user.tsx";
 import { HistogramPlace } from "./histogram-place.tsx";
 import { ColumnsMenu, ExportMenu } from "./list-menus.tsx";
 import { NoMatch, NoRuns } from "./no-runs.tsx";
@@ -201,4 +204,39 @@ function useSelection(shown: readonly Run[]) {
   const selectAll = (all: boolean) => setIds(new Set(all ? shown.map(({ id }) => id) : []));
   const clear = useCallback(() => setIds(new Set()), []);
   return { ids, runs: shown.filter(({ id }) => ids.has(id)), toggle, selectAll, clear };
+}
+
+/** Deletes all data of a user after their id was typed. */
+function EraseUser({ userId }: { userId: string }) {
+  const at = useWorkspace();
+  const [asks, setAsks] = useState(false);
+  return (
+    <>
+      <Button kind="danger-quiet" onClick={() => setAsks(true)}>
+        <UserRoundX aria-hidden className="size-4" strokeWidth={1.5} />
+        Erase user
+      </Button>
+      {asks && (
+        <ActionDialog
+          title={`Erase ${userId}`}
+          act="Erase user"
+          acting="Erasing"
+          typed={userId}
+          refused="The user was not erased"
+          run={() => eraseUser(at, userId)}
+          stale={[{}]} // Any query may contain data of the user.
+          onClose={() => setAsks(false)}
+          onDone={({ status, deleted: { runs, threads } }) =>
+            toast(
+              status === "completed" ? "User erased" : "Erasing the user",
+              `${plural(runs, "run")}, ${plural(threads, "thread")}, memory and files`,
+            )
+          }
+        >
+          All {at.mode} data of this user is deleted: runs with their traces, threads, memory, files and schedules. Runs
+          in progress are cancelled. Only a backup can restore it.
+        </ActionDialog>
+      )}
+    </>
+  );
 }

@@ -16,7 +16,7 @@ import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/data/table.tsx
 import { Time } from "../../ui/data/time.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
-import { CronText } from "./cron-text.tsx";
+import { cronWords } from "./cron-words.ts";
 import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow } from "./schedule-acts.tsx";
 import { OutcomePill, SchedulePill } from "./schedule-pill.tsx";
 
@@ -123,6 +123,17 @@ function LastRun({ schedule }: { schedule: Schedule }) {
       <span className="text-xs text-muted">
         <Time at={last.due_at} />
       </span>
+    </span>
+  );
+}
+
+/** A schedule's cron expression in words if possible, and its time zone. */
+function CronText({ schedule: { cron, timezone } }: { schedule: Pick<Schedule, "cron" | "timezone"> }) {
+  const words = cronWords(cron);
+  return (
+    <span className="min-w-0" title={`${cron} ${timezone}`}>
+      {words ?? <code>{cron}</code>}
+      <span className="text-xs text-muted max-rail:ml-1.5 rail:block">{timezone}</span>
     </span>
   );
 }

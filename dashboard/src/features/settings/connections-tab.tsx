@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plug, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { connectionsQuery } from "../../entities/server/server-api.ts";
+import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
@@ -14,7 +14,7 @@ import { NoResults } from "../../ui/feedback/no-results.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { AddConnection } from "./add-connection.tsx";
-import { RemoveConnection } from "./remove-connection.tsx";
+import { RemoveButton } from "./remove-button.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
 import { TestConnection } from "./test-connection.tsx";
 
@@ -135,5 +135,21 @@ function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
         )}
       </Cell>
     </Row>
+  );
+}
+
+/** Removes a stored connection after explaining the effects. */
+function RemoveConnection({ connection: { name, prefix }, may }: { connection: Connection; may: boolean }) {
+  return (
+    <RemoveButton
+      noun="connection"
+      name={name}
+      disabled={!may}
+      remove={() => removeConnection(name)}
+      stale={[connectionsQuery, pricesQuery]}
+    >
+      Runs of agents with a model <code>{prefix}/…</code> fail at their next model call, unless the environment has a
+      connection of this name. The stored key is deleted.
+    </RemoveButton>
   );
 }

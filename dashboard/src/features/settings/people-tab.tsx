@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import type { Invitation, Person } from "../../../../server/domain/api-types/console.ts";
-import { invitationsQuery, peopleQuery } from "../../entities/server/server-api.ts";
+import { invitationsQuery, peopleQuery, removePerson, withdraw } from "../../entities/server/server-api.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { usePermission, useSessionUser } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
@@ -11,13 +12,13 @@ import { RelativeTime } from "../../ui/data/relative-time.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
 import { Time } from "../../ui/data/time.tsx";
 import { NoResults } from "../../ui/feedback/no-results.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { InvitePerson } from "./invite-person.tsx";
-import { RemovePerson } from "./remove-person.tsx";
+import { RemoveButton } from "./remove-button.tsx";
 import { RoleSelect } from "./role-select.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
-import { WithdrawInvitation } from "./withdraw-invitation.tsx";
 
 const columns = [
   { label: "Person" },
@@ -164,5 +165,53 @@ function InvitationRow({ invitation }: { invitation: Invitation }) {
         </RowActs>
       </Cell>
     </Row>
+  );
+}
+
+interface RemovePersonProps {
+  person: Person;
+  isSelf: boolean;
+  disabled: boolean;
+}
+
+/** Removes a person's account after explaining what stays. */
+function RemovePerson({ person: { id, email }, isSelf, disabled }: RemovePersonProps) {
+  return (
+    <RemoveButton
+      noun="person"
+      name={email}
+      disabled={disabled}
+      remove={() => removePerson(id)}
+      stale={[peopleQuery, sessionQuery]}
+    >
+      {isSelf
+        ? "This is your account. You are signed out at once and cannot sign in again."
+        : "The person is signed out at once."}{" "}
+      API keys that the person created keep working. The audit log is kept.
+    </RemoveButton>
+  );
+}
+
+/** Revokes an invitation's link. */
+function WithdrawInvitation({ invitation: { id, email } }: { invitation: Invitation }) {
+  const client = useQueryClient();
+  const withdrawing = useMutation({
+    mutationFn: () => withdraw(id),
+    onSuccess: async () => {
+      await client.invalidateQueries(invitationsQuery);
+      toast("Invitation withdrawn", `The link for ${email} no longer works.`);
+    },
+    onError: (error) => toastFailure("The invitation was not withdrawn", error.message),
+  });
+  return (
+    <Button
+      kind="danger-quiet"
+      size="sm"
+      disabled={withdrawing.isPending}
+      aria-label={`Withdraw the invitation of ${email}`}
+      onClick={() => withdrawing.mutate()}
+    >
+      Withdraw
+    </Button>
   );
 }

@@ -1,18 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { useState } from "react";
 import type { Price } from "../../../../server/domain/api-types/console.ts";
-import { pricesQuery } from "../../entities/server/server-api.ts";
+import { pricesQuery, resetPrice } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
 import { EmptyState } from "../../ui/feedback/empty-state.tsx";
+import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { formatPrice } from "./format-price.ts";
-import { ResetPrice } from "./reset-price.tsx";
 import { SetPrice } from "./set-price.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
 
@@ -107,5 +107,29 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
         </RowActs>
       </Cell>
     </Row>
+  );
+}
+
+/** Resets a price to the built-in one. */
+function ResetPrice({ model, may }: { model: string; may: boolean }) {
+  const client = useQueryClient();
+  const resetting = useMutation({
+    mutationFn: () => resetPrice(model),
+    onSuccess: async () => {
+      await client.invalidateQueries(pricesQuery);
+      toast("Custom price removed", model);
+    },
+    onError: (error) => toastFailure("The price was not removed", error.message),
+  });
+  return (
+    <Button
+      kind="ghost"
+      size="sm"
+      disabled={!may || resetting.isPending}
+      aria-label={`Remove custom price of ${model}`}
+      onClick={() => resetting.mutate()}
+    >
+      Remove custom
+    </Button>
   );
 }

@@ -1,26 +1,31 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderX } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Project as ProjectDetails } from "../../../../server/domain/api-types/console.ts";
-import { projectsQuery } from "../../entities/project/project-api.ts";
+import { defaultLimits } from "../../../../server/domain/project-settings.ts";
+import { originFault } from "../../../../server/domain/web-origin.ts";
+import { archiveProject, projectsQuery } from "../../entities/project/project-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { CopyButton } from "../../ui/data/copy-button.tsx";
 import { Section } from "../../ui/data/section.tsx";
+import { ActionDialog } from "../../ui/dialogs/action-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
 import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
-import { ArchiveProject } from "./archive-project.tsx";
+import { TextArea } from "../../ui/forms/text-area.tsx";
+import type { AmountSetting } from "./amount-row.tsx";
+import { AmountsForm } from "./amounts-form.tsx";
 import { ArchivedProjects } from "./archived-projects.tsx";
-import { BudgetForm } from "./budget-form.tsx";
 import { DeleteProject } from "./delete-project.tsx";
-import { DoneNote } from "./done-note.tsx";
-import { LimitsForm } from "./limits-form.tsx";
 import { NameForm } from "./name-form.tsx";
-import { OriginsForm } from "./origins-form.tsx";
 import { OwnersOnly } from "./owners-only.tsx";
 import { RetentionForm } from "./retention-form.tsx";
+import { SettingsForm } from "./settings-form.tsx";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
 import { TabBody } from "./tab-body.tsx";
+import { UnknownPriceForm } from "./unknown-price-form.tsx";
+import { useProjectForm } from "./use-project-form.ts";
 
 interface ProjectTabProps {
   part: "project" | "limits" | "retention";
@@ -143,5 +148,158 @@ function RetentionForms({ project }: { project: ProjectDetails }): ReactNode {
     >
       <RetentionForm project={project} />
     </Section>
+  );
+}
+
+interface ArchiveProjectProps {
+  project: ProjectDetails;
+  onArchived: () => Promise<void>;
+}
+
+/** Archives a project after explaining the effects. */
+function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Archive project</Button>
+      <ActionDialog
+        open={open}
+        title={`Archive ${project.name}`}
+        act="Archive project"
+        acting="Archiving"
+        refused="The project was not archived"
+        run={() => archiveProject(project.id)}
+        onClose={() => setOpen(false)}
+        onDone={onArchived}
+      >
+        <p>
+          Its API keys are refused at once, in test and in live, and its runs in progress are cancelled. Nothing is
+          deleted: Unarchive restores it, with the same keys.
+        </p>
+      </ActionDialog>
+    </>
+  );
+}
+
+const budget = (name: string, label: string, hint: string, unit: string): AmountSetting => ({
+  name,
+  label,
+  hint,
+  unit,
+  usual: null,
+  blank: "No limit",
+  choices: [
+    { value: "unset", label: "No limit" },
+    { value: "own", label: "Number" },
+  ],
+});
+
+const settings = [
+  { ...budget("max_cost_usd", "Cost", "Uses the prices in the Prices tab.", "USD"), fraction: true },
+  budget("max_total_tokens", "Tokens", "Input and output tokens together.", "tokens"),
+];
+
+/** Daily model budget for each mode of a project. */
+function BudgetForm({ project }: { project: ProjectDetails }) {
+  return (
+    <div className="flex flex-col gap-6">
+      <AmountsForm
+        project={project}
+        group="budget_per_day"
+        settings={settings}
+        saved={project.budget_per_day}
+        act="Save budget"
+        rule="Enter a number above 0; tokens are whole numbers. Choose No limit for no budget."
+      />
+      <UnknownPriceForm project={project} />
+    </div>
+  );
+}
+
+/** Status message. It takes the focus, because the pressed button disappeared with its project. */
+function DoneNote({ children }: { children: ReactNode }) {
+  const note = useRef<HTMLDivElement>(null);
+  useEffect(() => note.current?.focus(), []);
+  return (
+    <div ref={note} tabIndex={-1} className="mt-4 rounded-md">
+      <Callout tone="ok" role="status">
+        {children}
+      </Callout>
+    </div>
+  );
+}
+
+const limit = (name: keyof typeof defaultLimits, label: string, hint: string, unit: string): AmountSetting => ({
+  name,
+  label,
+  hint,
+  unit,
+  usual: defaultLimits[name],
+  blank: "No limit",
+  choices: [
+    { value: "unset", label: `Default ${defaultLimits[name]}` },
+    { value: "off", label: "No limit" },
+    { value: "own", label: "Number" },
+  ],
+});
+
+const limits = [
+  limit("reads_per_minute", "Reads", "GET requests.", "per minute"),
+  limit("run_creations_per_minute", "Run creations", "New runs.", "per minute"),
+  limit("writes_per_minute", "Other writes", "All other requests.", "per minute"),
+  limit("runs_in_progress", "Runs in progress", "Runs that need action do not count.", "at once"),
+  limit("children_per_run", "Runs started by one run", "Runs started by its agent tools, at any depth.", "total"),
+];
+
+/** Rate and size limits of a project's modes. */
+function LimitsForm({ project }: { project: ProjectDetails }) {
+  return (
+    <AmountsForm
+      project={project}
+      group="limits"
+      settings={limits}
+      saved={project.limits}
+      act="Save limits"
+      rule="Enter a whole number. Choose No limit for none."
+    />
+  );
+}
+
+const linesOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ),
+];
+
+/** Origins whose pages may call the API, one per line. */
+function OriginsForm({ project }: { project: ProjectDetails }) {
+  const saved = project.origins.join("\n");
+  const form = useProjectForm(project.id, {
+    first: { origins: null as string | null },
+    changeOf: ({ origins }) => ({ origins: linesOf(origins ?? saved) }),
+    check: ({ origins }) => {
+      const wrong = linesOf(origins ?? "").find(originFault);
+      return wrong === undefined ? {} : { origins: `${wrong}: ${originFault(wrong)}` };
+    },
+  });
+  const text = form.draft.origins ?? saved;
+  return (
+    <SettingsForm form={form} isDirty={linesOf(text).join("\n") !== saved} act="Save origins">
+      <div className="max-w-120">
+        <TextArea
+          label="Origins"
+          mono
+          {...form.text("origins")}
+          value={text}
+          readOnly={form.isPending}
+          autoComplete="off"
+          placeholder="https://example.com"
+          hint="One per line, such as https://example.com. Empty: pages of other sites cannot use the API."
+        />
+      </div>
+    </SettingsForm>
   );
 }

@@ -1,14 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
+import { LoaderCircle, type LucideIcon, ShieldAlert, ShieldCheck, ShieldOff } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ServerInfo } from "../../../../server/domain/api-types/console.ts";
+import type { SandboxLevel } from "../../../../server/domain/api-types/enums.ts";
 import { serverQuery } from "../../entities/server/server-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/data/copy-button.tsx";
+import { Pill, type Tone } from "../../ui/data/pill.tsx";
 import { Section } from "../../ui/data/section.tsx";
 import { Time } from "../../ui/data/time.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { BackUpNow } from "./back-up-now.tsx";
-import { SandboxFact } from "./sandbox-fact.tsx";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
 import { TabBody } from "./tab-body.tsx";
 
@@ -92,5 +94,47 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-muted">{name}</dt>
       <dd className="min-w-0 tabular-nums">{children}</dd>
     </>
+  );
+}
+
+interface Shown {
+  tone: Tone;
+  icon: LucideIcon;
+  word: string;
+  says: string;
+}
+
+const levels: Record<SandboxLevel, Shown> = {
+  strict: {
+    tone: "ok",
+    icon: ShieldCheck,
+    word: "Strict",
+    says: "The operating system enforces the sandbox. JavaScript and Python run.",
+  },
+  process: {
+    tone: "warn",
+    icon: ShieldAlert,
+    word: "Process only",
+    says: "This operating system cannot enforce the sandbox: code only gets its own process. JavaScript runs, Python is refused.",
+  },
+  off: { tone: "plain", icon: ShieldOff, word: "Off", says: "No code runs on this server." },
+};
+
+/** Isolation level of code tools; null while the server detects it. */
+function SandboxFact({ level }: { level: SandboxLevel | null }) {
+  if (level === null)
+    return (
+      <Pill tone="plain" icon={LoaderCircle} spin>
+        Testing
+      </Pill>
+    );
+  const { tone, icon, word, says } = levels[level];
+  return (
+    <div className="flex flex-col items-start gap-1.5">
+      <Pill tone={tone} icon={icon}>
+        {word}
+      </Pill>
+      <p className="max-w-[68ch] text-muted">{says}</p>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ThreadMessage } from "../../../../server/domain/api-types/thread.ts";
 import { conversation, removeSentText } from "./conversation.ts";
-import { metadataFault } from "./metadata-fault.ts";
+import { metadataFault } from "./edit-thread.tsx";
 import { readThreadsSearch } from "./read-threads-search.ts";
 
 const message = (part: Partial<ThreadMessage>): ThreadMessage => ({

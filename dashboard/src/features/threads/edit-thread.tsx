@@ -4,13 +4,12 @@ import { limits } from "../../../../server/domain/limits.ts";
 import { threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { patch } from "../../lib/api.ts";
-import { jsonText, readJson } from "../../lib/json-text.ts";
+import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { JsonField } from "../../ui/forms/json-field.tsx";
-import { metadataFault } from "./metadata-fault.ts";
 
 const bodyOf = ({ title, metadata }: { title: string; metadata: string }) => ({
   title: title.trim() || null,
@@ -55,4 +54,21 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
       />
     </FormDialog>
   );
+}
+
+const { metadata_pairs, metadata_key_length, metadata_value_length } = limits;
+
+/** Validates a value as metadata; returns the error or null. */
+export function metadataFault(value: unknown): string | null {
+  if (!isJsonObject(value)) return 'Metadata is an object of strings: { "order": "4711" }.';
+  const entries = Object.entries(value);
+  if (entries.length > metadata_pairs) return `At most ${metadata_pairs} pairs can be kept.`;
+  for (const [key, each] of entries) {
+    if (typeof each !== "string") return `The value of “${key}” is not a string. Put strings in quotes.`;
+    if (key.length > metadata_key_length)
+      return `The key “${key.slice(0, 20)}…” is longer than ${metadata_key_length} characters.`;
+    if (each.length > metadata_value_length)
+      return `The value of “${key}” is longer than ${metadata_value_length} characters.`;
+  }
+  return null;
 }

@@ -11,7 +11,7 @@ import { toast } from "../../ui/feedback/toast.ts";
 import { FormSection } from "../../ui/forms/form-section.tsx";
 import { blameTool, readToolDraft, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
-import { toolTypeOrder, toolParts } from "./types/tool-parts.ts";
+import { toolParts, toolTypeOrder } from "./types/tool-parts.ts";
 
 /** Creates a tool. Shows its signing secret once if it has one. */
 export function NewToolPage({

@@ -3,7 +3,7 @@ import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { type FieldErrors, serverFieldErrors } from "../../lib/field-errors.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type TextField } from "./types/tool-part.ts";
-import { toolTypeOrder, type ToolDraft, toolParts } from "./types/tool-parts.ts";
+import { type ToolDraft, toolParts, toolTypeOrder } from "./types/tool-parts.ts";
 
 /** Form draft of a tool; without one, of a new tool. */
 export function toolDraftOf(tool?: Tool): ToolDraft {

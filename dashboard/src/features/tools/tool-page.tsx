@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/domain/scope.ts";
@@ -10,7 +11,7 @@ import { useTransferActions } from "../../entities/import-export/use-carry.tsx";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import { toolTypeWord } from "../../entities/tool/tool-words.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
-import { plural } from "../../lib/format.ts";
+import { plural, unknownText } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Description, IdDescription } from "../../ui/data/description-list.tsx";
@@ -23,7 +24,6 @@ import { LazyBoundary } from "../../ui/feedback/lazy-boundary.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
-import { ToolUsers } from "./tool-users.tsx";
 
 /** Lazy, because of its charts. */
 const ToolAnalytics = lazyPart(() => import("./tool-analytics.tsx").then((it) => ({ default: it.ToolAnalytics })));
@@ -139,5 +139,38 @@ function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => v
         onRetry={() => void read.refetch()}
       />
     </DeleteDialog>
+  );
+}
+
+const shown = 3;
+
+/** Agents that use a tool. */
+function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
+  const at = useWorkspace();
+  const { data } = useQuery(usersQuery(at));
+  const users = data?.users[tool.id] ?? [];
+  return (
+    <Description name="Used by">
+      <span className="min-w-0 wrap-anywhere">
+        {!data && unknownText}
+        {data && users.length === 0 && (
+          <>
+            No agent.{" "}
+            <Link to="/agents/new" className="text-accent underline underline-offset-2">
+              Create one
+            </Link>
+          </>
+        )}
+        {users.slice(0, shown).map(({ id, name }, i) => (
+          <span key={id}>
+            {i > 0 && ", "}
+            <Link to="/agents/$agentId" params={{ agentId: id }} className="text-accent hover:underline">
+              {name}
+            </Link>
+          </span>
+        ))}
+        {users.length > shown && ` and ${users.length - shown} more`}
+      </span>
+    </Description>
   );
 }

@@ -17,7 +17,7 @@ import { Time } from "../../ui/data/time.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Chip } from "../../ui/forms/chip.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
-import { toolTypeOrder, toolParts } from "./types/tool-parts.ts";
+import { toolParts, toolTypeOrder } from "./types/tool-parts.ts";
 
 const columns = [
   { label: "Name" },

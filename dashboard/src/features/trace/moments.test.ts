@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { adjacentTime, stepMarksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, momentsOf, rowAt, stepMarksOf } from "./moments.ts";
 import type { Row } from "./row.ts";
 
 const row = (key: string, type: string, start: number, end: number | null): Row =>

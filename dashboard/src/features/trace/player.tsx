@@ -6,7 +6,7 @@ import { readPreference, usePreference } from "../../lib/local-storage.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import type { PlayerSlot } from "./found-trace.tsx";
-import { adjacentTime, beginningsOf, stepMarksOf, momentsOf, rowAt } from "./moments.ts";
+import { adjacentTime, beginningsOf, momentsOf, rowAt, stepMarksOf } from "./moments.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Scale of the range input, fine enough for the pixels of a wide screen. */

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
-import { type WebhookWithSecret, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { rotateSecret, type WebhookWithSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { formatEnd } from "../../lib/format.ts";

@@ -2,14 +2,17 @@ import { useMutation } from "@tanstack/react-query";
 import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
 import type { Webhook } from "../../../../server/domain/api-types/webhook.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
-import { type WebhookWithSecret, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { testWebhook, type WebhookWithSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { formatEnd } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { CodeBlock } from "../../ui/data/code-block.tsx";
 import { ActionsMenu } from "../../ui/dialogs/actions-menu.tsx";
 import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
 import { ConfirmDialog } from "../../ui/dialogs/dialog.tsx";
+import { SecretDialog } from "../../ui/dialogs/secret-dialog.tsx";
+import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { RedeliverSince } from "./redeliver-since.tsx";
-import { RevealSecret } from "./reveal-secret.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 import { testWords } from "./webhook-words.ts";
@@ -153,5 +156,36 @@ function SwitchOff({ webhook: { id, url }, onClose }: { webhook: Webhook; onClos
     >
       Events that happen until you enable it again are not sent to {url}, not even later.
     </ConfirmDialog>
+  );
+}
+
+/** Shows a webhook's secret once. */
+function RevealSecret({ made, onStored }: { made: WebhookWithSecret; onStored: () => void }) {
+  const until = made.previous_secret_expires_at;
+  return (
+    <SecretDialog
+      title="Save this secret now"
+      about={`${new URL(made.url).host} uses it to verify events from this server. You will not see it again.`}
+      secret={made.secret}
+      variable="WEBHOOK_SECRET"
+      onStored={onStored}
+    >
+      {until && (
+        <Callout tone="info">
+          Until {formatEnd(Date.parse(until), Date.now())}, each event is signed with the old secret too. Either
+          signature is valid.
+        </Callout>
+      )}
+      <div className="flex min-w-0 flex-col gap-2">
+        <p>Verify events with any Standard Webhooks library, for example in TypeScript:</p>
+        <CodeBlock
+          label="TypeScript code"
+          code={`import { Webhook } from "standardwebhooks";
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET!);
+const event = webhook.verify(body, headers); // throws unless this server sent it`}
+        />
+      </div>
+    </SecretDialog>
   );
 }

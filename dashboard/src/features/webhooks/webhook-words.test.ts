@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/domain/api-types/webhook.ts";
-import { testWords, disabledReason } from "./webhook-words.ts";
+import { disabledReason, testWords } from "./webhook-words.ts";
 
 const tried = (status: WholeDelivery["status"], last: object) =>
   ({ status, attempts: [{ number: 1, latency_ms: 12, ...last }] }) as WholeDelivery;

@@ -4,8 +4,37 @@ import { isValidElement, memo, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { CopyButton } from "./copy-button.tsx";
-import { linkTarget } from "./link-target.ts";
-import { remarkMaxDepth } from "./remark-max-depth.ts";
+
+/** The parts of Markdown's tree that limiting the depth needs. */
+interface TreeNode {
+  type: string;
+  value?: string;
+  children?: TreeNode[];
+  position?: { start: { offset?: number }; end: { offset?: number } };
+}
+
+const deepest = 12;
+const containers = new Set(["blockquote", "list", "emphasis", "strong", "delete"]);
+
+/** Remark plugin that turns content nested in more than twelve quotes, lists or emphases into plain text. */
+function remarkMaxDepth() {
+  return (tree: TreeNode, file: unknown) => bound(tree, 0, String(file));
+}
+
+function bound(node: TreeNode, depth: number, source: string): void {
+  node.children = node.children?.map((child) => {
+    const inner = depth + (containers.has(child.type) ? 1 : 0);
+    if (inner > deepest) return asText(child, source);
+    bound(child, inner, source);
+    return child;
+  });
+}
+
+function asText(node: TreeNode, source: string): TreeNode {
+  const text = { type: "text", value: source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0) };
+  const isBlock = node.type === "blockquote" || node.type === "list";
+  return isBlock ? { type: "paragraph", children: [text] } : text;
+}
 
 /** Renders Markdown. HTML in it stays plain text. */
 export const MarkdownView = memo(function MarkdownView({ text, growing = false }: { text: string; growing?: boolean }) {
@@ -154,4 +183,20 @@ function plainText(node: ReactNode): string {
   if (typeof node === "string" || typeof node === "number") return String(node);
   if (Array.isArray(node)) return node.map(plainText).join("");
   return isValidElement<{ children?: ReactNode }>(node) ? plainText(node.props.children) : "";
+}
+
+/** Returns the target of an untrusted link; null for scripts, files and pages of this server. */
+export function linkTarget(href: string | undefined): { href: string; host: string } | null {
+  if (!href) return null;
+  try {
+    const url = new URL(href);
+    if (url.protocol === "mailto:") return { href: url.href, host: url.pathname.split("?")[0]! };
+    if (url.protocol !== "https:" && url.protocol !== "http:") return null;
+    // A user name before @ could be mistaken for the host.
+    url.username = "";
+    url.password = "";
+    return { href: url.href, host: url.host };
+  } catch {
+    return null;
+  }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToStaticMarkup } from "react-dom/server";
-import { isSafeMarkdown } from "./is-safe-markdown.ts";
-import { linkTarget } from "./link-target.ts";
-import { MarkdownView } from "./markdown-view.tsx";
+import { isSafeMarkdown } from "./markdown.tsx";
+import { linkTarget, MarkdownView } from "./markdown-view.tsx";
 
 const html = (text: string) => renderToStaticMarkup(<MarkdownView text={text} />);
 

@@ -1,7 +1,5 @@
-import { Component, type ReactNode, Suspense } from "react";
+import { Component, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { lazyPart } from "../lazy-part.ts";
-import { isSafeMarkdown } from "./is-safe-markdown.ts";
-import { usePacedText } from "./use-paced-text.ts";
 
 const LoadedMarkdown = lazyPart(() =>
   import("./markdown-view.tsx").then(({ MarkdownView }) => ({ default: MarkdownView })),
@@ -39,4 +37,44 @@ class FallbackBoundary extends Component<{ fallback: ReactNode; children: ReactN
   override render() {
     return this.state.failed ? this.props.fallback : this.props.children;
   }
+}
+
+const longest = 40_000;
+/** Maximum number of expensive marks: cells, brackets, emphasis, code and tags, addresses, lists and quotes. */
+const bounds: [RegExp, number][] = [
+  [/\|/g, 3000],
+  [/[[\]]/g, 3000],
+  [/[*_~]/g, 5000],
+  [/[`<]/g, 5000],
+  [/www\.|https?:|@/gi, 600],
+  [/^[ \t]*(?:[-*+>]|\d+[.)])/gm, 1200],
+];
+const deepestLine = /^[ \t>*+-]{240}/m;
+
+/** True if any text of this kind parses as Markdown within a moment, even a malicious one. */
+export function isSafeMarkdown(text: string): boolean {
+  if (text.length > longest || deepestLine.test(text)) return false;
+  return bounds.every(([mark, most]) => (text.match(mark)?.length ?? 0) <= most);
+}
+
+/** Characters parsed per millisecond, with a margin for other work. */
+const charactersPerMs = 250;
+
+/**
+ * Streaming text, updated at most once per animation frame; a long one less often, because each update parses it again.
+ */
+function usePacedText(text: string, growing: boolean): string {
+  const [shown, setShown] = useState(text);
+  const latest = useRef(text);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  latest.current = text;
+  useEffect(() => {
+    if (!growing || timer.current !== undefined || text === shown) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      requestAnimationFrame(() => setShown(latest.current));
+    }, text.length / charactersPerMs);
+  }, [growing, text, shown]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return growing ? shown : text;
 }

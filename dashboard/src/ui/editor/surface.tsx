@@ -1,7 +1,8 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { bracketMatching, indentOnInput, indentUnit, type LanguageSupport } from "@codemirror/language";
-import { lintKeymap } from "@codemirror/lint";
+import { jsonParseLinter } from "@codemirror/lang-json";
+import { bracketMatching, indentOnInput, indentUnit, type LanguageSupport, syntaxTree } from "@codemirror/language";
+import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import {
@@ -15,7 +16,6 @@ import {
 } from "@codemirror/view";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
 import { hiddenCharacter, nameCharacters } from "../../lib/visible-text.ts";
-import { syntaxLinter } from "./faults.ts";
 import { type SchemaSource, schemaHints } from "./hints.ts";
 import { type EditorLanguage, indents } from "./languages.ts";
 import { prose, theme } from "./theme.ts";
@@ -214,3 +214,42 @@ function dynamicExtensions({
 
 /** Nonce that lets the editor add styles under the content security policy; browsers expose it only to scripts. */
 const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? "";
+
+/** Maximum number of syntax errors shown: later ones follow from the first. */
+const most = 3;
+
+/** Marks syntax errors. */
+function syntaxLinter(language: EditorLanguage): Extension {
+  if (language === "markdown") return [];
+  return linter(language === "json" ? lintJson : lintSyntax);
+}
+
+const parse = jsonParseLinter();
+
+/** Reports invalid JSON at the position of the error. */
+function lintJson(view: EditorView): Diagnostic[] {
+  if (isEmpty(view)) return [];
+  const end = view.state.doc.length;
+  return parse(view).map((fault) => ({
+    ...fault,
+    from: Math.min(fault.from, end - 1),
+    to: Math.min(fault.from + 1, end),
+  }));
+}
+
+const isEmpty = (view: EditorView): boolean => view.state.doc.toString().trim() === "";
+
+function lintSyntax({ state }: EditorView): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  syntaxTree(state).iterate({
+    enter: ({ type, from, to }) => {
+      if (!type.isError || found.length === most) return;
+      const line = state.doc.lineAt(from);
+      const start = from === to ? Math.max(line.from, from - 1) : from;
+      found.push({ from: start, to: Math.min(Math.max(to, start + 1), state.doc.length), ...syntaxFault });
+    },
+  });
+  return found;
+}
+
+const syntaxFault = { severity: "warning", message: "Syntax error: a character is missing or unexpected." } as const;

@@ -2,7 +2,6 @@ import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import type { FormState } from "../../hooks/use-form.ts";
 import { useUnsaved } from "../../hooks/use-unsaved.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
-import { focusFirstError } from "./focus-fault.ts";
 
 /** Form state with optional parts: a form that is not sent is never pending. */
 export type AnyForm = Pick<FormState, "submit"> & Partial<FormState>;
@@ -39,4 +38,9 @@ export function Form({
       {children}
     </form>
   );
+}
+
+/** Focuses the first invalid field after rendering. */
+function focusFirstError(form: HTMLElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }

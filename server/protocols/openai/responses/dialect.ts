@@ -4,7 +4,7 @@ import type { ModelAnswer, RequiredCall } from "../../../domain/run-event.ts";
 import { requireValue } from "../../../lib/require-value.ts";
 import type { EventEncoder } from "../../../runs/stream/stream.ts";
 import { openAiError, shuttingDown } from "../errors.ts";
-import { callItemId, type ResponsePosition, answerItemId } from "../item-ids.ts";
+import { answerItemId, callItemId, type ResponsePosition } from "../item-ids.ts";
 import { outputText } from "../items.ts";
 
 interface ResponseOf {

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { RunCreated } from "../../../domain/run-event.ts";
-import { conversationId, responseId, type ResponsePosition } from "../item-ids.ts";
+import { conversationId, type ResponsePosition, responseId } from "../item-ids.ts";
 import { previousKey } from "./request.ts";
 
 interface About {

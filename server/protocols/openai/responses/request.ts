@@ -12,11 +12,11 @@ import { type Entry, readItems } from "../items.ts";
 import {
   choiceOf,
   effortOf,
-  withoutNullSettings,
   type InputMessage,
   type Settings,
   schemaOf,
   toolOf,
+  withoutNullSettings,
 } from "../request-fields.ts";
 
 import type { Results } from "../results.ts";

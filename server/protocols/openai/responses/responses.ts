@@ -7,7 +7,7 @@ import type { Principal } from "../../../http/principal.ts";
 import type { RunStore } from "../../../runs/store.ts";
 import type { RunStream } from "../../../runs/stream/stream.ts";
 import type { Journal } from "../../../storage/journal/journal.ts";
-import { runOfItem, type ResponsePosition, parseResponseId } from "../item-ids.ts";
+import { parseResponseId, type ResponsePosition, runOfItem } from "../item-ids.ts";
 import type { InputItem } from "../item-schema.ts";
 import { type Entry, itemsOf, readItems, toInputMessage } from "../items.ts";
 import { entriesOf } from "../journal-places.ts";

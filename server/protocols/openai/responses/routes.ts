@@ -14,7 +14,7 @@ import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
 import { createApiCalls, json, noRetry, readerOf } from "../api-calls.ts";
 import { failedRun, ofMessages } from "../errors.ts";
 import { withFetchedImages } from "../fetch-images.ts";
-import { responseId, type ResponsePosition } from "../item-ids.ts";
+import { type ResponsePosition, responseId } from "../item-ids.ts";
 import { itemPage } from "../item-page.ts";
 import { CreateResponse } from "../item-schema.ts";
 import { type Conversation, conversationOf } from "../items.ts";

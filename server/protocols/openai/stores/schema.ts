@@ -21,7 +21,11 @@ const inStore = {
   scope_id: nullable(Type.String()),
 };
 
-const described = { name: nullable(Type.String()), metadata: nullable(Attributes), expires_after: nullable(Type.Unknown()) };
+const described = {
+  name: nullable(Type.String()),
+  metadata: nullable(Attributes),
+  expires_after: nullable(Type.Unknown()),
+};
 
 export const UpdateStore = open(described);
 
@@ -34,7 +38,11 @@ export const CreateStore = open({
 export const AddFile = open({ file_id: Type.String(), ...inStore });
 export type AddFile = Static<typeof AddFile>;
 
-const BatchFile = open({ file_id: Type.String(), attributes: nullable(Attributes), chunking_strategy: nullable(Chunking) });
+const BatchFile = open({
+  file_id: Type.String(),
+  attributes: nullable(Attributes),
+  chunking_strategy: nullable(Chunking),
+});
 export const AddFiles = open({
   file_ids: nullable(FileIds),
   files: nullable(Type.Array(BatchFile, { minItems: 1, maxItems: filesMax })),

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { matchesFilter } from "./entry-facts.ts";
 import { checkFilter, conditionOf, type Filter, type FilterValue } from "./filter.ts";
-import { matchesFilter } from "./matches-filter.ts";
 
 type Metadata = Record<string, FilterValue>;
 
