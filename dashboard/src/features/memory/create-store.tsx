@@ -1,9 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryScope } from "../../../../server/domain/agent-snapshot.ts";
+import type { MemoryKindName, MemoryScope } from "../../../../server/domain/agent-snapshot.ts";
 import { memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
-import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { scopeWords } from "../../entities/memory/store-words.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -24,7 +23,7 @@ const kinds = [
 
 const first = {
   name: "",
-  kind: "vector" as MemoryKind,
+  kind: "vector" as MemoryKindName,
   scope: "project" as MemoryScope,
   /** Embedding model; empty: the server's default. */
   embedding: "",
