@@ -54,6 +54,7 @@ describe("the recipes, followed in a copy", () => {
     const { code, stderr } = await run([
       process.execPath,
       "test",
+      "--parallel=2",
       "--timeout=60000",
       ...paths.map((path) => `./${path}`),
     ]);
