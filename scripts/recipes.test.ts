@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { runErrorCodes } from "../server/domain/errors.ts";
 import { inProject } from "./root.ts";
 
-const recipes = readFileSync(inProject("server/docs/develop/recipes.md"), "utf8");
+const read = (page: string) => readFileSync(inProject("server/docs/develop", page), "utf8");
+const recipes = read("recipes.md") + read("debug-a-run.md");
 
-describe("server/docs/develop/recipes.md", () => {
+describe("the pages on common changes and on debugging", () => {
   const paths = [...recipes.matchAll(/`([\w./<>-]*\/[\w./<>-]+|README\.md|[\w/-]+\/)`/g)].map(([, path]) => path!);
 
   test("names more than twenty files", () => {

@@ -1,13 +1,10 @@
-import type { RerankType } from "../../../../server/domain/agent-snapshot.ts";
+import type { MemoryKindName, RerankType } from "../../../../server/domain/agent-snapshot.ts";
 import type { entryStatuses, searchModes } from "../../../../server/domain/api-types/enums.ts";
 import type { NamedSearch, PageSearch } from "../../lib/page-search.ts";
 
-export const memoryKinds = ["vector", "kv"] as const;
-export type MemoryKind = (typeof memoryKinds)[number];
-
 /** Search parameters of the list. */
 export interface StoresSearch extends NamedSearch {
-  kind?: MemoryKind;
+  kind?: MemoryKindName;
 }
 
 export const memoryTabs = ["entries", "search", "keys", "settings"] as const;

@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type MemoryScope, memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
+import { type MemoryKindName, type MemoryScope, memoryScopes } from "../../../../server/domain/agent-snapshot.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
-import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { scopeWords } from "../../entities/memory/store-words.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { ApiError } from "../../lib/api.ts";
@@ -24,7 +23,7 @@ const kinds = [
 
 const first = {
   name: "",
-  kind: "vector" as MemoryKind,
+  kind: "vector" as MemoryKindName,
   scope: "project" as MemoryScope,
   /** Embedding model; empty: the server's default. */
   embedding: "",

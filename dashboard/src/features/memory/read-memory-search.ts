@@ -1,11 +1,11 @@
-import { rerankTypes } from "../../../../server/domain/agent-snapshot.ts";
+import { memoryKindNames, rerankTypes } from "../../../../server/domain/agent-snapshot.ts";
 import { entryStatuses, searchModes } from "../../../../server/domain/api-types/enums.ts";
-import { memoryKinds, memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
+import { memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
 import { omitUndefined, readChoice, readNamedSearch, readText } from "../../lib/page-search.ts";
 
 /** Reads the query parameters of the list. */
 export const readStoresSearch = (search: Record<string, unknown>): StoresSearch =>
-  omitUndefined({ kind: readChoice(search.kind, memoryKinds), ...readNamedSearch(search, "mem") });
+  omitUndefined({ kind: readChoice(search.kind, memoryKindNames), ...readNamedSearch(search, "mem") });
 
 /** Reads the query parameters of a store's page. Cursors of keys are keys themselves, so they may be any text. */
 export function readStoreSearch(search: Record<string, unknown>): StoreSearch {

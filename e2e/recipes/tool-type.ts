@@ -1,0 +1,40 @@
+import type { Recipe } from "./recipe.ts";
+
+export const toolType: Recipe = {
+  title: "Add a tool type",
+  placeholders: {
+    "server/resources/tools/types/echo.ts": "server/resources/tools/types/<name>.ts",
+    "server/runtime/agent-loop/tools/echo.ts": "server/runtime/agent-loop/tools/<name>.ts",
+    "dashboard/src/features/tools/types/echo.ts": "dashboard/src/features/tools/types/<name>.tsx",
+  },
+  changes: {
+    "server/domain/agent-snapshot.ts": [['  agent: "Agent",\n};', '  agent: "Agent",\n  echo: "Echo",\n};']],
+    "server/resources/tools/types/echo.ts": `import { parameterFaults } from "./fields.ts";
+import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
+
+/** Returns its arguments. */
+export const kind = {
+  fields: {},
+  response: {},
+  faults: parameterFaults,
+  change: () => ({}),
+  show: () => ({}),
+  call: () => ({ idempotent: true }),
+} satisfies ToolKind<Given, CommonDefinition>;
+`,
+    "server/runtime/agent-loop/tools/echo.ts": `import type { ToolRunner } from "./context.ts";
+
+export const run: ToolRunner = async (call) => ({ output: call.arguments, error: null, attempts: 1 });
+`,
+    "dashboard/src/features/tools/types/echo.ts": `import type { ToolPart } from "./tool-part.ts";
+
+export const part: ToolPart = {
+  hint: "Returns its arguments.",
+  target: () => "This server",
+  draftOf: () => ({}),
+  read: () => ({}),
+  words: {},
+};
+`,
+  },
+};
