@@ -33,10 +33,9 @@ describe("the pages on common changes and on debugging", () => {
   });
 });
 
-describe("server/docs/develop/architecture.md", () => {
-  const architecture = readFileSync(inProject("server/docs/develop/architecture.md"), "utf8");
-  const [, section = ""] = /^## A token's way$([\s\S]*?)^## /m.exec(architecture) ?? [];
-  const way = [...section.matchAll(/^\| `([\w./-]+)` \|/gm)].map(([, path]) => path!);
+describe("server/docs/develop/tokens-way.md", () => {
+  const page = read("tokens-way.md");
+  const way = [...page.matchAll(/^\| `([\w./-]+)` \|/gm)].map(([, path]) => path!);
 
   test("leads a token from the provider to the page through at most twelve files", () => {
     expect(way[0]).toStartWith("server/runtime/models/");
@@ -46,7 +45,7 @@ describe("server/docs/develop/architecture.md", () => {
   });
 
   test("names existing files beside the way of a token", () => {
-    const paths = [...section.matchAll(/`((?:server|dashboard)\/[\w./-]+)`/g)].map(([, path]) => path!);
+    const paths = [...page.matchAll(/`((?:server|dashboard)\/[\w./-]+)`/g)].map(([, path]) => path!);
     expect(paths.length).toBeGreaterThan(way.length);
     expect(paths.filter((path) => !existsSync(inProject(path)))).toEqual([]);
   });

@@ -1,32 +1,23 @@
 import type { ToolSnapshot } from "../../../domain/agent-snapshot.ts";
 import type { ToolCall } from "../../../domain/run-state.ts";
 import * as all from "./all.ts";
-import type { ToolContext } from "./context.ts";
+import type { ToolContext, ToolRunner } from "./context.ts";
 import type { ToolOutcome } from "./tool-result.ts";
 
-/** Runs a call by its tool's type. Client tools run at the client. */
+type RunnableType = Exclude<ToolSnapshot["type"], "client">;
+
+/** Runners by type of tool. Client tools run at the client. */
+const runners: { [Type in RunnableType]: ToolRunner<ToolSnapshot & { type: Type }> } = all;
+
+/** Runs a call by its tool's type. */
 export function runTool(
   call: ToolCall,
   tool: ToolSnapshot,
   context: ToolContext,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  switch (tool.type) {
-    case "agent":
-      return all.agent(call, tool, context, signal);
-    case "code":
-      return all.code(call, tool, context, signal);
-    case "http":
-      return all.http(call, tool, context, signal);
-    case "mcp":
-      return all.mcp(call, tool, context, signal);
-    case "memory":
-      return all.memory(call, tool, context, signal);
-    case "webhook":
-      return all.webhook(call, tool, context, signal);
-    case "client":
-      throw new Error("A client tool runs at the client.");
-    default:
-      return tool satisfies never;
-  }
+  if (tool.type === "client") throw new Error("A client tool runs at the client.");
+  // The runner of this type takes each tool of the type, which the compiler cannot follow through the lookup.
+  const run = runners[tool.type] as ToolRunner<ToolSnapshot>;
+  return run(call, tool, context, signal);
 }

@@ -1,0 +1,2 @@
+/** Writes `all.ts` of the folders whose modules are kinds. */
+export function writeKinds(root: string): void;
