@@ -177,6 +177,7 @@ test("the dashboard leads to each page's guide and to the API reference of this 
   await expect(row("agent_id")).toContainText("required");
   await expect(row("max_cost_usd")).toContainText("Above 0");
   await expect(row("Idempotency-Key")).toBeVisible();
-  await expect(row("thread_busy")).toContainText("409");
+  const errors = reference.getByRole("table").filter({ hasText: "Status" });
+  await expect(errors.getByRole("row").filter({ hasText: /^409/ })).toContainText("thread_busy");
   expect(complaints).toEqual([]);
 });

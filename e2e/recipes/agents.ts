@@ -7,9 +7,8 @@ export const agentField: Recipe = {
       [
         "  doors: field({\n",
         `  audience: field({
-    given: t.orNull(Type.String({ maxLength: 200 })),
-    told: t.orNull(t.text),
-    about: "The people that the agent talks to; null: anyone.",
+    request: t.about("The people that the agent talks to; null: anyone.", t.orNull(Type.String({ maxLength: 200 }))),
+    response: t.orNull(t.text),
     initial: null as string | null,
     pin: (audience) => (audience === null ? {} : { audience }),
   }),

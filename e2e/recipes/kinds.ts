@@ -126,7 +126,8 @@ export const modelProvider: Recipe = {
   title: "Add a model provider",
   placeholders: { "server/runtime/models/mistral.ts": "server/runtime/models/<name>.ts" },
   changes: {
-    "server/domain/providers.ts": [['"google", "ollama"', '"google", "mistral", "ollama"']],
+    "server/domain/providers.ts": [['  google: "Google",\n', '  google: "Google",\n  mistral: "Mistral",\n']],
+    "server/testing/provider-wire.ts": [["ollama: chat,", "mistral: chat, ollama: chat,"]],
     "server/runtime/models/mistral.ts": `import type { Connection, Model } from "./model.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { open as openCompatible } from "./openai-compatible.ts";

@@ -46,14 +46,15 @@ export const fileBlobs = sqliteTable("file_blobs", {
     ],
     "server/domain/ids.ts": [['  secret: "sec",\n', '  secret: "sec",\n  note: "note",\n']],
     "server/resources/notes/schema.ts": `import { type Static, Type } from "@sinclair/typebox";
+import { UpdatedAt } from "../../domain/api-types/fields.ts";
 import { resource } from "../../domain/api-types/schema.ts";
 import { Metadata } from "../../http/schemas.ts";
 import * as t from "../../lib/schema.ts";
 
-export const CreateNote = t.partly({ text: Type.String({ maxLength: 4096 }) }, { metadata: Metadata });
+export const CreateNote = t.partly({ text: t.about("The text.", Type.String({ maxLength: 4096 })) }, { metadata: Metadata });
 export type CreateNote = Static<typeof CreateNote>;
 
-export const Note = resource("Note", "note", { text: t.text, updated_at: t.time });
+export const Note = resource("Note", "note", { text: t.about("The text.", t.text), updated_at: UpdatedAt });
 export type Note = Static<typeof Note>;
 `,
     "server/resources/notes/store.ts": `import { changeable } from "../../domain/api-types/schema.ts";
@@ -129,8 +130,11 @@ export const noteRoutes = ({ auth, notes }: { auth: Auth; notes: NoteStore }) =>
     ],
     "server/app.ts": [
       [
-        "import { createMemoryModule, ",
-        'import { noteRoutes } from "./resources/notes/routes.ts";\nimport { createNoteStore } from "./resources/notes/store.ts";\nimport { createMemoryModule, ',
+        '/module.ts";\nimport { createProjectsModule',
+        `/module.ts";
+import { noteRoutes } from "./resources/notes/routes.ts";
+import { createNoteStore } from "./resources/notes/store.ts";
+import { createProjectsModule`,
       ],
       [
         "  const search = createSearchModule(",
@@ -140,6 +144,7 @@ export const noteRoutes = ({ auth, notes }: { auth: Auth; notes: NoteStore }) =>
         "    schedules,\n    suites,\n    traces,\n    keys,\n",
         "    schedules,\n    suites,\n    traces,\n    { routes: (auth: Auth) => [noteRoutes({ auth, notes })] },\n    keys,\n",
       ],
+      ["import { createHttpModule", 'import type { Auth } from "./http/auth.ts";\nimport { createHttpModule'],
     ],
   },
 };

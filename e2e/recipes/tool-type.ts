@@ -8,23 +8,36 @@ export const toolType: Recipe = {
     "dashboard/src/features/tools/types/echo.ts": "dashboard/src/features/tools/types/<name>.tsx",
   },
   changes: {
-    "server/domain/agent-snapshot.ts": [['  agent: "Agent",\n};', '  agent: "Agent",\n  echo: "Echo",\n};']],
+    "server/domain/agent-snapshot.ts": [
+      ['  agent: "Agent",\n};', '  agent: "Agent",\n  echo: "Echo",\n};'],
+      [
+        "/** A tool as pinned by a run. */\nexport type ToolSnapshot =",
+        `export interface EchoTool extends ToolBase {
+  type: "echo";
+  http: null;
+}
+
+/** A tool as pinned by a run. */
+export type ToolSnapshot = EchoTool |`,
+      ],
+    ],
     "server/resources/tools/types/echo.ts": `import { parameterFaults } from "./fields.ts";
-import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
+import type { ToolKind } from "./tool-kind.ts";
 
 /** Returns its arguments. */
-export const kind = {
+export const kind: ToolKind = {
   fields: {},
   response: {},
   faults: parameterFaults,
   change: () => ({}),
   show: () => ({}),
-  call: () => ({ idempotent: true }),
-} satisfies ToolKind<Given, CommonDefinition>;
+  snapshot: (base) => ({ ...base, type: "echo", idempotent: true, http: null }),
+};
 `,
-    "server/runtime/agent-loop/tools/echo.ts": `import type { ToolRunner } from "./context.ts";
+    "server/runtime/agent-loop/tools/echo.ts": `import type { EchoTool } from "../../../domain/agent-snapshot.ts";
+import type { ToolRunner } from "./context.ts";
 
-export const run: ToolRunner = async (call) => ({ output: call.arguments, error: null, attempts: 1 });
+export const run: ToolRunner<EchoTool> = async (call) => ({ output: call.arguments, error: null, attempts: 1 });
 `,
     "dashboard/src/features/tools/types/echo.ts": `import type { ToolPart } from "./tool-part.ts";
 

@@ -1,6 +1,13 @@
-/** Providers of connections, without the built-in test models. */
-export const outerProviders = ["openai", "anthropic", "google", "ollama", "openai_compatible"] as const;
-export type OuterProvider = (typeof outerProviders)[number];
+/** Names of the providers of connections for people, without the built-in test models. */
+export const providerWords = {
+  openai: "OpenAI",
+  anthropic: "Anthropic",
+  google: "Google",
+  ollama: "Ollama",
+  openai_compatible: "OpenAI-compatible server",
+};
+export type OuterProvider = keyof typeof providerWords;
+export const outerProviders = Object.keys(providerWords) as [OuterProvider, ...OuterProvider[]];
 export const providers = [...outerProviders, "test"] as const;
 export type Provider = (typeof providers)[number];
 

@@ -11,6 +11,8 @@ export interface Wire {
   endCall(name: string, args: string): string;
   /** End of the answer, with the provider's finish reason (by default the usual one) and the token count. */
   end(reason?: string, tokens?: number): string;
+  /** Finish reason of an answer with tool calls; absent: the usual one. */
+  calls?: string;
   /** Finish reason of an answer that reached its maximum length. */
   cut: string;
   /** Finish reasons of failed answers, and unknown ones. */
@@ -35,6 +37,7 @@ const chat: Wire = {
     const usage = { prompt_tokens: 20, completion_tokens: tokens, total_tokens: 20 + tokens };
     return `${chunk({}, reason)}${sse({ choices: [], usage })}data: [DONE]\n\n`;
   },
+  calls: "tool_calls",
   cut: "length",
   failing: ["error", "network_error", "malformed_function_call", "insufficient_system_resource", "abort", "weird"],
 };
@@ -54,6 +57,7 @@ const anthropic: Wire = {
     const delta = { stop_reason, stop_sequence: null };
     return typed({ type: "message_delta", delta, usage: { output_tokens } }) + typed({ type: "message_stop" });
   },
+  calls: "tool_use",
   cut: "max_tokens",
   failing: ["pause_turn", "weird"],
 };

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type OuterProvider, outerProviders } from "../../../../server/domain/providers.ts";
+import { type OuterProvider, outerProviders, providerWords } from "../../../../server/domain/providers.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
@@ -7,14 +7,6 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
-
-const words: Record<OuterProvider, string> = {
-  openai: "OpenAI",
-  anthropic: "Anthropic",
-  google: "Google",
-  ollama: "Ollama",
-  openai_compatible: "OpenAI-compatible server",
-};
 
 const first = {
   provider: "openai" as OuterProvider,
@@ -82,7 +74,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
     >
       <Select
         label="Provider"
-        choices={outerProviders.map((value) => ({ value, label: words[value] }))}
+        choices={outerProviders.map((value) => ({ value, label: providerWords[value] }))}
         {...form.pick("provider")}
       />
       {there && (
