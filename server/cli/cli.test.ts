@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,9 @@ import { openDataDir } from "../storage/db/data-dir.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { masterKey } from "./commands/doctor.ts";
 import { type StartupBanner, startupBanner } from "./serve/startup-banner.ts";
+
+// Ends a hang only: a test starts up to ten processes. With the one that is late, Bun kills the server of the others.
+setDefaultTimeout(180_000);
 
 const main = join(import.meta.dir, "../main.ts");
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
