@@ -4,7 +4,7 @@ import { type SeededIds, seed } from "../scripts/screenshots/seed.ts";
 import { statesOf } from "../scripts/screenshots/states.ts";
 import { followRequests } from "./at-rest.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { inBothThemes, joinAs, recordFaults, setUpAccount, violations } from "./page-checks.ts";
+import { inThemes, joinAs, recordFaults, setUpAccount, themes, violations } from "./page-checks.ts";
 import { findActions, findCutOffElements, findElementsWithoutOutline, findMovingElements } from "./page-probes.ts";
 
 // Every page of the compiled executable's dashboard, with data of all kinds, for each kind of visitor.
@@ -34,7 +34,7 @@ test("every page works without motion, colours, good sight or a wide window", as
   for (const [name, path] of pages)
     await test.step(name, async () => {
       await open(path);
-      await inBothThemes(page, async (theme) => {
+      await inThemes(page, themes, async (theme) => {
         faults.push(...at(`${name}, ${theme}`, await violations(page, theme)));
       });
       faults.push(...at(name, await demands(page)));
@@ -53,8 +53,10 @@ test("so does every dialog, and every page whose data cannot be loaded, which sa
       await open(path);
       await act?.(page);
       await atRest();
-      // The dialogs are checked by the tests of their pages.
-      if (name.startsWith("fails")) faults.push(...at(name, await violations(page, "light")));
+      // The tests of their pages check the dialogs in the light theme.
+      await inThemes(page, name.startsWith("fails") ? ["light"] : ["dark"], async (theme) => {
+        faults.push(...at(`${name}, ${theme}`, await violations(page, theme)));
+      });
       faults.push(...at(name, await demands(page)));
       await page.unrouteAll({ behavior: "ignoreErrors" });
     });
@@ -245,7 +247,7 @@ test("a visitor who is not signed in sees each sign-in page whole, and nothing b
   await page.emulateMedia({ reducedMotion: "reduce" });
   for (const path of signedOutPages) {
     await open(path);
-    await inBothThemes(page, async (theme) => {
+    await inThemes(page, themes, async (theme) => {
       faults.push(...at(`${path}, ${theme}`, await violations(page, theme)));
     });
     faults.push(...at(path, await demands(page)));

@@ -93,25 +93,37 @@ export const fieldContent = (field: Locator): Promise<string> =>
     return element.querySelector(".cm-placeholder") ? "" : lines.join("\n");
   });
 
-const themes = ["light", "dark"] as const;
-type Theme = (typeof themes)[number];
+// A story checks its states in one theme and at one width. `every-page.browser.ts` checks every page and dialog in both
+// themes and in narrow windows; `npm run nightly` does so in each story too.
+const isNightly = process.env.RUNNEL_NIGHTLY === "1";
 
-/** Looks at a page in both themes. Waits for transitions first, because half-faded text has no contrast to check. */
-export async function inBothThemes(page: Page, look: (theme: Theme) => Promise<void>): Promise<void> {
+type Theme = "light" | "dark";
+export const themes: readonly Theme[] = ["light", "dark"];
+
+/** Looks at a page in themes. Waits for transitions first, because half-faded text has no contrast to check. */
+export async function inThemes(
+  page: Page,
+  wanted: readonly Theme[],
+  look: (theme: Theme) => Promise<void>,
+): Promise<void> {
   const html = page.locator("html");
-  const before = await html.getAttribute("data-theme");
-  const paint = (theme: string) => html.evaluate((element, value) => element.setAttribute("data-theme", value), theme);
-  for (const theme of themes) {
+  const before = (await html.getAttribute("data-theme")) ?? "light";
+  let painted = before;
+  const paint = async (theme: string) => {
+    if (theme !== painted) await html.evaluate((element, value) => element.setAttribute("data-theme", value), theme);
+    painted = theme;
+  };
+  for (const theme of wanted) {
     await paint(theme);
     await waitForAnimations(page);
     await look(theme);
   }
-  await paint(before ?? "light");
+  await paint(before);
 }
 
-/** Expects no axe violation in both themes. */
+/** Expects no axe violation. */
 export const expectAccessible = (page: Page, place: string): Promise<void> =>
-  inBothThemes(page, async (theme) => {
+  inThemes(page, isNightly ? themes : ["light"], async (theme) => {
     expect(await violations(page, theme), `${place}, ${theme}`).toEqual([]);
   });
 
@@ -149,10 +161,10 @@ const waitForAnimations = (page: Page): Promise<unknown> =>
     return Promise.race([Promise.allSettled(ends), new Promise((resolve) => setTimeout(resolve, 2000))]);
   });
 
-/** Expects no page to scroll sideways at the widths of the design. */
+/** Expects no page to scroll sideways at the widths of the design: the narrowest, and nightly all. */
 export async function expectToFit(page: Page, place: string): Promise<void> {
   const size = page.viewportSize();
-  for (const width of [1440, 900, 390]) {
+  for (const width of isNightly ? [1440, 900, 390] : [390]) {
     await page.setViewportSize({ width, height: 900 });
     await waitForAnimations(page);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

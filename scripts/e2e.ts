@@ -1,10 +1,9 @@
-import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { singleMachineSuites } from "../e2e/cluster/alone-only.ts";
 import { startPostgres } from "../server/testing/postgres.ts";
 import { inProject, root } from "./root.ts";
 import { isFresh } from "./stamp.ts";
-import { rerunFailed, runBrowser, runBun, type TestRun } from "./test-runner.ts";
+import { rerunFailed, runBrowser, runEach, type TestRun } from "./test-runner.ts";
 
 if (!isFresh()) {
   const { build } = await import("./build.ts");
@@ -57,28 +56,19 @@ const seconds: Record<string, number> = {
 
 // Browser suites wait more than they compute, server suites the reverse: together they leave no core idle.
 const [beside, browser] = await Promise.all([
-  runBunSuites("", bunSuites.beside, ["--parallel=3"]),
+  runBunSuites("", bunSuites.beside, 3),
   runBrowserSuites(suites("*.browser.ts")).then(async (runs) => [
     ...runs,
-    ...(await runBunSuites("-later", bunSuites.later, ["--parallel=2"])),
+    ...(await runBunSuites("-later", bunSuites.later, 2)),
   ]),
 ]);
 process.exitCode = await rerunFailed([...beside, ...browser, ...(await runBunSuites("-alone", bunSuites.alone))]);
 
-async function runBunSuites(which: string, paths: string[] = [], firstFlags: string[] = []): Promise<TestRun[]> {
-  if (paths.length === 0) return [];
+function runBunSuites(which: string, paths: string[] = [], atOnce = 1): Promise<TestRun[]> {
+  const secondsOf = (path: string) => seconds[basename(path, ".e2e.ts")] ?? 10;
+  const longestFirst = paths.toSorted((one, other) => secondsOf(other) - secondsOf(one));
   const name = (inCluster ? "e2e-cluster" : "e2e") + which;
-  const timings = inProject(`dist/${name}-timings.json`);
-  const files = paths.map((path) => [path, 1000 * (seconds[basename(path, ".e2e.ts")] ?? 10)]);
-  writeFileSync(timings, JSON.stringify({ version: 1, files: Object.fromEntries(files) }));
-  return [
-    await runBun(name, {
-      flags: ["--timeout=60000"],
-      firstFlags: [`--timings=${timings}`, ...firstFlags],
-      // `bun test` finds these names only with "./" before them.
-      paths: paths.map((path) => `./${path}`),
-    }),
-  ];
+  return runEach(name, longestFirst, { flags: ["--timeout=60000"], atOnce });
 }
 
 async function runBrowserSuites(paths: string[]): Promise<TestRun[]> {

@@ -60,6 +60,32 @@ test("a file that does not compile is red without another run", async () => {
   expect(out).not.toContain("FLAKY");
 });
 
+test("files run in the given order, each with its own result", async () => {
+  mkdirSync(folder, { recursive: true });
+  const paths = ["c", "a", "b"].map((name) => `${folder.slice(root.length + 1)}/${name}.test.ts`);
+  for (const path of paths)
+    writeFileSync(
+      inProject(path),
+      `import { expect, test } from "bun:test"; test("x", () => expect(import.meta.path).not.toContain("/a.test"));`,
+    );
+  const program = `
+    const { runEach } = await import(${JSON.stringify(inProject("scripts/test-runner.ts"))});
+    const options = { flags: ["--path-ignore-patterns=none"], atOnce: 1 };
+    const runs = await runEach("each", ${JSON.stringify(paths)}, options);
+    console.log(JSON.stringify(runs.map(({ code, failed }) => [code, failed.map(({ file }) => file)])));`;
+  const child = Bun.spawn([process.execPath, "-e", program], {
+    stdout: "pipe",
+    stderr: "ignore",
+    env: { ...process.env, RUNNEL_REPORTS: `${folder}/reports` },
+  });
+  const [out] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  expect(JSON.parse(out.trimEnd().split("\n").at(-1)!)).toEqual([
+    [0, []],
+    [1, [paths[1]]],
+    [0, []],
+  ]);
+});
+
 test("the files with failures are those of the report", () => {
   const report = `<testsuites name="bun test" failures="2">
   <testsuite name="a.test.ts" file="a.test.ts" tests="3" assertions="5" failures="2" skipped="0">

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
+import { basename } from "node:path";
 import { inProject, root } from "./root.ts";
 
 /** A test file that failed once and passed when it ran again, alone. */
@@ -115,6 +116,24 @@ function readFlaky(): FlakyFile[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * Runs each file in a process of its own, some at a time, in the given order. `bun test` itself runs files in random
+ * order, as its tests, so that the longest one can continue alone at the end.
+ */
+export async function runEach(
+  name: string,
+  paths: readonly string[],
+  { flags, atOnce }: { flags: string[]; atOnce: number },
+): Promise<TestRun[]> {
+  const [waiting, runs]: [string[], TestRun[]] = [[...paths], []];
+  const runWaiting = async () => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
+      runs.push(await runBun(`${name}-${basename(path, ".ts")}`, { flags, paths: [`./${path}`] }));
+  };
+  await Promise.all(Array.from({ length: atOnce }, runWaiting));
+  return runs;
 }
 
 /** Path of a JUnit report that is not there yet. */

@@ -85,7 +85,7 @@ export async function seedDesk(make: Make, server: Runnel): Promise<DeskRuns> {
       guardrails: [{ type: "pii", on: ["input"], action: "redact", config: {} }],
     },
   );
-  const start = (input: string) => make("/v1/runs?wait=20", { agent_id: desk.id, input });
+  const start = (input: string) => make("/v1/runs?wait=60", { agent_id: desk.id, input });
   /** Answers this many waiting calls of a run, one after the other. */
   const answered = async (run: Json, count: number): Promise<Json> => {
     if (!count) return run;

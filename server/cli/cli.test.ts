@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,9 @@ import { openDataDir } from "../storage/db/data-dir.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
 import { masterKey } from "./commands/doctor.ts";
 import { type StartupBanner, startupBanner } from "./serve/startup-banner.ts";
+
+// Ends a hang only: a test starts up to ten processes. With the one that is late, Bun kills the server of the others.
+setDefaultTimeout(180_000);
 
 const main = join(import.meta.dir, "../main.ts");
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
@@ -235,7 +238,7 @@ describe("without a server", () => {
       expect([command, code]).toEqual([command, 78]);
       expect(err).toContain("9999");
     }
-    expect((await runnel(["doctor", "--data-dir", data])).code).toBe(1);
+    expect((await runnel(["doctor", "--machine", "--data-dir", data])).code).toBe(1);
   });
 
   test("a configuration file named by RUNNEL_CONFIG applies to every command", async () => {
@@ -280,7 +283,7 @@ describe("without a server", () => {
     const key = readFileSync(file, "utf8");
     expect(found()).toBe("in master.key");
     rmSync(file);
-    const { code, out } = await runnel(["doctor", "--json", "--data-dir", data]);
+    const { code, out } = await runnel(["doctor", "--machine", "--json", "--data-dir", data]);
     const finding = JSON.parse(out).findings.find(({ check }: { check: string }) => check === "master key");
     expect([code, finding]).toMatchObject([1, { result: "fail", ...(found() as object) }]);
     expect(finding.detail).toContain("need the master key");
@@ -432,8 +435,8 @@ describe("a server", () => {
   });
 
   test("gets from the doctor all faults that would prevent its next start, and the certificate that it would use", async () => {
-    const examined = async (environment: Record<string, string>) => {
-      const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], environment);
+    const examined = async (environment: Record<string, string>, ...flags: string[]) => {
+      const { code, out } = await runnel(["doctor", ...flags, "--json", "--data-dir", data], environment);
       const findings: { check: string; result: string; detail: string }[] = JSON.parse(out).findings;
       return { code, of: (name: string) => findings.filter(({ check }) => check === name) };
     };
@@ -479,23 +482,27 @@ describe("a server", () => {
       detail: `--tls-cert ${cert} cannot be read: there is no file ${cert}.`,
     };
     expect([missing.code, missing.of("certificate")]).toEqual([1, [gone]]);
-    const first = await runnel(["doctor", "--json", "--data-dir", join(folder, "before-the-first-start")], files);
+    // The certificate is examined without the model and the network, which take a second each time.
+    const certificate = async (environment: Record<string, string>) =>
+      (await examined(environment, "--machine")).of("certificate");
+    const before = join(folder, "before-the-first-start");
+    const first = await runnel(["doctor", "--machine", "--json", "--data-dir", before], files);
     expect(JSON.parse(first.out).findings).toContainEqual(gone);
     const { issue } = await createCertificateAuthority();
     const pair = await issue({ names: ["localhost"], to: Date.now() + 5 * 86_400_000 });
     writeFileSync(cert, pair.cert);
     writeFileSync(key, pair.key);
-    expect((await examined(files)).of("certificate")).toMatchObject([
+    expect(await certificate(files)).toMatchObject([
       { result: "warn", detail: expect.stringContaining(`renew ${cert}`) },
     ]);
-    expect((await examined({ RUNNEL_DOMAIN: "a.example.com" })).of("certificate")).toMatchObject([
+    expect(await certificate({ RUNNEL_DOMAIN: "a.example.com" })).toMatchObject([
       { result: "warn", detail: expect.stringContaining("none for a.example.com") },
     ]);
     const authority = { RUNNEL_DOMAIN: "a.example.com", RUNNEL_ACME_CACERT: join(folder, "none.pem") };
-    expect((await examined(authority)).of("certificate")).toMatchObject([
+    expect(await certificate(authority)).toMatchObject([
       { result: "fail", detail: expect.stringContaining("none.pem") },
     ]);
-    expect((await examined({ RUNNEL_TRUST_PROXY: "127.0.0.1" })).of("certificate")).toMatchObject([
+    expect(await certificate({ RUNNEL_TRUST_PROXY: "127.0.0.1" })).toMatchObject([
       { result: "ok", detail: expect.stringContaining("plain HTTP") },
     ]);
   });

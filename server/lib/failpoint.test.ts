@@ -38,12 +38,13 @@ describe("a failpoint", () => {
 
   test("in a worker ends the process after the main thread has finished its current work", async () => {
     const folder = mkdtempSync(join(tmpdir(), "runnel-failpoint-"));
-    const [worker, reached] = ["worker.ts", "reached"].map((name) => JSON.stringify(join(folder, name)));
+    const [worker, busy, reached] = ["worker.ts", "busy", "reached"].map((name) => JSON.stringify(join(folder, name)));
     writeFileSync(
       join(folder, "worker.ts"),
       `
-      const { writeFileSync } = await import("node:fs");
+      const { existsSync, writeFileSync } = await import("node:fs");
       const { failpoint } = await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
+      while (!existsSync(${busy})) Bun.sleepSync(1);
       console.log("there");
       writeFileSync(${reached}, "");
       failpoint?.("there");
@@ -51,12 +52,13 @@ describe("a failpoint", () => {
     );
     // The main thread is busy until after the worker has reached it.
     const main = `
-      const { existsSync } = await import("node:fs");
+      const { existsSync, writeFileSync } = await import("node:fs");
       await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
       new Worker(${worker});
       setTimeout(() => {
+        writeFileSync(${busy}, "");
         while (!existsSync(${reached})) Bun.sleepSync(1);
-        Bun.sleepSync(300);
+        Bun.sleepSync(300); // The worker is at its failpoint meanwhile.
         console.log("done");
       }, 0);
     `;

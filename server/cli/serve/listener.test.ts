@@ -33,38 +33,39 @@ test.each(["203.0.113.7", "nowhere.invalid", "no name"])(
 // Bun checks its timers every four seconds, so that a timeout below twice that would be too inexact.
 const idle_s = 8;
 
-test("a client that sent its whole request may wait beyond the idle timeout; one that stops in the middle is cut off", async () => {
-  const listener = createListener({
-    host: "127.0.0.1",
-    port: 0,
-    certificate: null,
-    log: silentLog,
-    idle_s,
-    async handle(request) {
-      const body = await readJsonBody(request);
-      // Wait for twice the idle timeout.
-      for (let times = 0; times < 2; times++) await cutOff(listener.port);
-      return Response.json(body);
-    },
-  });
-  const ask = async (connection: string, method: string) => {
-    const body = method === "POST" ? '{"a":1}' : undefined;
-    const headers = { connection, "content-type": "application/json" };
-    const response = await fetch(`http://127.0.0.1:${listener.port}`, { method, body, headers });
-    return [response.status, await response.json()];
-  };
-  try {
-    expect(await Promise.all([ask("keep-alive", "POST"), ask("close", "POST"), ask("keep-alive", "GET")])).toEqual([
-      [200, { a: 1 }],
-      [200, { a: 1 }],
-      [200, {}],
-    ]);
-  } finally {
-    await listener.cut();
-  }
-}, 60_000);
+// These tests wait for timeouts of the listener: beside each other, they take as long as the longest.
+describe("a client", () => {
+  test.concurrent("that sent its whole request may wait beyond the idle timeout; one that stops in the middle is cut off", async () => {
+    const listener = createListener({
+      host: "127.0.0.1",
+      port: 0,
+      certificate: null,
+      log: silentLog,
+      idle_s,
+      async handle(request) {
+        const body = await readJsonBody(request);
+        // Wait for twice the idle timeout.
+        for (let times = 0; times < 2; times++) await cutOff(listener.port);
+        return Response.json(body);
+      },
+    });
+    const ask = async (connection: string, method: string) => {
+      const body = method === "POST" ? '{"a":1}' : undefined;
+      const headers = { connection, "content-type": "application/json" };
+      const response = await fetch(`http://127.0.0.1:${listener.port}`, { method, body, headers });
+      return [response.status, await response.json()];
+    };
+    try {
+      expect(await Promise.all([ask("keep-alive", "POST"), ask("close", "POST"), ask("keep-alive", "GET")])).toEqual([
+        [200, { a: 1 }],
+        [200, { a: 1 }],
+        [200, {}],
+      ]);
+    } finally {
+      await listener.cut();
+    }
+  }, 60_000);
 
-describe("a body that stops arriving", () => {
   const server = testApp({ dashboard: true });
   const handle = (request: Request) => server.app.fetch(normalizeHost(request));
   const listener = createListener({ host: "127.0.0.1", port: 0, certificate: null, log: silentLog, handle });
@@ -96,35 +97,41 @@ describe("a body that stops arriving", () => {
     ["/console/api/login", { ...json, ...ofPage }, "{"],
   ];
 
-  test("gets a 408 with the reason on every route that reads a body, and the connection is closed", async () => {
-    const client = await server.client();
+  test.concurrent("whose body stops arriving gets a 408 with the reason on every route that reads a body, and the connection is closed", async () => {
+    const client = await server.client({ project: "silent" });
     const doors = { a2a: true, mcp: true };
     const made = { name: "clerk", description: "A clerk.", instructions: "", model: "test/echo", doors };
     const agent = await client.post("/v1/agents", made);
     expect(agent.status).toBe(201);
     const authorization = `Bearer ${client.key.secret}`;
     const bodies = bodiesOf(agent.body.id);
-    const answers = await Promise.all(
-      bodies.map(async ([target, headers, body]) => {
-        const sent = { method: "POST", target, body, headers: { ...headers, authorization, connection: "keep-alive" } };
-        const { status, head, text } = await rawAsk(listener.port, sent);
-        return { target, status, closes: head.includes("connection: close"), said: text.includes("stopped before") };
-      }),
-    );
-    expect(answers).toEqual(bodies.map(([target]) => ({ target, status: 408, closes: true, said: true })));
-    const refused = await rawAsk(listener.port, {
+    const refusal = rawAsk(listener.port, {
       method: "POST",
       target: "/v1/agents",
       body: "{",
       headers: { authorization, ...json },
     });
+    const answers = await Promise.all(
+      bodies.map(async ([target, headers, body]) => {
+        const sent = {
+          method: "POST",
+          target,
+          body,
+          headers: { ...headers, authorization, connection: "keep-alive" },
+        };
+        const { status, head, text } = await rawAsk(listener.port, sent);
+        return { target, status, closes: head.includes("connection: close"), said: text.includes("stopped before") };
+      }),
+    );
+    expect(answers).toEqual(bodies.map(([target]) => ({ target, status: 408, closes: true, said: true })));
+    const refused = await refusal;
     const { error, request_id } = JSON.parse(refused.text);
     expect(error).toMatchObject({ type: "invalid_request_error", code: "body_timeout" });
     expect(refused.head).toContain(`x-request-id: ${request_id}`);
   }, 60_000);
 
-  test("is distinguished from a slow one, which is read as long as data arrives", async () => {
-    const { key } = await server.client();
+  test.concurrent("whose body is slow is read as long as data arrives", async () => {
+    const { key } = await server.client({ project: "slow" });
     const whole = JSON.stringify({ name: "a", instructions: "b", model: "test/echo" });
     const headers = {
       authorization: `Bearer ${key.secret}`,

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { bindToSession } from "./session-bound-stream.ts";
 
 const look_ms = 5;
@@ -43,18 +43,23 @@ test("a stream that ends in the middle of an event gets nothing appended", async
 });
 
 test("a stream that breaks also breaks for its reader, and the session is no longer checked", async () => {
-  let asked = 0;
-  const { answer, fail } = stage(() => {
-    asked++;
-    return true;
-  });
-  const text = answer.text().catch(String);
-  while (asked === 0) await Bun.sleep(1);
-  fail();
-  expect(await text).toContain("It died.");
-  const before = asked;
-  await Bun.sleep(4 * look_ms); // Long enough for several checks.
-  expect(asked).toBe(before);
+  jest.useFakeTimers();
+  try {
+    let asked = 0;
+    const { answer, fail } = stage(() => {
+      asked++;
+      return true;
+    });
+    const text = answer.text().catch(String);
+    jest.advanceTimersByTime(2 * look_ms);
+    expect(asked).toBe(2);
+    fail();
+    expect(await text).toContain("It died.");
+    jest.advanceTimersByTime(10 * look_ms);
+    expect(asked).toBe(2);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a stream that ended stays ended, and a response that is not a stream is returned unchanged", async () => {

@@ -8,7 +8,14 @@ import { startWebhookReceiver } from "../../testing/webhook-receiver.ts";
 import { createMoveStore, type Move } from "./moves.ts";
 
 /** Starts a tool that takes a while. */
-const startTool = (ms: number) => startWebhookReceiver(() => Bun.sleep(ms).then(() => Response.json({ done: true })));
+/** Starts a tool whose calls end once `finish` was called. */
+function startTool() {
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  return Object.assign(
+    startWebhookReceiver(() => promise.then(() => Response.json({ done: true }))),
+    { finish },
+  );
+}
 
 /** Returns the number of requests for each call. */
 const callsOf = ({ received }: ReturnType<typeof startTool>): number[] =>
@@ -97,7 +104,7 @@ test("a failed import leaves nothing", async () => {
 });
 
 test("runs finish their step, and continue elsewhere with the next one; no step is done twice", async () => {
-  await using tools = startTool(300);
+  await using tools = startTool();
   const masterKey = new Uint8Array(32).fill(7);
   await using first = testApp({ db: emptyDatabase(), masterKey });
   const client = await first.client({ project: "shop" });
@@ -123,6 +130,7 @@ test("runs finish their step, and continue elsewhere with the next one; no step 
   const { project_id } = client.scope;
   first.moving.park(project_id);
   const later = await client.post("/v1/runs", { agent_id: agent.id, input: "x" });
+  tools.finish();
   while (first.moving.underWay(project_id) > 0) await Bun.sleep(5);
   const ids = [...runs, later].map(({ body }) => body.id as string);
   const statuses = await Promise.all(ids.map(async (run) => (await client.get(`/v1/runs/${run}`)).body.status));
@@ -146,7 +154,7 @@ test("runs finish their step, and continue elsewhere with the next one; no step 
 });
 
 test("a model's output in the other cell is streamed, also if its call was about to begin in the first cell", async () => {
-  await using tools = startTool(300);
+  await using tools = startTool();
   const masterKey = new Uint8Array(32).fill(7);
   await using first = testApp({ db: emptyDatabase(), masterKey });
   const client = await first.client({ project: "shop" });
@@ -163,6 +171,7 @@ test("a model's output in the other cell is streamed, also if its call was about
   const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "x" });
   await tools.heard(1);
   first.moving.park(client.scope.project_id);
+  tools.finish();
   while (first.moving.underWay(client.scope.project_id) > 0) await Bun.sleep(5);
   const left = first.moving.leave(client.scope.project_id);
   const move = await pack(first.db, client);
@@ -179,7 +188,7 @@ test("a model's output in the other cell is streamed, also if its call was about
 });
 
 test("runs of a project that stays continue from their step", async () => {
-  await using tools = startTool(50);
+  await using tools = startTool();
   await using server = testApp();
   const client = await server.client({ project: "shop" });
   const tool = await client.post("/v1/tools", { name: "t", url: tools.url, idempotent: false });
@@ -194,6 +203,7 @@ test("runs of a project that stays continue from their step", async () => {
   const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "x" });
   await tools.heard(1);
   server.moving.park(client.scope.project_id);
+  tools.finish();
   while (server.moving.underWay(client.scope.project_id) > 0) await Bun.sleep(5);
   server.moving.stay(client.scope.project_id);
   while ((await client.get(`/v1/runs/${run.id}`)).body.status === "in_progress") await Bun.sleep(10);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { defaultChunking } from "../../domain/chunking.ts";
@@ -8,6 +8,9 @@ import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
 import { documentTask, scanTask } from "./document-task.ts";
 import { encodePacket, packetKinds } from "./packet.ts";
+
+// Ends a hang only: children have the lowest priority, and reading a scan takes them seconds of it.
+setDefaultTimeout(180_000);
 
 const reader = createDocumentReader({ level: () => "strict" });
 afterAll(() => reader.stop());

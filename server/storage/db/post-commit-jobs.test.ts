@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { silentLog } from "../../lib/log.ts";
 import { openDatabase } from "./open.ts";
 import { createPostCommitJobs } from "./post-commit-jobs.ts";
@@ -61,25 +61,30 @@ test("a commit that the running work has not read is handled too, without anothe
 });
 
 test("no work is done before the start or after the stop", async () => {
-  const db = openDatabase(":memory:");
-  let works = 0;
-  const after = createPostCommitJobs({
-    db,
-    work: async () => void works++,
-    log: silentLog,
-    failed: "",
-    soon_ms: 0,
-  });
-  const commit = () => db.write(() => db.sqlite.run("PRAGMA user_version"));
-  await commit();
-  await Bun.sleep(0);
-  expect(works).toBe(0);
-  after.start();
-  await after.stop();
-  await commit();
-  await Bun.sleep(5);
-  expect(works).toBe(0);
-  db.close();
+  jest.useFakeTimers();
+  try {
+    const db = openDatabase(":memory:");
+    let works = 0;
+    const after = createPostCommitJobs({
+      db,
+      work: async () => void works++,
+      log: silentLog,
+      failed: "",
+      soon_ms: 0,
+    });
+    const commit = () => db.write(() => db.sqlite.run("PRAGMA user_version"));
+    await commit();
+    jest.advanceTimersByTime(1000);
+    expect(works).toBe(0);
+    after.start();
+    await after.stop();
+    await commit();
+    jest.advanceTimersByTime(1000);
+    expect(works).toBe(0);
+    db.close();
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("no work is done while the disk is nearly full; it is done once there is room, without another commit", async () => {
