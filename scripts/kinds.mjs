@@ -10,7 +10,8 @@ const folders = {
 };
 
 /**
- * Writes `all.ts` of these folders, which exports the kinds by name, because a bundler follows only literal imports.
+ * Writes `all.ts` of these folders, which exports the kinds by name, and the list of migrations, because a bundler
+ * follows only literal imports.
  */
 export function writeKinds(root) {
   for (const [name, exported] of Object.entries(folders)) {
@@ -25,6 +26,27 @@ export function writeKinds(root) {
       .map((file) => `export { ${exported} as ${parse(file).name.replaceAll("-", "_")} } from "./${file}";\n`);
     replace(join(folder, "all.ts"), lines.join(""));
   }
+  writeMigrations(join(root, "migrations"));
+}
+
+/** Writes the list of migrations, in the order of their names. */
+function writeMigrations(folder) {
+  if (!existsSync(folder)) return;
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith(".sql"))
+    .sort()
+    .map((file) => parse(file).name);
+  const exportOf = (name) => name.replace(/^\d+_/, "").replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+  const imports = names.map((name) => `import ${exportOf(name)} from "./${name}.sql" with { type: "text" };\n`);
+  const entries = names.map((name) => `  { name: "${name}", sql: ${exportOf(name)} },\n`);
+  replace(
+    join(folder, "index.ts"),
+    `${imports.join("")}
+/** Every migration in order; the database's \`user_version\` is how many of them it has. Landed ones are never edited. */
+export const migrations: readonly { name: string; sql: string }[] = [
+${entries.join("")}];
+`,
+  );
 }
 
 function replace(path, text) {

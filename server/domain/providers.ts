@@ -7,6 +7,12 @@ export const providerWords = {
   openai_compatible: "OpenAI-compatible server",
 };
 export type OuterProvider = keyof typeof providerWords;
+/** Environment variables with the providers' keys. */
+export const keyVariables: readonly (readonly [provider: OuterProvider, variable: string])[] = [
+  ["openai", "OPENAI_API_KEY"],
+  ["anthropic", "ANTHROPIC_API_KEY"],
+  ["google", "GOOGLE_GENERATIVE_AI_API_KEY"],
+];
 export const outerProviders = Object.keys(providerWords) as [OuterProvider, ...OuterProvider[]];
 export const providers = [...outerProviders, "test"] as const;
 export type Provider = (typeof providers)[number];

@@ -1,28 +1,16 @@
+import { groups } from "./nav.tsx";
+
 /** Documentation page of each dashboard page, by the beginning of its path. */
-export const guides = {
-  "/overview": "start/dashboard",
+const guides: Record<string, string> = {
+  ...Object.fromEntries(Object.values(groups).flatMap((pages) => pages.map(({ to, guide }) => [to, guide]))),
   "/start": "start/quickstart",
-  "/playground": "start/real-model",
-  "/runs": "guides/traces",
-  "/approvals": "guides/approvals",
-  "/threads": "guides/threads",
-  "/agents": "guides/agents",
-  "/tools": "guides/http-tools",
-  "/memory": "guides/memory",
-  "/files": "guides/documents",
-  "/suites": "guides/suites-in-ci",
-  "/keys": "guides/api-keys",
-  "/webhooks": "guides/webhooks",
-  "/schedules": "guides/schedules",
-  "/settings": "start/dashboard",
   "/account": "operate/people",
-} as const;
+};
 
 export const referenceUrl = "/docs/reference/api";
 
 /** Returns the URL of a page's guide; the concepts guide if it has none of its own. */
 export function guideOf(pathname: string): string {
   const begun = pathname.replace(/^\/dashboard/, "").split("/")[1] ?? "";
-  const page: string | undefined = (guides as Record<string, string>)[`/${begun}`];
-  return `/docs/${page ?? "start/concepts"}`;
+  return `/docs/${guides[`/${begun}`] ?? "start/concepts"}`;
 }

@@ -22,28 +22,28 @@ import { firstApprovalsQuery } from "../entities/tool-call/approval-api.ts";
 import { joinFacts, plural } from "../lib/format.ts";
 import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
 
-/** Pages in the order of the side bar. */
+/** Pages in the order of the side bar, each with its page of the documentation. */
 export const groups = {
   Pages: [
-    { to: "/overview", label: "Overview", icon: ChartColumn },
-    { to: "/playground", label: "Playground", icon: FlaskConical },
-    { to: "/runs", label: "Runs", icon: ListTree },
-    { to: "/approvals", label: "Approvals", icon: Inbox },
-    { to: "/threads", label: "Threads", icon: MessagesSquare },
+    { to: "/overview", label: "Overview", icon: ChartColumn, guide: "start/dashboard" },
+    { to: "/playground", label: "Playground", icon: FlaskConical, guide: "start/real-model" },
+    { to: "/runs", label: "Runs", icon: ListTree, guide: "guides/traces" },
+    { to: "/approvals", label: "Approvals", icon: Inbox, guide: "guides/approvals" },
+    { to: "/threads", label: "Threads", icon: MessagesSquare, guide: "guides/threads" },
   ],
   Build: [
-    { to: "/agents", label: "Agents", icon: Bot },
-    { to: "/tools", label: "Tools", icon: Wrench },
-    { to: "/memory", label: "Memory", icon: BrainCircuit },
-    { to: "/files", label: "Files", icon: FileText },
-    { to: "/suites", label: "Suites", icon: ListChecks },
+    { to: "/agents", label: "Agents", icon: Bot, guide: "guides/agents" },
+    { to: "/tools", label: "Tools", icon: Wrench, guide: "guides/http-tools" },
+    { to: "/memory", label: "Memory", icon: BrainCircuit, guide: "guides/memory" },
+    { to: "/files", label: "Files", icon: FileText, guide: "guides/documents" },
+    { to: "/suites", label: "Suites", icon: ListChecks, guide: "guides/suites-in-ci" },
   ],
   Connect: [
-    { to: "/keys", label: "API keys", icon: KeyRound },
-    { to: "/webhooks", label: "Webhooks", icon: Webhook },
-    { to: "/schedules", label: "Schedules", icon: CalendarClock },
+    { to: "/keys", label: "API keys", icon: KeyRound, guide: "guides/api-keys" },
+    { to: "/webhooks", label: "Webhooks", icon: Webhook, guide: "guides/webhooks" },
+    { to: "/schedules", label: "Schedules", icon: CalendarClock, guide: "guides/schedules" },
   ],
-  Administration: [{ to: "/settings", label: "Settings", icon: Settings }],
+  Administration: [{ to: "/settings", label: "Settings", icon: Settings, guide: "start/dashboard" }],
 } as const;
 
 /** One group of navigation links. On the rail their names are tooltips. */

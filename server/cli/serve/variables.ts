@@ -1,3 +1,5 @@
+import { keyVariables } from "../../domain/providers.ts";
+
 interface Variable {
   name: string;
   meaning: string;
@@ -28,9 +30,10 @@ export const variables: readonly Variable[] = [
     meaning:
       "The key that encrypts stored secrets, as 64 hexadecimal digits. It takes the place of the file `master.key`.",
   },
-  { name: "OPENAI_API_KEY", meaning: "The API key for models `openai/…`." },
-  { name: "ANTHROPIC_API_KEY", meaning: "The API key for models `anthropic/…`." },
-  { name: "GOOGLE_GENERATIVE_AI_API_KEY", meaning: "The API key for models `google/…`." },
+  ...keyVariables.map(([provider, name]) => ({
+    name,
+    meaning: `The API key for models \`${provider}/…\`.`,
+  })),
   { name: "OLLAMA_BASE_URL", meaning: "Where Ollama is, if it is not on port 11434 of this machine." },
   {
     name: "RUNNEL_MODEL_<NAME>_BASE_URL",

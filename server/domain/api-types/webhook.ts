@@ -173,10 +173,7 @@ const ofFile = t.named("WebhookFileData", t.object({ object: t.about("The file."
 const ofAlert = t.named(
   "WebhookAlertData",
   t.object({
-    object: t.about(
-      "The run without its messages and its tools' outputs. Of one that is too long, only what it is.",
-      Alert,
-    ),
+    object: t.about("The alert.", Alert),
     truncated,
   }),
 );
@@ -202,10 +199,7 @@ const dataOf = {
   "cell.failover": t.named(
     "WebhookCellData",
     t.object({
-      object: t.about(
-        "The run without its messages and its tools' outputs. Of one that is too long, only what it is.",
-        Cell,
-      ),
+      object: t.about("The cell.", Cell),
       truncated,
     }),
   ),

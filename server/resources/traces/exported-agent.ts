@@ -15,11 +15,25 @@ export const exportedAgent = (agent: AgentSnapshot): ExportedAgent =>
     ...(agent.memory && { memory: { ...agent.memory, stores: [] } }),
   });
 
+/** Fields of an exported tool. Settings of its type are none of them, because they have addresses and secrets. */
+const exportedFields: Record<keyof ExportedTool, true> = {
+  id: true,
+  name: true,
+  description: true,
+  parameters: true,
+  type: true,
+  approval: true,
+  idempotent: true,
+  on_unknown: true,
+  max_output_bytes: true,
+  http: true,
+  of_request: true,
+  memory: true,
+};
+
 function exportedTool(tool: ToolSnapshot): ExportedTool {
-  const exported: ExportedTool & { code?: object; mcp?: object; agent?: object } = { ...tool, http: null };
-  delete exported.code;
-  delete exported.mcp;
-  delete exported.agent;
+  const fields = Object.entries(tool).filter(([name]) => Object.hasOwn(exportedFields, name));
+  const exported = { ...Object.fromEntries(fields), http: null } as ExportedTool;
   if (exported.memory) exported.memory = { ...exported.memory, stores: [] };
   return exported;
 }

@@ -13,7 +13,7 @@ import {
   unknownPolicies,
 } from "../../domain/agent-snapshot.ts";
 import { Budget } from "../../domain/budget-schema.ts";
-import { Count, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
+import { Count, Flag, Id, Json, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
@@ -90,7 +90,7 @@ const Agent = closedObject({
       history: closedObject({ mode: oneOf(historyModes), max_messages: Count }),
       context: closedObject({
         strategy: oneOf(contextStrategies),
-        reserve_output_tokens: Milliseconds,
+        reserve_output_tokens: Count,
         tool_output_max_bytes: Count,
       }),
     }),

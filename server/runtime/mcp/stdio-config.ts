@@ -1,3 +1,4 @@
+import { keyVariables } from "../../domain/providers.ts";
 import { parsedJson } from "../../lib/json.ts";
 
 /** A program that the operator allows runs to use. */
@@ -46,4 +47,4 @@ function readEnvironment(variable: string, environment: Environment): Record<str
 }
 
 // With one of these a server could act as runnel or spend its model budget.
-const ownSecret = /^(RUNNEL_.*|OPENAI_API_KEY|ANTHROPIC_API_KEY|GOOGLE_GENERATIVE_AI_API_KEY)$/i;
+const ownSecret = new RegExp(`^(RUNNEL_.*|${keyVariables.map(([, variable]) => variable).join("|")})$`, "i");

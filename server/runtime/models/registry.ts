@@ -1,4 +1,4 @@
-import { type Provider, providers } from "../../domain/providers.ts";
+import { keyVariables, type Provider, providers } from "../../domain/providers.ts";
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
@@ -66,14 +66,12 @@ type Environment = Record<string, string | undefined>;
 
 /** Returns the connections in environment variables. Ollama needs no credentials, so it is always included. */
 export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
-  const keyed = (provider: Provider, variable: string): Connection[] => {
+  const keyed = keyVariables.flatMap(([provider, variable]): Connection[] => {
     const api_key = read(env, variable);
     return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limits(env, provider) }];
-  };
+  });
   return [
-    ...keyed("openai", "OPENAI_API_KEY"),
-    ...keyed("anthropic", "ANTHROPIC_API_KEY"),
-    ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),
+    ...keyed,
     {
       name: "ollama",
       provider: "ollama",
