@@ -39,14 +39,13 @@ function writeMigrations(folder) {
   const exportOf = (name) => name.replace(/^\d+_/, "").replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
   const imports = names.map((name) => `import ${exportOf(name)} from "./${name}.sql" with { type: "text" };\n`);
   const entries = names.map((name) => `  { name: "${name}", sql: ${exportOf(name)} },\n`);
-  replace(
-    join(folder, "index.ts"),
-    `${imports.join("")}
-/** Every migration in order; the database's \`user_version\` is how many of them it has. Landed ones are never edited. */
-export const migrations: readonly { name: string; sql: string }[] = [
-${entries.join("")}];
-`,
-  );
+  const head = [
+    "",
+    "/** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */",
+    "export const migrations: readonly { name: string; sql: string }[] = [",
+    "",
+  ];
+  replace(join(folder, "index.ts"), `${imports.join("")}${head.join("\n")}${entries.join("")}];\n`);
 }
 
 function replace(path, text) {

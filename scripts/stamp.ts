@@ -10,7 +10,6 @@ const rest = [
   "bun.lock",
   "scripts/build.ts",
   "scripts/python-files.ts",
-  "scripts/embedding-files.ts",
   "scripts/sentence-model.ts",
   "scripts/int8-graph.ts",
 ];

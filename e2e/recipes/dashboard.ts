@@ -33,7 +33,10 @@ export function LimitsPage() {
     ],
     "dashboard/src/app/nav.tsx": [
       ["  FlaskConical,\n", "  FlaskConical,\n  Gauge,\n"],
-      ['    { to: "/settings"', '    { to: "/limits", label: "Limits", icon: Gauge },\n    { to: "/settings"'],
+      [
+        '{ to: "/settings"',
+        '{ to: "/limits", label: "Limits", icon: Gauge, guide: "guides/budgets" },\n    { to: "/settings"',
+      ],
     ],
     "scripts/screenshots/pages.ts": [
       ['    account: "/account",\n', '    account: "/account",\n    limits: "/limits",\n'],

@@ -126,7 +126,10 @@ export const modelProvider: Recipe = {
   title: "Add a model provider",
   placeholders: { "server/runtime/models/mistral.ts": "server/runtime/models/<name>.ts" },
   changes: {
-    "server/domain/providers.ts": [['  google: "Google",\n', '  google: "Google",\n  mistral: "Mistral",\n']],
+    "server/domain/providers.ts": [
+      ['  google: "Google",\n', '  google: "Google",\n  mistral: "Mistral",\n'],
+      ['  ["openai", "OPENAI_API_KEY"],\n', '  ["openai", "OPENAI_API_KEY"],\n  ["mistral", "MISTRAL_API_KEY"],\n'],
+    ],
     "server/testing/provider-wire.ts": [["ollama: chat,", "mistral: chat, ollama: chat,"]],
     "server/runtime/models/mistral.ts": `import type { Connection, Model } from "./model.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
@@ -141,10 +144,6 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
       [
         '    case "ollama":\n    case "openai_compatible":\n',
         '    case "mistral":\n      return (await import("./mistral.ts")).open(connection, modelName, fetch);\n    case "ollama":\n    case "openai_compatible":\n',
-      ],
-      [
-        '    ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),\n',
-        '    ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),\n    ...keyed("mistral", "MISTRAL_API_KEY"),\n',
       ],
     ],
     "server/runtime/models/embedding.ts": [

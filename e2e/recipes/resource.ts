@@ -20,16 +20,6 @@ export const resourceWithRoutes: Recipe = {
 ) STRICT;
 CREATE INDEX notes_by_scope ON notes (project_id, environment, id);
 `,
-    "migrations/index.ts": [
-      [
-        'import keyExposures from "./0051_key_exposures.sql" with { type: "text" };\n',
-        'import keyExposures from "./0051_key_exposures.sql" with { type: "text" };\nimport notes from "./0052_notes.sql" with { type: "text" };\n',
-      ],
-      [
-        '  { name: "0051_key_exposures", sql: keyExposures },\n',
-        '  { name: "0051_key_exposures", sql: keyExposures },\n  { name: "0052_notes", sql: notes },\n',
-      ],
-    ],
     "server/storage/db/schema.ts": [
       [
         'export const fileBlobs = sqliteTable("file_blobs", {\n',
@@ -128,6 +118,7 @@ export const noteRoutes = ({ auth, notes }: { auth: Auth; notes: NoteStore }) =>
       ['  "webhooks :id": "webhook",\n', '  "notes :id": "note",\n  "webhooks :id": "webhook",\n'],
       ['  "/v1/webhooks": "webhook",\n', '  "/v1/notes": "note",\n  "/v1/webhooks": "webhook",\n'],
     ],
+    "server/http/openapi.ts": [['  Runs: "A run', '  Notes: "A note is a text of a project.",\n  Runs: "A run']],
     "server/app.ts": [
       [
         '/module.ts";\nimport { createProjectsModule',

@@ -11,7 +11,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
-interface ConsoleAuth {
+interface SessionAuthDeps {
   sessions: Sessions;
   cookie: SessionCookie;
   setup: Setup;
@@ -23,7 +23,7 @@ interface ConsoleAuth {
 }
 
 /** Authenticates people by session for the project and environment in the path. API keys are not accepted here. */
-export function createConsoleAuth({ idempotency, onRefused, ...deps }: ConsoleAuth): Auth {
+export function createSessionAuth({ idempotency, onRefused, ...deps }: SessionAuthDeps): Auth {
   const authenticate = createSessionAuthenticate(deps);
   const identify = createIdentify({ authenticate, limiter: deps.limiter, clientOf: deps.clientOf });
   return createAuth("console", { identify, authenticate, idempotency, onRefused });
@@ -34,7 +34,7 @@ function createSessionAuthenticate({
   cookie,
   setup,
   projects,
-}: Pick<ConsoleAuth, "sessions" | "cookie" | "setup" | "projects">): Authenticate {
+}: Pick<SessionAuthDeps, "sessions" | "cookie" | "setup" | "projects">): Authenticate {
   return (request) => {
     requireSameOrigin(request);
     const user = sessions.use(cookie.read(request), request);

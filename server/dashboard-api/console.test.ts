@@ -12,7 +12,7 @@ import { createAudit } from "../storage/db/audit.ts";
 import { openDatabase } from "../storage/db/open.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { createAccounts } from "./accounts.ts";
-import { createConsole } from "./console.ts";
+import { createDashboardRoutes } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
 import { sessionCookie } from "./session-cookie.ts";
@@ -39,7 +39,7 @@ async function startConsole({ secureCookie = true } = {}) {
   const closing = new AbortController();
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const { own, ofProjects } = createConsole({
+  const { own, ofProjects } = createDashboardRoutes({
     pages: new Elysia(),
     secureCookie,
     version: "1.2.3",

@@ -9,7 +9,7 @@ import type { Base, Mount } from "../http/module.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { onAbort } from "../lib/on-abort.ts";
 import type { Seal } from "../lib/seal.ts";
-import { pushedStream, sseHeaders } from "../lib/sse.ts";
+import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import type { ProjectStore } from "../resources/projects/store.ts";
 import type { RunSubscriptions } from "../runs/stream/run-subscriptions.ts";
 import type { Audit } from "../storage/db/audit.ts";
@@ -17,7 +17,7 @@ import type { Db } from "../storage/db/open.ts";
 import { isShown } from "../storage/journal/journal.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
-import { createConsoleAuth, missingSession } from "./auth.ts";
+import { createSessionAuth, missingSession } from "./auth.ts";
 import { factorRoutes } from "./factor-routes.ts";
 import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
@@ -38,7 +38,7 @@ import type { Sessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
 
 /** Dashboard settings of the operator. */
-export interface ConsoleOptions {
+export interface DashboardSettings {
   /** Serves the dashboard's files, from `createDashboard`. */
   pages: AnyElysia;
   /** False only where the server speaks plain HTTP on loopback. */
@@ -50,7 +50,7 @@ export interface ConsoleOptions {
   localAccounts?: boolean;
 }
 
-export interface Console extends ConsoleOptions {
+export interface DashboardDeps extends DashboardSettings {
   db: Db;
   seal: Seal;
   audit: Audit;
@@ -82,14 +82,14 @@ export interface Console extends ConsoleOptions {
 }
 
 /** Routes of the dashboard. */
-export interface ConsoleRoutes {
+export interface DashboardRoutes {
   /** Files, sessions and routes that belong to no project. */
   own: AnyElysia;
   /** Mounts the API's resources for people. */
   ofProjects(into: AnyElysia): AnyElysia;
 }
 
-export function createConsole(deps: Console): ConsoleRoutes {
+export function createDashboardRoutes(deps: DashboardDeps): DashboardRoutes {
   const { db, audit, projects, sessions, cookie, limiter, watches, publicUrl, abortSignalOf, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
@@ -100,7 +100,7 @@ export function createConsole(deps: Console): ConsoleRoutes {
   const { mails = null } = deps;
   const resets = createPasswordResets({ ...deps, accounts, mails, throttle: createLoginThrottle({ now }) });
   const { clientOf, idempotency, onRefused } = deps;
-  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
+  const auth = createSessionAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = sessionGuard({ sessions, setup, cookie, clientOf, onRefused });
   const noLongerValid: NoLongerValid = ({ project_id }, request) => {
     if (!sessions.lasts(cookie.read(request), request)) return missingSession(setup.required());
@@ -121,7 +121,7 @@ export function createConsole(deps: Console): ConsoleRoutes {
         publicUrl,
       };
       let forget = () => {};
-      const stream = pushedStream(
+      const stream = pulledStream(
         (wake) => {
           const texts = liveRuns(options, wake);
           forget = onAbort([abortSignalOf(principal.project_id)], () => {

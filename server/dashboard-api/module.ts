@@ -12,7 +12,7 @@ import type { User } from "./accounts.ts";
 import { createBackups, type MakeBackup } from "./backups.ts";
 import { type ClusterPort, createClusterReader } from "./cluster.ts";
 import { connectionRoutes } from "./connection-routes.ts";
-import { type Console, type ConsoleOptions, type ConsoleRoutes, createConsole } from "./console.ts";
+import { createDashboardRoutes, type DashboardDeps, type DashboardRoutes, type DashboardSettings } from "./console.ts";
 import { createMails } from "./mails.ts";
 import { createOidc, type OidcSettings } from "./oidc.ts";
 import { createOidcPeople } from "./oidc-people.ts";
@@ -24,7 +24,7 @@ import { createSessions } from "./sessions.ts";
 
 export interface DashboardOptions {
   /** Absent if the server has no dashboard. */
-  dashboard?: ConsoleOptions & { oidc?: OidcSettings | null; mail?: MailSettings | null };
+  dashboard?: DashboardSettings & { oidc?: OidcSettings | null; mail?: MailSettings | null };
   /** Makes the backups for download at the dashboard. */
   makeBackup?: MakeBackup;
   /** Absent on one machine. */
@@ -69,7 +69,7 @@ export function createDashboardApiModule({
   const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
   const cell = cluster?.cell ?? null;
   const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.store.lastFailover });
-  const ofServer: Console["ofServer"] = (signedIn) =>
+  const ofServer: DashboardDeps["ofServer"] = (signedIn) =>
     new Elysia()
       .use(connectionRoutes({ signedIn, connections: store, prices, tryConnection, db, audit }))
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
@@ -82,8 +82,8 @@ export function createDashboardApiModule({
     cookie: attemptCookie({ secure }),
     log: base.log,
   });
-  const consoleOf = ({ mail, oidc, ...own }: NonNullable<DashboardOptions["dashboard"]>): ConsoleRoutes =>
-    createConsole({
+  const consoleOf = ({ mail, oidc, ...own }: NonNullable<DashboardOptions["dashboard"]>): DashboardRoutes =>
+    createDashboardRoutes({
       ...base,
       ...own,
       sessions,

@@ -8,7 +8,7 @@ import { createAudit } from "../storage/db/audit.ts";
 import { openDatabase } from "../storage/db/open.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { createAccounts } from "./accounts.ts";
-import { createConsole } from "./console.ts";
+import { createDashboardRoutes } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
 import { sessionCookie } from "./session-cookie.ts";
@@ -28,7 +28,7 @@ async function startConsole() {
   const setup = createSetup({ db, audit, accounts });
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const { own, ofProjects } = createConsole({
+  const { own, ofProjects } = createDashboardRoutes({
     seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
     db,
     audit,

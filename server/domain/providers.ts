@@ -6,15 +6,15 @@ export const providerWords = {
   ollama: "Ollama",
   openai_compatible: "OpenAI-compatible server",
 };
-export type OuterProvider = keyof typeof providerWords;
+export type ConnectionProvider = keyof typeof providerWords;
 /** Environment variables with the providers' keys. */
-export const keyVariables: readonly (readonly [provider: OuterProvider, variable: string])[] = [
+export const keyVariables: readonly (readonly [provider: ConnectionProvider, variable: string])[] = [
   ["openai", "OPENAI_API_KEY"],
   ["anthropic", "ANTHROPIC_API_KEY"],
   ["google", "GOOGLE_GENERATIVE_AI_API_KEY"],
 ];
-export const outerProviders = Object.keys(providerWords) as [OuterProvider, ...OuterProvider[]];
-export const providers = [...outerProviders, "test"] as const;
+export const connectionProviders = Object.keys(providerWords) as [ConnectionProvider, ...ConnectionProvider[]];
+export const providers = [...connectionProviders, "test"] as const;
 export type Provider = (typeof providers)[number];
 
 /** Tool choice of a model: free, none, or required. */

@@ -126,7 +126,7 @@ export const Chunking = named(
 );
 
 /** Agent fields that a run may override. */
-export const agentFields = {
+export const overridableFields = {
   instructions: about("The system prompt.", Type.String({ maxLength: limits.instructions_bytes })),
   model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
   tools: about(
@@ -211,8 +211,8 @@ export const HistoryInput = named(
 export const AgentOverrides = named(
   "AgentOverrides",
   partial({
-    ...agentFields,
-    additional_instructions: about("Instructions that are appended to the agent's.", agentFields.instructions),
+    ...overridableFields,
+    additional_instructions: about("Instructions that are appended to the agent's.", overridableFields.instructions),
     history: about("How much of a thread its runs read.", HistoryInput),
     model_settings: about("Settings of the model.", named("ModelSettingsOverrides", partial(settingFields))),
   }),

@@ -54,7 +54,7 @@ export interface EmbeddingFiles {
 }
 
 /**
- * Returns the model's files. From source they are in their packages; `scripts/embedding-files.ts` copies them into one
+ * Returns the model's files. From source they are in their packages; `scripts/build.ts` copies them into one
  * folder for the executable.
  */
 export function embeddingFiles(): EmbeddingFiles {

@@ -37,9 +37,15 @@ export class EgressError extends Error {
   }
 
   /** True if a retry of the same request may succeed. */
-  get mayPass(): boolean {
-    return passing.has(this.code);
+  get isTransient(): boolean {
+    return transientCodes.has(this.code);
   }
 }
 
-const passing = new Set<EgressErrorCode>(["dns_failed", "dns_timeout", "connect_failed", "connection_lost", "timeout"]);
+const transientCodes = new Set<EgressErrorCode>([
+  "dns_failed",
+  "dns_timeout",
+  "connect_failed",
+  "connection_lost",
+  "timeout",
+]);

@@ -1,5 +1,5 @@
 import { expect, jest, test } from "bun:test";
-import { pushedStream, sseComment, sseError, sseEvent, sseRetry, type TextSource } from "./sse.ts";
+import { pulledStream, sseComment, sseError, sseEvent, sseRetry, type TextSource } from "./sse.ts";
 
 /** Three texts, and an end unless `endless`; records the texts made and the stop. */
 function counting(made: string[] = [], { endless = false } = {}) {
@@ -33,7 +33,7 @@ test("events and comments end with an empty line; the retry delay is a line befo
 test("text is made only for a reader that takes it", async () => {
   const made: string[] = [];
   const source = counting(made);
-  const reader = pushedStream(source.open, () => {}).getReader();
+  const reader = pulledStream(source.open, () => {}).getReader();
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   source.wake();
   expect(made).toEqual([]);
@@ -46,7 +46,7 @@ test("new text is pushed to a waiting reader", async () => {
   const said: (string | null)[] = [];
   let wake = () => {};
   const texts: TextSource = { next: () => said.shift() ?? null, stop() {} };
-  const stream = pushedStream(
+  const stream = pulledStream(
     (own) => {
       wake = own;
       return texts;
@@ -63,7 +63,7 @@ test("new text is pushed to a waiting reader", async () => {
 test("a stream read to its end reports once that it ended by itself", async () => {
   const ended: boolean[] = [];
   const source = counting();
-  const stream = pushedStream(source.open, (byReader) => ended.push(byReader));
+  const stream = pulledStream(source.open, (byReader) => ended.push(byReader));
   expect(await new Response(stream).text()).toBe("012");
   expect([ended, source.stopped]).toEqual([[false], 1]);
 });
@@ -80,7 +80,7 @@ test("a failing source is released, and its reader gets the error", async () => 
       stopped = true;
     },
   });
-  const reader = pushedStream(broken, (byReader) => ended.push(byReader)).getReader();
+  const reader = pulledStream(broken, (byReader) => ended.push(byReader)).getReader();
   await reader.read();
   await expect(reader.read()).rejects.toThrow("damaged");
   expect([stopped, ended]).toEqual([true, [false]]);
@@ -89,7 +89,7 @@ test("a failing source is released, and its reader gets the error", async () => 
 test("a reader that leaves while the next text is awaited ends the source once", async () => {
   const ended: boolean[] = [];
   const source = counting([], { endless: true });
-  const reader = pushedStream(source.open, (byReader) => ended.push(byReader)).getReader();
+  const reader = pulledStream(source.open, (byReader) => ended.push(byReader)).getReader();
   for (let n = 0; n < 3; n++) await reader.read();
   const waiting = reader.read();
   await reader.cancel();
@@ -102,7 +102,7 @@ test("a reader that leaves while the next text is awaited ends the source once",
 function impatient() {
   const ended: boolean[] = [];
   const source = counting([], { endless: true });
-  const stream = pushedStream(source.open, (byReader) => ended.push(byReader), 6000);
+  const stream = pulledStream(source.open, (byReader) => ended.push(byReader), 6000);
   return { ended, source, reader: stream.getReader() };
 }
 

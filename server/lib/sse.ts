@@ -37,7 +37,7 @@ export interface TextSource {
  * system's buffers. It is dropped after `patience_ms`, and the listener closes its connection. `open` gets a function
  * to call when text may be available; `ended` runs once.
  */
-export function pushedStream(
+export function pulledStream(
   open: (wake: () => void) => TextSource,
   ended: (byReader: boolean) => void,
   patience_ms = 30_000,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type OuterProvider, outerProviders } from "../domain/providers.ts";
+import { type ConnectionProvider, connectionProviders } from "../domain/providers.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
 import { type ProviderRequest, startProviders } from "../testing/provider-server.ts";
 import { type Wire, wires } from "../testing/provider-wire.ts";
@@ -43,7 +43,7 @@ afterAll(async () => {
   await target.stop(true);
 });
 
-async function agentOf(provider: OuterProvider, say: Say): Promise<string> {
+async function agentOf(provider: ConnectionProvider, say: Say): Promise<string> {
   const model = `m-${crypto.randomUUID()}`;
   answers.set(model, say);
   const prefix = modelPrefix(providers.connectionOf(provider));
@@ -51,7 +51,7 @@ async function agentOf(provider: OuterProvider, say: Say): Promise<string> {
   return (await client.post("/v1/agents", agent)).body.id;
 }
 
-async function runOf(provider: OuterProvider, say: Say) {
+async function runOf(provider: ConnectionProvider, say: Say) {
   const before = wiped.length;
   const agent_id = await agentOf(provider, say);
   const { body } = await client.post("/v1/runs?wait=60", { agent_id, input: "Go." });
@@ -71,7 +71,7 @@ function then(first: (wire: Wire) => string[]): Say {
   };
 }
 
-describe.each(outerProviders)("%s", (provider) => {
+describe.each(connectionProviders)("%s", (provider) => {
   const isWhole = provider === "google"; // Google sends each call in one piece.
   test.each<[string, (wire: Wire) => string[], number]>([
     ["is whole", (wire) => whole(wire, "wipe", "{}"), 1],

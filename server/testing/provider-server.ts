@@ -1,9 +1,9 @@
-import { type OuterProvider, outerProviders } from "../domain/providers.ts";
+import { type ConnectionProvider, connectionProviders } from "../domain/providers.ts";
 import type { Connection } from "../runtime/models/model.ts";
 
 /** Request that a provider received. */
 export interface ProviderRequest {
-  provider: OuterProvider;
+  provider: ConnectionProvider;
   /** Number of earlier requests. */
   index: number;
   // biome-ignore lint/suspicious/noExplicitAny: each provider has a body of its own.
@@ -18,14 +18,14 @@ export interface ProviderRequest {
 export function startProviders(
   answer: (asked: ProviderRequest) => Iterable<string> | AsyncIterable<string> | Response,
 ) {
-  const counts = new Map<OuterProvider, number>();
+  const counts = new Map<ConnectionProvider, number>();
   const bodies: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
-      const provider = new URL(request.url).pathname.split("/")[1] as OuterProvider;
+      const provider = new URL(request.url).pathname.split("/")[1] as ConnectionProvider;
       const index = counts.get(provider) ?? 0;
       counts.set(provider, index + 1);
       const text = await request.text();
@@ -34,7 +34,7 @@ export function startProviders(
       return answered instanceof Response ? answered : streamOf(answered);
     },
   });
-  const connectionOf = (provider: OuterProvider): Connection => ({
+  const connectionOf = (provider: ConnectionProvider): Connection => ({
     name: provider === "openai_compatible" ? "stub" : provider,
     provider,
     api_key: "sk-test-0123456789",
@@ -44,7 +44,7 @@ export function startProviders(
     /** Request bodies byte by byte, oldest first. */
     bodies,
     connectionOf,
-    connections: outerProviders.map(connectionOf),
+    connections: connectionProviders.map(connectionOf),
     async [Symbol.asyncDispose]() {
       await server.stop(true);
     },

@@ -1,4 +1,4 @@
-import type { OuterProvider } from "../domain/providers.ts";
+import type { ConnectionProvider } from "../domain/providers.ts";
 
 /** Pieces of a provider's streamed answer, in its own server-sent events. */
 export interface Wire {
@@ -118,4 +118,10 @@ const google: Wire = {
 };
 
 /** Wire format of each provider. */
-export const wires: Record<OuterProvider, Wire> = { openai, anthropic, google, ollama: chat, openai_compatible: chat };
+export const wires: Record<ConnectionProvider, Wire> = {
+  openai,
+  anthropic,
+  google,
+  ollama: chat,
+  openai_compatible: chat,
+};

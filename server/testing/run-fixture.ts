@@ -11,7 +11,7 @@ import { notFound } from "../domain/not-found.ts";
 import type { JournalEntry } from "../domain/run-event.ts";
 import type { Scope } from "../domain/scope.ts";
 import { silentLog } from "../lib/log.ts";
-import { pushedStream, type TextSource } from "../lib/sse.ts";
+import { pulledStream, type TextSource } from "../lib/sse.ts";
 import { createChildStatuses } from "../runs/dispatch/child-status.ts";
 import { createDispatchGate } from "../runs/dispatch/dispatch-gate.ts";
 import { type AnswerQuestion, Pool } from "../runs/dispatch/pool.ts";
@@ -217,7 +217,7 @@ export function runFixture(
 /** Yields the texts of a stream as they arrive; a reader that stops early closes it. */
 export async function* textsOf(open: (wake: () => void) => TextSource): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
-  for await (const bytes of pushedStream(open, () => {})) yield decoder.decode(bytes, { stream: true });
+  for await (const bytes of pulledStream(open, () => {})) yield decoder.decode(bytes, { stream: true });
 }
 
 export interface StreamFrame {

@@ -157,7 +157,7 @@ function SignedOutBanner({ shown }: { shown: boolean }) {
   );
 }
 
-const LeaveQuestion = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
+const UnsavedChangesDialog = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
   import("../ui/dialogs/unsaved-changes-dialog.tsx").then(
     (module) => ({ default: module.UnsavedChangesDialog }),
     () => ({ default: BrowserQuestion }),
@@ -168,7 +168,7 @@ const LeaveQuestion = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
 function UnsavedGuard() {
   const isUnsaved = useHasUnsaved();
   useBlocker({ shouldBlockFn: shouldBlock, disabled: !isUnsaved });
-  return <Suspense>{isUnsaved && <LeaveQuestion above="page" />}</Suspense>;
+  return <Suspense>{isUnsaved && <UnsavedChangesDialog above="page" />}</Suspense>;
 }
 
 /** Falls back to the browser's question if the dialog's code cannot be loaded (server down or upgraded). */

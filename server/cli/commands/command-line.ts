@@ -21,14 +21,17 @@ export async function runCommandLine(): Promise<never> {
   process.exit(process.exitCode ?? exitCodes.done);
 }
 
-/** Applies the proxy before any request. `serve`, `doctor` and `config` report a wrong one with all other faults. */
+/**
+ * Applies the proxy before any request. `serve`, `doctor` and `config` report a wrong one with all other faults; flags
+ * such as `--help` send no request.
+ */
 function applyOperatorsProxy([command = "--help"]: readonly string[]): void {
   try {
     applyProxy();
   } catch (error) {
     removeProxyEnvironment();
-    const isLater = command.startsWith("-") || ["serve", "doctor", "config"].includes(command);
-    if (!isLater) throw usageError((error as Error).message);
+    const isReportedLater = command.startsWith("-") || ["serve", "doctor", "config"].includes(command);
+    if (!isReportedLater) throw usageError((error as Error).message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { outerProviders } from "../../domain/providers.ts";
+import { connectionProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { checkConnection } from "../../resources/model-connections/check-connection.ts";
 import type { Connection } from "../../runtime/models/model.ts";
@@ -25,7 +25,9 @@ export function modelsCommand(): Command {
     .command("add")
     .description("add a connection, or replace the one of this name; its key is stored encrypted")
     .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
-    .addOption(option("--provider <provider>", "default: the name, or openai_compatible", { choices: outerProviders }))
+    .addOption(
+      option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
+    )
     .addOption(option("--base-url <url>", "address of the API, /v1 included"))
     .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))

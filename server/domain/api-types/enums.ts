@@ -95,7 +95,7 @@ export type WebhookEvent = keyof typeof webhookTopics;
 export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];
 
 /** Webhook topics of run events. All other topics are sent by `outbox.announce`. */
-export const toldAs: { readonly [Type in RunEventType]?: WebhookEvent } = {
+export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent } = {
   "run.completed": "run.completed",
   "run.failed": "run.failed",
   "run.cancelled": "run.failed",

@@ -81,7 +81,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
 }
 
 /** HTML of the page, the same for all agents. Its script reads the agent and the secret after the `#`. */
-const html = `<!doctype html>
+const pageHtml = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -101,7 +101,7 @@ const html = `<!doctype html>
 </html>
 `;
 
-const policy = [
+const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -113,17 +113,17 @@ const policy = [
 ].join("; ");
 
 const chatPage = (): Response =>
-  new Response(html, {
+  new Response(pageHtml, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policy,
+      "content-security-policy": contentPolicy,
       "cache-control": "no-cache",
       "referrer-policy": "no-referrer",
       "x-robots-tag": "noindex",
     },
   });
 
-const name = "runnel_visitor";
+const visitorCookie = "runnel_visitor";
 const month_seconds = 30 * 24 * 3600;
 
 /** An anonymous visitor of a chat page: the same for a month in a browser that keeps the cookie. */
@@ -138,7 +138,8 @@ interface Visitor {
  */
 function visitorOf({ headers }: Request, seal: Seal, agentId: string, secure: boolean): Visitor {
   const context = `chat_visitor/${agentId}`;
-  const [, kept] = new RegExp(`(?:^|; *)${name}=([\\w.-]{1,200})(?:;|$)`).exec(headers.get("cookie") ?? "") ?? [];
+  const [, kept] =
+    new RegExp(`(?:^|; *)${visitorCookie}=([\\w.-]{1,200})(?:;|$)`).exec(headers.get("cookie") ?? "") ?? [];
   if (kept) {
     try {
       return { user_id: seal.open(kept, context), cookie: null };
@@ -146,5 +147,5 @@ function visitorOf({ headers }: Request, seal: Seal, agentId: string, secure: bo
   }
   const user_id = `visitor_${randomToken().slice(0, 24)}`;
   const attributes = `Path=/chat/${agentId}; HttpOnly; SameSite=Strict; Max-Age=${month_seconds}${secure ? "; Secure" : ""}`;
-  return { user_id, cookie: `${name}=${seal.seal(user_id, context)}; ${attributes}` };
+  return { user_id, cookie: `${visitorCookie}=${seal.seal(user_id, context)}; ${attributes}` };
 }

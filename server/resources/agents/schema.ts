@@ -14,7 +14,14 @@ import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelSettings as CoreModelSettings, JsonSchema } from "../../domain/model-call.ts";
 import { noProtocols, type Protocols } from "../../domain/protocols.ts";
-import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata, settingFields } from "../../http/schemas.ts";
+import {
+  type AgentOverrides,
+  Budget,
+  JsonObject,
+  Metadata,
+  overridableFields,
+  settingFields,
+} from "../../http/schemas.ts";
 import * as t from "../../lib/schema.ts";
 import { guardrailLimits } from "../../runtime/guardrails/limits.ts";
 import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
@@ -103,7 +110,7 @@ export const definitionFields = {
     initial: null as string | null,
   }),
   instructions: field({
-    request: agentFields.instructions,
+    request: overridableFields.instructions,
     response: t.text,
     initial: "",
     pin: (instructions) => ({ instructions }),
@@ -115,13 +122,13 @@ export const definitionFields = {
     pin: (settings) => ({ settings }),
   }),
   output_schema: field({
-    request: agentFields.output_schema,
+    request: overridableFields.output_schema,
     response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
     pin: (output_schema) => ({ output_schema }),
   }),
   max_turns: field({
-    request: agentFields.max_turns,
+    request: overridableFields.max_turns,
     response: t.integer,
     initial: 25,
     pin: (max_turns) => ({ max_turns }),
@@ -156,7 +163,7 @@ export const definitionFields = {
   input_schema: field({
     request: t.about(
       "The JSON Schema of the run's input, and of the arguments that MCP clients send; null: the input is text.",
-      agentFields.output_schema,
+      overridableFields.output_schema,
     ),
     response: t.orNull(t.anyObject),
     initial: null as JsonSchema | null,
@@ -184,7 +191,7 @@ const schemas = <Side extends "request" | "response">(side: Side) => {
   };
 };
 const { instructions, max_turns, output_schema, ...optional } = schemas("request");
-const { model, tools } = agentFields;
+const { model, tools } = overridableFields;
 const name = t.about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
 const others = {
   tools: t.about("The tools that it may call.", tools),

@@ -278,6 +278,9 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     const client = await newAdmin();
     const { path = pattern, body } = await deeds[route]!(client);
     await server.keys.writeLastUsed();
+    // Uploads of other tests are read in the background.
+    while (server.db.sqlite.query("SELECT 1 FROM files WHERE status IN ('uploaded', 'processing')").get())
+      await Bun.sleep(5);
     const before = everything();
     // The commit itself fails, after everything was written.
     server.db.sqlite.run("CREATE TABLE doom (id TEXT REFERENCES projects (id) DEFERRABLE INITIALLY DEFERRED) STRICT");

@@ -1,4 +1,5 @@
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type memoryChunks, memoryEntries } from "../../storage/db/schema.ts";
 import { columnsOf } from "../../storage/db/scoped-table.ts";
@@ -69,10 +70,10 @@ export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => nu
   return {
     /** Entries to index, oldest first, except these. */
     processing(limit: number, except: readonly string[] = []): EntryWork[] {
-      return processing.all({ except: JSON.stringify(except), now: now(), limit }).flatMap((entry) => {
-        const store = storeOf(entry);
-        return store ? [{ entry, store }] : [];
-      });
+      return processing.all({ except: JSON.stringify(except), now: now(), limit }).map((entry) => ({
+        entry,
+        store: requireValue(storeOf(entry), `The store ${entry.memory_id}`),
+      }));
     },
 
     /**

@@ -9,6 +9,7 @@ import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page, scopeCondition } from "../../http/page.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { memoryKeys } from "../../storage/db/schema.ts";
 import { columnsOf } from "../../storage/db/scoped-table.ts";
@@ -81,7 +82,7 @@ export function createKeyStore({
   function requireSpace(store: StoreRow, scopeId: string): void {
     const { project_id, environment, id: memory_id } = store;
     const columns = { project_id, environment, memory_id, scope_id: scopeId };
-    const isFull = () => (count.get(columns)?.n ?? 0) >= limits.keys_per_scope;
+    const isFull = () => onlyRow(count.get(columns)).n >= limits.keys_per_scope;
     if (!isFull()) return;
     over.all({ ...columns, now: now() }).forEach(erase);
     if (isFull())

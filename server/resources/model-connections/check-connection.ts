@@ -1,4 +1,4 @@
-import { type OuterProvider, outerProviders } from "../../domain/providers.ts";
+import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { concurrentMax, idleTimeouts_ms } from "../../runtime/models/registry.ts";
 
@@ -23,11 +23,11 @@ export function checkConnection(given: ConnectionInput): Connection | Connection
   const { name } = given;
   const [base_url, api_key] = [given.base_url?.trim() || null, given.api_key?.trim() || null];
   const provider = (given.provider ??
-    outerProviders.find((known) => known === name) ??
-    "openai_compatible") as OuterProvider;
+    connectionProviders.find((known) => known === name) ??
+    "openai_compatible") as ConnectionProvider;
   const refuse = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
 
-  if (!outerProviders.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
+  if (!connectionProviders.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
   if (provider !== "openai_compatible" && provider !== name)
     return refuse("name", `The connection to ${provider} is named ${provider}, not "${name}".`);
   if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))

@@ -54,7 +54,7 @@ const isForeignTo = `EXISTS (SELECT 1 FROM (
     WHERE said.project_id = threads.project_id AND said.environment = threads.environment AND said.thread_id = threads.id
   ) WHERE agent_id NOT IN (SELECT value FROM json_each(?)))`;
 
-/** Conversations over several runs. A run's messages are added when it ends (`thread-projection.ts`). */
+/** Conversations over several runs. A run's messages are added when it ends (`module.ts`). */
 export function createThreadStore({ db, audit, imagesOf, now = Date.now }: ThreadStoreOptions) {
   const { sqlite } = db;
   const rows = createScopedTable(db, threads);

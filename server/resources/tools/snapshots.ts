@@ -14,17 +14,17 @@ import {
 import { toolKinds } from "./types/tool-kinds.ts";
 
 /** Tools that a run pins, and those that are unavailable. */
-export interface Pinned {
+export interface PinnedTools {
   tools: ToolSnapshot[];
   unavailable: { tool: string; message: string }[];
 }
 
 /** Pins these tools in order, without disabled ones. */
-export function pinTools(rows: readonly Row[]): Pinned {
+export function pinTools(rows: readonly Row[]): PinnedTools {
   const on = rows.map((row) => ({ row, definition: definitionOf(row) })).filter(({ definition }) => definition.enabled);
   // A tool keeps its own name, because scripts and prompts rely on it; tools of servers are renamed.
   const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));
-  const all: Pinned = { tools: [], unavailable: [] };
+  const all: PinnedTools = { tools: [], unavailable: [] };
   for (const { row, definition } of on) {
     if (definition.mcp) pinServer(row, definition, definition.mcp, names, all);
     else all.tools.push(snapshotOf(row, definition));
@@ -32,7 +32,13 @@ export function pinTools(rows: readonly Row[]): Pinned {
   return all;
 }
 
-function pinServer(row: Row, definition: Definition, server: McpDefinition, names: Set<string>, all: Pinned): void {
+function pinServer(
+  row: Row,
+  definition: Definition,
+  server: McpDefinition,
+  names: Set<string>,
+  all: PinnedTools,
+): void {
   const tools = offered(server);
   const message = unavailableReason(server.listing, all.tools.length + tools.length);
   if (message !== null) all.unavailable.push({ tool: row.name, message });

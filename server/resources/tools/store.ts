@@ -22,7 +22,7 @@ import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
-import { freeName, mcpSnapshot, type Pinned, pinTools, snapshotOf } from "./snapshots.ts";
+import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
 import type { Definition, Known, Listing } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
@@ -201,7 +201,7 @@ export function createToolStore(options: ToolStoreOptions) {
         return { id, object: "tool" as const, deleted: true };
       }),
     /** Tools that a run pins, in order, without disabled and unknown ones. */
-    snapshots: (scope: Scope, ids: readonly string[]): Pinned =>
+    snapshots: (scope: Scope, ids: readonly string[]): PinnedTools =>
       pinTools(ids.flatMap((id) => rows.get(scope, id) ?? [])),
 
     /** Refreshes stale lists of MCP servers before a run pins them; undefined if there are none. */

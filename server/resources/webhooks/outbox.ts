@@ -1,4 +1,4 @@
-import { toldAs, type WebhookEvent } from "../../domain/api-types/enums.ts";
+import { topicOfRunEvent, type WebhookEvent } from "../../domain/api-types/enums.ts";
 import { newId } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run-state.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
@@ -70,7 +70,7 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
   const project: Projector = (run, entries) => {
     const { run_id, expires_at_ms: run_expires_at_ms } = run;
     const announced = entries.flatMap(({ seq, at, event }) => {
-      const type = toldAs[event.type];
+      const type = topicOfRunEvent[event.type];
       return type ? [{ type, run_id, seq, run_expires_at_ms, created_at_ms: at }] : [];
     });
     if (announced.length === 0) return;
@@ -91,7 +91,7 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
      * Inserts a delivery of a run's current status for one webhook, if that status has an event. Call inside a write.
      */
     catchUp(scope: Scope, webhook_id: string, { id, status, seq, expires_at_ms }: RunStanding): void {
-      const type = standingAs[status];
+      const type = topicOfStatus[status];
       const event = { run_id: id, seq, run_expires_at_ms: expires_at_ms, created_at_ms: now() };
       if (type) add(scope, webhook_id, { type, ...event }, null);
     },
@@ -120,7 +120,7 @@ interface RunStanding {
   expires_at_ms: number | null;
 }
 
-const standingAs: { readonly [Status in RunStatus]?: WebhookEvent } = {
+const topicOfStatus: { readonly [Status in RunStatus]?: WebhookEvent } = {
   requires_action: "run.requires_action",
   completed: "run.completed",
   failed: "run.failed",

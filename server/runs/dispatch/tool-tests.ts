@@ -49,7 +49,7 @@ export function createToolTests({
   let count = 0;
 
   function onExit(exited: WorkerThread, reason: string): () => void {
-    const lost = new Error(`The thread that tries tools ended: ${reason}`);
+    const lost = new Error(`The thread that tests tools ended: ${reason}`);
     for (const { thread, failed } of tests.values()) if (thread === exited) failed(lost);
     return () => {};
   }
@@ -60,7 +60,7 @@ export function createToolTests({
     else if (message.do === "tried") {
       const { drive, outcome, fault } = message;
       if (outcome) tests.get(drive)?.done(outcome);
-      else tests.get(drive)?.failed(new Error(fault ?? "A try came to nothing."));
+      else tests.get(drive)?.failed(new Error(fault ?? "A tool test ended without an outcome."));
     }
   }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { replayAgents } from "../../domain/run-event.ts";
-import { agentFields, JsonObject, RunInput } from "../../http/schemas.ts";
+import { JsonObject, overridableFields, RunInput } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 import { CreateRun } from "../schema.ts";
 
@@ -54,7 +54,7 @@ export const ForkRun = closedObject({
             "The system prompt from there on.",
             Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
           ),
-          model: about("The model from there on.", Type.Optional(agentFields.model)),
+          model: about("The model from there on.", Type.Optional(overridableFields.model)),
           input: about("The new input.", Type.Optional(RunInput)),
         }),
       ),

@@ -4,7 +4,7 @@ import { mayRun, type NoLongerValid } from "../../http/auth.ts";
 import type { Base } from "../../http/module.ts";
 import type { Principal } from "../../http/principal.ts";
 import { onAbort } from "../../lib/on-abort.ts";
-import { pushedStream, sseHeaders, type TextSource } from "../../lib/sse.ts";
+import { pulledStream, sseHeaders, type TextSource } from "../../lib/sse.ts";
 import { throttle } from "../../lib/throttle.ts";
 import type { RunService } from "../service.ts";
 import type { RunSubscriptions } from "./run-subscriptions.ts";
@@ -55,7 +55,7 @@ export const createSseResponder =
     // Re-check the key at most every 500 ms: each check is a database read. The first check was the authentication.
     const end = throttle(recheck_ms, () => noLongerValid(principal, request), null);
     let forget = () => {};
-    const stream = pushedStream(
+    const stream = pulledStream(
       (wake) => {
         const texts = tail(id, from, wake, { noLongerValid: end, slim, visitor, ...(dialect && { dialect }) });
         const forgetClosing = onAbort([ended], () => {

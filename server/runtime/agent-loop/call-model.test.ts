@@ -1,7 +1,7 @@
 import { expect, jest, test } from "bun:test";
 import { created } from "../../domain/__fixtures__/events.ts";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import type { OuterProvider } from "../../domain/providers.ts";
+import type { ConnectionProvider } from "../../domain/providers.ts";
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { fold } from "../../domain/run-state.ts";
 import { sleep } from "../../lib/retry.ts";
@@ -318,7 +318,7 @@ test("a connection sets how long its provider may be silent", async () => {
 });
 
 /** Returns the loop of a run whose provider sends each text on demand, and then ends or waits forever. */
-async function slow(provider: OuterProvider, texts: string[], then: "end" | "wait") {
+async function slow(provider: ConnectionProvider, texts: string[], then: "end" | "wait") {
   const turns = texts.map(() => Promise.withResolvers<void>());
   const gone = Promise.withResolvers<void>();
   async function* say(signal: AbortSignal) {

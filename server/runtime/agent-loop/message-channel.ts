@@ -5,9 +5,9 @@ import type { Piece } from "./output-guard.ts";
 // Milliseconds between messages that only deltas cause, a delay that no reader notices.
 const pace_ms = 3;
 // Number of deltas after which they are merged: each costs more than its text to append and to read.
-const many = 4096;
+const separateDeltasMax = 4096;
 // After that, the interval in ms is the number of deltas divided by this.
-const perMillisecond = 1024;
+const deltasPerMillisecond = 1024;
 
 /** The way of a loop's messages to the main thread. */
 export interface Outlet {
@@ -53,9 +53,12 @@ export class MessageQueue<T> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     this.#isDue = true; // Collectors schedule nothing.
-    for (const collect of this.#collectors) collect();
-    this.#collectors.clear();
-    this.#isDue = false;
+    try {
+      for (const collect of this.#collectors) collect();
+    } finally {
+      this.#collectors.clear();
+      this.#isDue = false;
+    }
     if (this.#messages.length === 0) return; // They were sent meanwhile.
     this.#sentAt = performance.now();
     const messages = this.#messages;
@@ -103,9 +106,9 @@ export class DeltaBatch {
   push(piece: Piece): void {
     if (this.#open?.part === piece.part && this.#open.kind === piece.kind) this.#extend(this.#open, piece.text);
     else this.#begin(piece);
-    if (this.#count === 1 || this.#count === many) this.flush();
-    else if (this.#count < many) this.#options.outlet.pushLater(this.flush);
-    else this.#timer ??= setTimeout(this.flush, this.#count / perMillisecond);
+    if (this.#count === 1 || this.#count === separateDeltasMax) this.flush();
+    else if (this.#count < separateDeltasMax) this.#options.outlet.pushLater(this.flush);
+    else this.#timer ??= setTimeout(this.flush, this.#count / deltasPerMillisecond);
   }
 
   /** Reports the number of UTF-16 code units that the model has generated so far, shown or not. */
@@ -122,7 +125,7 @@ export class DeltaBatch {
     const { outlet, run_id, anchor, onDelta } = this.#options;
     if (length !== null) outlet.push({ do: "generated", run_id, anchor, length });
     if (!delta) return;
-    if (this.#count > many) delta.ms = this.#now();
+    if (this.#count > separateDeltasMax) delta.ms = this.#now();
     onDelta(delta);
     outlet.push({ do: "delta", run_id, delta });
   };
@@ -135,7 +138,7 @@ export class DeltaBatch {
   }
 
   #extend(delta: Delta, text: string): void {
-    if (this.#count < many) {
+    if (this.#count < separateDeltasMax) {
       delta.marks ??= [delta.text.length, delta.ms];
       delta.marks.push(text.length, this.#now());
       this.#count++;

@@ -37,11 +37,11 @@ function createLine(): InLine {
 }
 
 async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Promise<void> {
-  const call = () => required(turn.state().calls, (each) => each.id === id);
+  const call = () => requireRecorded(turn.state().calls, (each) => each.id === id);
   const step = openStep(turn, id);
   const replayed = replayResult(turn.state(), call());
   if (replayed) return takeRecorded(call(), replayed, turn, inLine);
-  const tool = required(turn.start.agent.tools, ({ name }) => name === call().tool);
+  const tool = requireRecorded(turn.start.agent.tools, ({ name }) => name === call().tool);
   if (step.run_attempt < turn.state().attempt) {
     if (afterFailure("sent", tool) !== "repeat") {
       const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
@@ -93,10 +93,10 @@ function requireCurrent({ signal, state }: RunContext): void {
 }
 
 const openStep = (turn: RunContext, callId: string): OpenStep =>
-  required(turn.state().open, ({ tool_call_id }) => tool_call_id === callId);
+  requireRecorded(turn.state().open, ({ tool_call_id }) => tool_call_id === callId);
 
 /** Returns the item that `isSought`. Throws if there is none: a call that runs has its step and its tool. */
-function required<T>(items: readonly T[], isSought: (item: T) => boolean): T {
+function requireRecorded<T>(items: readonly T[], isSought: (item: T) => boolean): T {
   const found = items.find(isSought);
   if (found === undefined) throw new Error("A call runs without its record.");
   return found;

@@ -220,7 +220,7 @@ function dateOf(days: number, epoch: number): string | null {
 }
 
 /** Matches the headers and footers of a sheet's odd, even and first printed pages. */
-const edge = /^(?:odd|even|first)(?:Header|Footer)$/;
+const headerFooterTag = /^(?:odd|even|first)(?:Header|Footer)$/;
 
 /**
  * Collects the headers and footers of a sheet, each text once. Codes that begin with `&` (page number, date, file name,
@@ -232,10 +232,10 @@ function edgeReader(): XmlListener & { edges: Set<string> } {
   return {
     edges,
     open(name) {
-      if (edge.test(name)) [inEdge, code] = [true, ""];
+      if (headerFooterTag.test(name)) [inEdge, code] = [true, ""];
     },
     close(name) {
-      if (!edge.test(name)) return;
+      if (!headerFooterTag.test(name)) return;
       const text = textOf(code);
       if (hasWords(text)) edges.add(text);
       inEdge = false;
@@ -249,11 +249,11 @@ function edgeReader(): XmlListener & { edges: Set<string> } {
 /**
  * Matches `&"Arial,Bold"`, `&12`, `&K0070C0`, `&K01+000`, `&P+1` and single letters, of which L, C and R begin a part.
  */
-const codes = /&(?:"[^"]*"|\d{1,3}|K(?:[0-9A-F]{6}|\d\d[+-]\d{3})|[PN][+-]\d{1,5}|&|[A-Z])/gi;
+const formatCodes = /&(?:"[^"]*"|\d{1,3}|K(?:[0-9A-F]{6}|\d\d[+-]\d{3})|[PN][+-]\d{1,5}|&|[A-Z])/gi;
 
 const textOf = (code: string): string =>
   code
-    .replace(codes, (found) => (found === "&&" ? "&" : /^&[LCR]$/i.test(found) ? " " : ""))
+    .replace(formatCodes, (found) => (found === "&&" ? "&" : /^&[LCR]$/i.test(found) ? " " : ""))
     .replace(/\s+/g, " ")
     .trim();
 

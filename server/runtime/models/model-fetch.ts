@@ -14,7 +14,7 @@ export const modelFetch: Fetch = Object.assign(request, { preconnect: fetch.prec
 // Maximum line of a stream, and maximum size of other responses: SDKs hold either in memory as a whole.
 const lineMax_bytes = 8 * 1024 * 1024;
 
-interface Call {
+interface ObservedCall {
   /** Called for each chunk of the response: SDKs do not report comments and pings. */
   onByte(): void;
   /** True if a budget is reserved, for one request only: an SDK may request the rest of an answer. */
@@ -22,10 +22,10 @@ interface Call {
 }
 
 /** Calls by their abort signals. */
-const calls = new WeakMap<AbortSignal, Call & { isAnswered?: boolean }>();
+const calls = new WeakMap<AbortSignal, ObservedCall & { isAnswered?: boolean }>();
 
 /** Observes the requests that use this signal. */
-export const observeCall = (signal: AbortSignal, call: Call) => void calls.set(signal, call);
+export const observeCall = (signal: AbortSignal, call: ObservedCall) => void calls.set(signal, call);
 
 /** Thrown instead of requesting the rest of an answer, which has no budget. */
 export class NotAsked extends Error {
@@ -66,7 +66,7 @@ function watch(onByte: () => void, isStream: boolean) {
 const newline = 10;
 
 // Fields in which providers send the arguments of a call as JSON and not as a text.
-const fields: ReadonlySet<string> = new Set(["args", "partialArgs", "input", "arguments"]);
+const argumentFields: ReadonlySet<string> = new Set(["args", "partialArgs", "input", "arguments"]);
 
 // SDKs parse responses themselves, and would round long numbers.
 function exactFetch(fetch: Fetch): Fetch {
@@ -83,7 +83,7 @@ function exactFetch(fetch: Fetch): Fetch {
 
 function maskNumbers(body: ReadableStream<Uint8Array>, piece: "whole" | "event"): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const pieces = createStreamMask(piece, fields, lineMax_bytes);
+  const pieces = createStreamMask(piece, argumentFields, lineMax_bytes);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

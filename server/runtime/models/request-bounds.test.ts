@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { worstCase } from "../../domain/budget.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
-import { type OuterProvider, reasoningEfforts } from "../../domain/providers.ts";
+import { type ConnectionProvider, reasoningEfforts } from "../../domain/providers.ts";
 import { startProviders } from "../../testing/provider-server.ts";
 import { wires } from "../../testing/provider-wire.ts";
 import { openModel } from "./registry.ts";
@@ -14,7 +14,7 @@ const providers = startProviders(({ provider }) => [
 ]);
 afterAll(() => providers[Symbol.asyncDispose]());
 
-const models: [OuterProvider, string][] = [
+const models: [ConnectionProvider, string][] = [
   ["anthropic", "claude-sonnet-4-5-20250929"],
   ["anthropic", "claude-opus-4-1"],
   ["anthropic", "claude-3-7-sonnet-20250219"],

@@ -1,5 +1,6 @@
 import { timestamp } from "../../domain/time.ts";
 import type { Base } from "../../http/module.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
 import type { RunHead } from "../../storage/journal/journal.ts";
 
 export type CallbackUrls = ReturnType<typeof createCallbackUrls>;
@@ -18,7 +19,7 @@ export function createCallbackUrls({ base: { db, seal, publicUrl }, naming }: { 
     addressOf({ run_id, project_id }: RunHead, callId: string, now: number) {
       const place = naming ? `.${project_id}` : "";
       const url = `${publicUrl()}/callbacks/${run_id}.${callId}.${proof(run_id, callId)}${place}`;
-      return { url, expires_at: timestamp(now + selectTimes.get(run_id)!.ms) };
+      return { url, expires_at: timestamp(now + onlyRow(selectTimes.get(run_id)).ms) };
     },
   };
 }

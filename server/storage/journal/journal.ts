@@ -6,6 +6,7 @@ import { type RunSummary, stripLength, stripTypes } from "../../domain/run-summa
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { onlyRow } from "../db/only-row.ts";
 import type { Db } from "../db/open.ts";
 import type { CachedRows } from "../db/row-cache.ts";
 import type { runEvents, runs } from "../db/schema.ts";
@@ -155,8 +156,12 @@ export class Journal extends StateCache {
    * write, in the order of its owner's writes.
    */
   async commit(runId: string, produce: () => JournalEntry[], owner?: Scope): Promise<JournalEntry[]> {
-    const [inserted] = await this.commitAll(() => [[runId, produce()]], owner);
-    return inserted?.[1] ?? [];
+    let entries: JournalEntry[] = [];
+    await this.commitAll(() => {
+      entries = produce();
+      return [[runId, entries]];
+    }, owner);
+    return entries;
   }
 
   /** Commits entries of several runs, all or none. `leave` is called with them before they are durable. */
@@ -261,7 +266,7 @@ export class Journal extends StateCache {
 
   /** Returns the number of a run's entries of these types. */
   count(run_id: string, types: readonly RunEventType[]): number {
-    return this.#statements.selectCount.get({ run_id, types: JSON.stringify(types) })?.n ?? 0;
+    return onlyRow(this.#statements.selectCount.get({ run_id, types: JSON.stringify(types) })).n;
   }
 
   /** Stores the agent snapshot of a run. Call it inside a write. Returns the hash for `snapshot`. */

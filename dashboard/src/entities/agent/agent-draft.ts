@@ -2,19 +2,19 @@ import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 import {
-  agentFields,
   type DefinitionField,
   type Draft,
   type DraftReader,
-  definitionFields,
   type Faults,
+  formFieldNames,
+  formFields,
   type Range,
 } from "./agent-fields.ts";
 import { type Definition, isSame } from "./definition.ts";
 
 /** Form draft of a definition; without one, of a new agent. */
 export const draftOf = (definition?: Definition): Draft =>
-  Object.assign({}, ...definitionFields.map((field) => agentFields[field].typed(definition)));
+  Object.assign({}, ...formFieldNames.map((field) => formFields[field].typed(definition)));
 
 /** Converts a draft to an API body, with errors for the fields that cannot be parsed. The server validates the rest. */
 export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown>; faults: Faults } {
@@ -42,7 +42,7 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
       return value;
     },
   };
-  const said = definitionFields.map((field) => [field, agentFields[field].read(draft, reader)]);
+  const said = formFieldNames.map((field) => [field, formFields[field].read(draft, reader)]);
   return { body: Object.fromEntries(said), faults };
 }
 
@@ -55,17 +55,17 @@ const wireValue = (definition: Definition, field: DefinitionField): unknown =>
 
 /** Fields that differ between two definitions. */
 export const changedFields = (before: Definition, after: Definition): DefinitionField[] =>
-  definitionFields.filter((field) => !isSame(wireValue(before, field), wireValue(after, field)));
+  formFieldNames.filter((field) => !isSame(wireValue(before, field), wireValue(after, field)));
 
 /** Lower-case labels of fields for use in a sentence. */
 export const fieldWords = (fields: readonly DefinitionField[]): string[] =>
-  fields.map((field) => agentFields[field].word.toLowerCase());
+  fields.map((field) => formFields[field].word.toLowerCase());
 
 /** Body with only the fields that differ from `base`. */
 export function changesOf(draft: Draft, base: Definition): Partial<Record<DefinitionField, unknown>> {
   const { body } = readDraft(draft);
   const begun = readDraft(draftOf(base)).body;
-  const changed = definitionFields.filter((field) => !isSame(body[field], begun[field]));
+  const changed = formFieldNames.filter((field) => !isSame(body[field], begun[field]));
   return Object.fromEntries(changed.map((field) => [field, body[field]]));
 }
 
@@ -73,7 +73,7 @@ export function changesOf(draft: Draft, base: Definition): Partial<Record<Defini
 export function creationOf(draft: Draft): Record<string, unknown> {
   const { body } = readDraft(draft);
   const plain = readDraft({ ...draftOf(), name: "x", instructions: "x", model: "x" }).body;
-  const said = definitionFields.filter(
+  const said = formFieldNames.filter(
     (field) => ["name", "instructions", "model"].includes(field) || !isSame(body[field], plain[field]),
   );
   return Object.fromEntries(said.map((field) => [field, body[field]]));
@@ -81,7 +81,7 @@ export function creationOf(draft: Draft): Record<string, unknown> {
 
 /** Body that restores an agent to a version, without deleted tools. */
 export function restorationOf(version: Definition, isThere: (toolId: string) => boolean): Record<string, unknown> {
-  const all = definitionFields.map((field) => [field, wireValue(version, field)] as const);
+  const all = formFieldNames.map((field) => [field, wireValue(version, field)] as const);
   return { ...Object.fromEntries(all), tools: version.tools.map(({ id }) => id).filter(isThere) };
 }
 

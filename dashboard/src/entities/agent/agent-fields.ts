@@ -63,7 +63,7 @@ interface AgentField {
 }
 
 /** Fields of a definition, in display order. */
-export const agentFields: Record<keyof Definition, AgentField> = {
+export const formFields: Record<keyof Definition, AgentField> = {
   name: {
     word: "Name",
     typed: (it) => ({ name: it?.name ?? "" }),
@@ -169,11 +169,11 @@ export const agentFields: Record<keyof Definition, AgentField> = {
 };
 
 export type DefinitionField = keyof Definition;
-export const definitionFields = Object.keys(agentFields) as DefinitionField[];
+export const formFieldNames = Object.keys(formFields) as DefinitionField[];
 
 /** Limits of a single run. */
 export const runLimits = [
-  { field: "max_turns", label: agentFields.max_turns.word, placeholder: "25" },
+  { field: "max_turns", label: formFields.max_turns.word, placeholder: "25" },
   { field: "max_cost_usd", label: "Max cost, USD", placeholder: "No limit" },
   { field: "max_total_tokens", label: "Max tokens", placeholder: "No limit" },
   { field: "max_tool_calls", label: "Max tool calls", placeholder: "No limit" },

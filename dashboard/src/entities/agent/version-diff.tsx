@@ -3,13 +3,13 @@ import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/data/diff-text.tsx";
 import { changedFields } from "./agent-draft.ts";
-import { agentFields, type DefinitionField, definitionFields } from "./agent-fields.ts";
+import { type DefinitionField, formFieldNames, formFields } from "./agent-fields.ts";
 
 const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
 
 /** Differences between two versions: prose by words, other fields by lines. Without `before`, all fields. */
 export function VersionDiff({ before, after }: { before: AgentVersion | null; after: AgentVersion }) {
-  const fields = before ? changedFields(before, after) : definitionFields.filter((field) => isSaid(after[field]));
+  const fields = before ? changedFields(before, after) : formFieldNames.filter((field) => isSaid(after[field]));
   if (fields.length === 0) return <p className="text-muted">The versions are identical.</p>;
   return (
     <div className="flex flex-col gap-4">
@@ -19,8 +19,8 @@ export function VersionDiff({ before, after }: { before: AgentVersion | null; af
           ? (prose.includes(field) ? diffWords : diffLines)(shownText(before, field), now)
           : [{ kind: "same", text: now }];
         return (
-          <section key={field} aria-label={agentFields[field].word} className="min-w-0">
-            <h3 className="mb-1 text-xs font-strong text-muted">{agentFields[field].word}</h3>
+          <section key={field} aria-label={formFields[field].word} className="min-w-0">
+            <h3 className="mb-1 text-xs font-strong text-muted">{formFields[field].word}</h3>
             <DiffText parts={parts} mono={!prose.includes(field) || field === "model"} />
           </section>
         );

@@ -1,7 +1,7 @@
 import type { Agent } from "../../../../server/resources/agents/schema.ts";
 import type { Tool } from "../../../../server/resources/tools/schema.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
-import { definitionFields } from "../agent/agent-fields.ts";
+import { formFieldNames } from "../agent/agent-fields.ts";
 import { isSame } from "../agent/definition.ts";
 
 // A bundle is an agent with its tools as a file; copying to live or another project uses it too. Tools are referenced
@@ -55,7 +55,7 @@ export const maskedHeaders = ({ headers = {} }: Tool): string[] =>
 
 /** Memory stores belong to one workspace, so only the policy's thread settings are copied. */
 export function agentPart(agent: Agent): Definition {
-  const { tools: _, ...part } = present(Object.fromEntries(definitionFields.map((name) => [name, agent[name]])));
+  const { tools: _, ...part } = present(Object.fromEntries(formFieldNames.map((name) => [name, agent[name]])));
   const memory = agent.memory && { history: agent.memory.history, context: agent.memory.context };
   return { ...part, memory, name: agent.name };
 }

@@ -41,7 +41,7 @@ export function AgentForm(props: AgentFormProps) {
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />
       </FormSection>
-      <Bounds {...props} />
+      <RunLimits {...props} />
       <FormSection
         title="Guardrails"
         about="Rules for inputs and outputs. Blocked and redacted content is never stored."
@@ -169,7 +169,7 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
   );
 }
 
-function Bounds({ text }: AgentFormProps) {
+function RunLimits({ text }: AgentFormProps) {
   return (
     <FormSection title="Run limits" about="A run ends when it reaches the first of these limits.">
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-3">

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type OuterProvider, outerProviders, providerWords } from "../../../../server/domain/providers.ts";
+import { type ConnectionProvider, connectionProviders, providerWords } from "../../../../server/domain/providers.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
@@ -9,7 +9,7 @@ import { Field } from "../../ui/forms/field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 
 const first = {
-  provider: "openai" as OuterProvider,
+  provider: "openai" as ConnectionProvider,
   name: "",
   base_url: "",
   api_key: "",
@@ -74,7 +74,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
     >
       <Select
         label="Provider"
-        choices={outerProviders.map((value) => ({ value, label: providerWords[value] }))}
+        choices={connectionProviders.map((value) => ({ value, label: providerWords[value] }))}
         {...form.pick("provider")}
       />
       {there && (

@@ -82,7 +82,7 @@ async function attempt(
     if (!(error instanceof EgressError)) throw error;
     const { code, message, request } = error;
     // A response that redirects to an unreachable server counts as none.
-    const again = error.mayPass && (request === "answered" || afterFailure(request, tool) === "repeat");
+    const again = error.isTransient && (request === "answered" || afterFailure(request, tool) === "repeat");
     return { error: { code, message: hideInAnyCase(message, context.hidden()) }, request, again, delay_ms: null };
   }
 }
