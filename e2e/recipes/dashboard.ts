@@ -31,7 +31,7 @@ export function LimitsPage() {
 `,
       ],
     ],
-    "dashboard/src/app/nav.tsx": [
+    "dashboard/src/app/pages.ts": [
       ["  FlaskConical,\n", "  FlaskConical,\n  Gauge,\n"],
       [
         '{ to: "/settings"',

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { guides } from "../../dashboard/src/app/guides.ts";
+import { guides } from "../../dashboard/src/app/pages.ts";
 import { pageFor } from "../../server/cli/commands/docs.ts";
 import { AppError, catalogue, type ErrorCode } from "../../server/domain/errors.ts";
 import { errorBody } from "../../server/http/errors.ts";

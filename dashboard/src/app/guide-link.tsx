@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { BookOpen, CircleHelp, type LucideIcon } from "lucide-react";
-import { guideOf, referenceUrl } from "./guides.ts";
+import { guideOf, referenceUrl } from "./pages.ts";
 
 /** Link to the guide of this page. */
 export function GuideLink({ wide = false }: { wide?: boolean }) {

@@ -1,50 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import {
-  Bot,
-  BrainCircuit,
-  CalendarClock,
-  ChartColumn,
-  FileText,
-  FlaskConical,
-  Inbox,
-  KeyRound,
-  ListChecks,
-  ListTree,
-  MessagesSquare,
-  Settings,
-  Webhook,
-  Wrench,
-} from "lucide-react";
 import { useContext } from "react";
 import { firstApprovalsQuery } from "../entities/tool-call/approval-api.ts";
 import { joinFacts, plural } from "../lib/format.ts";
 import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
-
-/** Pages in the order of the side bar, each with its page of the documentation. */
-export const groups = {
-  Pages: [
-    { to: "/overview", label: "Overview", icon: ChartColumn, guide: "start/dashboard" },
-    { to: "/playground", label: "Playground", icon: FlaskConical, guide: "start/real-model" },
-    { to: "/runs", label: "Runs", icon: ListTree, guide: "guides/traces" },
-    { to: "/approvals", label: "Approvals", icon: Inbox, guide: "guides/approvals" },
-    { to: "/threads", label: "Threads", icon: MessagesSquare, guide: "guides/threads" },
-  ],
-  Build: [
-    { to: "/agents", label: "Agents", icon: Bot, guide: "guides/agents" },
-    { to: "/tools", label: "Tools", icon: Wrench, guide: "guides/http-tools" },
-    { to: "/memory", label: "Memory", icon: BrainCircuit, guide: "guides/memory" },
-    { to: "/files", label: "Files", icon: FileText, guide: "guides/documents" },
-    { to: "/suites", label: "Suites", icon: ListChecks, guide: "guides/suites-in-ci" },
-  ],
-  Connect: [
-    { to: "/keys", label: "API keys", icon: KeyRound, guide: "guides/api-keys" },
-    { to: "/webhooks", label: "Webhooks", icon: Webhook, guide: "guides/webhooks" },
-    { to: "/schedules", label: "Schedules", icon: CalendarClock, guide: "guides/schedules" },
-  ],
-  Administration: [{ to: "/settings", label: "Settings", icon: Settings, guide: "start/dashboard" }],
-} as const;
+import { groups } from "./pages.ts";
 
 /** One group of navigation links. On the rail their names are tooltips. */
 export function Nav({

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { guideOf } from "./guides.ts";
-import { groups } from "./nav.tsx";
+import { groups, guideOf } from "./pages.ts";
 
 test("every page of the side bar has a guide", () => {
   const pages = Object.values(groups).flatMap((group) => group.map(({ to, guide }) => ({ to, guide })));
