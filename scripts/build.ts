@@ -171,7 +171,9 @@ function embeddingFolder(): string {
 }
 
 /** Copies the files of the OCR engine into `dist/ocr`, and returns that folder. */
-const ocrFolder = (): string => folderOf("dist/ocr", Object.values(ocrFiles()));
+function ocrFolder(): string {
+  return folderOf("dist/ocr", Object.values(ocrFiles()));
+}
 
 function folderOf(place: string, files: readonly string[]): string {
   const folder = inProject(place);
@@ -189,4 +191,6 @@ function folderOf(place: string, files: readonly string[]): string {
 }
 
 /** Compares by size: the packages' versions are exact, and another version of a model has another size. */
-const isCopy = (file: string, copy: string) => existsSync(copy) && statSync(copy).size === statSync(file).size;
+function isCopy(file: string, copy: string): boolean {
+  return existsSync(copy) && statSync(copy).size === statSync(file).size;
+}

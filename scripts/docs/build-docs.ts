@@ -96,8 +96,6 @@ const searchedOf = ({ path, title, markdown }: Page): SearchablePage => ({
   text: plain(markdown.replace(/^```[^\n]*$/gm, "").replace(/^#.*$/gm, "")).replace(/[\s|]+/g, " "),
 });
 
-if (import.meta.main) await buildDocs();
-
 /** Returns the pages of the reference, generated from the server's own definitions, so that they cannot deviate. */
 export function referencePages(document: OpenApi): Page[] {
   const program = createProgram();
@@ -170,3 +168,5 @@ model's name before the first \`/\`; from the 51st on it is \`other\`.
 `,
   );
 }
+
+if (import.meta.main) await buildDocs();

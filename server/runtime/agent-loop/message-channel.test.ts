@@ -90,7 +90,8 @@ function directOutlet() {
 }
 
 test("the first delta of an answer is sent at once, the others are merged, with the length and time of each", async () => {
-  using _ = spyOn(performance, "now").mockReturnValue(0); // The pause does not pass.
+  using _ = spyOn(performance, "now").mockReturnValue(0);
+  using _timer = spyOn(globalThis, "setTimeout").mockReturnValue(setTimeout(() => {})); // The pause does not pass.
   const batches: FromWorker[][] = [];
   const queue = new MessageQueue<FromWorker>((messages) => batches.push(messages));
   const delta = (run_id: string, text: string, more: Partial<Delta> = {}): FromWorker => ({
