@@ -134,7 +134,13 @@ test("by keyboard alone a person navigates, finds and opens anything, and switch
     await expect(found).toHaveCount(2);
     await expect(palette.getByRole("group")).toHaveText([/^Toolsfind_umbrella/, /^RunsWhere is my green umbrella/]);
     await expectAccessible(page, "palette found");
-    await page.keyboard.press("ArrowDown");
+    // Results that arrive select the first one again.
+    const ofRun = palette.getByRole("option", { name: /green umbrella/ });
+    await expect(async () => {
+      await atRest();
+      await page.keyboard.press("ArrowDown");
+      await expect(ofRun).toHaveAttribute("aria-selected", "true", { timeout: 1000 });
+    }).toPass({ timeout: 30_000 });
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/\/runs\/run_/);
     await expect(page.getByText("Where is my green umbrella?").first()).toBeVisible();
