@@ -216,16 +216,16 @@ export class RunnelChat extends HTMLElement {
     const [images, others] = [true, false].map((isImage) =>
       all.filter(({ type }) => pictureTypes.includes(type) === isImage),
     );
-    const read = await readPictures(images!);
+    const loadedPictures = await readPictures(images!);
     const { taken, refused } = this.#takes === "files" ? readDocuments(others!) : { taken: [], refused: null };
     const [pictures, documents] = [
-      [...this.#pictures, ...read],
+      [...this.#pictures, ...loadedPictures],
       [...this.#documents, ...taken],
     ];
     this.#pictures = pictures.slice(0, mostPictures);
     this.#documents = documents.slice(0, mostDocuments);
     this.#hint = refused;
-    if (this.#takes === "images" && read.length < all.length)
+    if (this.#takes === "images" && loadedPictures.length < all.length)
       this.#hint = "Only images can be sent: PNG, JPEG, WebP or GIF, at most four.";
     else if (pictures.length > mostPictures || documents.length > mostDocuments)
       this.#hint = `A message has at most ${mostPictures} images and ${mostDocuments} documents.`;
@@ -265,9 +265,9 @@ export class RunnelChat extends HTMLElement {
     const address = this.getAttribute("token-url");
     if (address === null) return await this.#isGiven();
     const response = await fetch(address, { method: "POST", credentials: "same-origin" }).catch(() => null);
-    const said = response?.ok ? await response.json().catch(() => null) : null;
-    if (typeof said?.token !== "string") return false;
-    this.#token = said.token;
+    const payload = response?.ok ? await response.json().catch(() => null) : null;
+    if (typeof payload?.token !== "string") return false;
+    this.#token = payload.token;
     return true;
   }
 
@@ -292,18 +292,18 @@ export class RunnelChat extends HTMLElement {
 
   /** Resumes the thread of this tab and its unfinished run. */
   async #resume(): Promise<void> {
-    const named = this.getAttribute("thread");
-    if (named === "new") return removeThread(this.#place);
-    const thread = named ?? read(this.#place)?.thread ?? null;
+    const threadAttribute = this.getAttribute("thread");
+    if (threadAttribute === "new") return removeThread(this.#place);
+    const thread = threadAttribute ?? readThread(this.#place)?.thread ?? null;
     if (thread === null) return;
     this.#thread = thread;
     try {
-      const [{ status, last_run_id }, said, scores] = await Promise.all([
+      const [{ status, last_run_id }, storedMessages, scores] = await Promise.all([
         this.#server.thread(thread),
         this.#server.messages(thread),
         this.hasAttribute("feedback") ? this.#server.scores(thread) : [],
       ]);
-      for (const message of said) this.#recall(message);
+      for (const message of storedMessages) this.#recall(message);
       for (const { run_id, id, value, comment } of scores)
         for (const turn of this.#turns.filter(({ runId }) => runId === run_id))
           Object.assign(turn, {
@@ -321,7 +321,7 @@ export class RunnelChat extends HTMLElement {
     } catch (error) {
       if (error instanceof ChatError && error.status === 404) {
         removeThread(this.#place); // The thread was deleted or belongs to another person: start a new one.
-        this.#thread = named;
+        this.#thread = threadAttribute;
       } else this.#hint = describeError(error); // The thread exists and continues with the next message.
       this.#isLost = false;
       this.#draw();
@@ -385,17 +385,17 @@ export class RunnelChat extends HTMLElement {
     [this.#pictures, this.#documents] = [[], []];
     this.#hint = null;
     this.#showChosen();
-    const shown = pictures.map(({ data }) => ({ data }));
+    const inputImages = pictures.map(({ data }) => ({ data }));
     const names = documents.map(({ name }) => name);
-    const turn = this.#begin(text, null, shown, names);
+    const turn = this.#begin(text, null, inputImages, names);
     this.#draw();
     this.#log.scrollTop = this.#log.scrollHeight;
     await this.#work(turn, async () => {
       this.#thread ??= await this.#newThread();
       for (const document of documents) document.id ??= await this.#server.upload(document.file);
-      const sent = documents.map(({ id }) => id!);
+      const fileIds = documents.map(({ id }) => id!);
       const start = (earlier: readonly string[]) => {
-        const file_ids = [...earlier, ...sent].slice(-mostGiven);
+        const file_ids = [...earlier, ...fileIds].slice(-mostGiven);
         return this.#server.start({
           agent_id: this.#agent,
           input: inputOf(text || (pictures.length > 0 ? "" : names.join(", ")), pictures),
@@ -403,13 +403,13 @@ export class RunnelChat extends HTMLElement {
           ...(this.#thread && { thread_id: this.#thread }),
         });
       };
-      const begun = await start(this.#given).catch((error) => {
+      const startResponse = await start(this.#given).catch((error) => {
         if (!(error instanceof ChatError && error.param?.startsWith("file_ids") && this.#given.length > 0)) throw error;
         this.#given = []; // A document was deleted: continue without documents.
         return start([]);
       });
-      this.#given.push(...sent);
-      return this.#server.follow(null, begun, null);
+      this.#given.push(...fileIds);
+      return this.#server.follow(null, startResponse, null);
     });
     const isEmpty = this.#input.value === "" && this.#pictures.length === 0 && this.#documents.length === 0;
     if (turn.runId === null && turn.error && isEmpty) {
@@ -542,18 +542,18 @@ export class RunnelChat extends HTMLElement {
   }
 
   #paintTurn(turn: Turn): void {
-    let shown = this.#shown.get(turn);
-    if (!shown) {
+    let turnView = this.#shown.get(turn);
+    if (!turnView) {
       this.#log.querySelector(".empty")?.remove();
-      shown = { node: make("section", "turn"), parts: new Map() };
+      turnView = { node: make("section", "turn"), parts: new Map() };
       for (const picture of turn.pictures)
-        shown.node.append("data" in picture ? pictureNode(picture.data) : this.#keptPicture(picture.id));
-      for (const name of turn.documents) shown.node.append(make("div", "document", name));
-      if (turn.user) shown.node.append(make("div", "user", turn.user));
-      this.#shown.set(turn, shown);
-      this.#log.append(shown.node);
+        turnView.node.append("data" in picture ? pictureNode(picture.data) : this.#keptPicture(picture.id));
+      for (const name of turn.documents) turnView.node.append(make("div", "document", name));
+      if (turn.user) turnView.node.append(make("div", "user", turn.user));
+      this.#shown.set(turn, turnView);
+      this.#log.append(turnView.node);
     }
-    const { node, parts } = shown;
+    const { node, parts } = turnView;
     const put = (key: string, part: unknown, render: () => HTMLElement) => {
       const known = parts.get(key);
       if (known?.part === part) return;
@@ -569,25 +569,25 @@ export class RunnelChat extends HTMLElement {
         put(part.key, part, () => textNode(part.output, part.state === "writing"));
       else if (part.state === "void") parts.get(part.key)?.node.remove();
     // A run's own events do not contain the calls of its subagents.
-    const below = turn.pendingCalls.filter(
+    const subagentCalls = turn.pendingCalls.filter(
       ({ id }) => !view.parts.some((part) => part.kind === "tool" && part.id === id),
     );
     for (const [key, { node }] of parts) {
-      if (!key.startsWith(belowKey) || below.some(({ id }) => key === belowKey + id)) continue;
+      if (!key.startsWith(belowKey) || subagentCalls.some(({ id }) => key === belowKey + id)) continue;
       node.remove();
       parts.delete(key);
     }
-    for (const call of below)
+    for (const call of subagentCalls)
       put(belowKey + call.id, call.id, () => this.#toolNode(turn, { ...call, args: call.arguments, state: "waiting" }));
     for (const id of this.#answered)
       for (const key of [id, belowKey + id])
         for (const button of parts.get(key)?.node.querySelectorAll("button") ?? []) button.disabled = true;
-    const said =
+    const noteText =
       error ?? (view.status === "failed" || view.status === "cancelled" ? describeEnd(view.error?.code) : null);
     const code = error ? null : (view.error?.code ?? null);
-    if (said) put("note", said, () => noteNode(said, code === "run_cancelled"));
+    if (noteText) put("note", noteText, () => noteNode(noteText, code === "run_cancelled"));
     else parts.get("note")?.node.remove();
-    if (!said) parts.delete("note");
+    if (!noteText) parts.delete("note");
     const isRated = this.hasAttribute("feedback") && view.status === "completed" && turn.runId !== null;
     if (isRated)
       put("feedback", true, () => feedbackNode({ given: turn.feedback, save: (next) => this.#rate(turn, next) }));
@@ -727,22 +727,22 @@ function linkNode(node: HTMLAnchorElement, href: string, children: Piece[]): Nod
   node.append(...children.map(domOf));
   const text = node.textContent?.trim().toLowerCase() ?? "";
   if ([place, href, href.replace(/\/$/, ""), href.replace("mailto:", "")].includes(text)) return node;
-  const both = document.createDocumentFragment();
-  both.append(node, make("span", "place", ` (${place})`));
-  return both;
+  const fragment = document.createDocumentFragment();
+  fragment.append(node, make("span", "place", ` (${place})`));
+  return fragment;
 }
 
 // The page may block storage: then a reload starts a new thread.
-function read(place: string): StoredThread | null {
+function readThread(place: string): StoredThread | null {
   try {
     return JSON.parse(sessionStorage.getItem(place) ?? "null");
   } catch {
     return null;
   }
 }
-function storeThread(place: string, kept: StoredThread): void {
+function storeThread(place: string, stored: StoredThread): void {
   try {
-    sessionStorage.setItem(place, JSON.stringify(kept));
+    sessionStorage.setItem(place, JSON.stringify(stored));
   } catch {}
 }
 function removeThread(place: string): void {

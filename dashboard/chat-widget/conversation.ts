@@ -74,10 +74,10 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export function createServer({ url, token, renew, onConnection, signal }: ServerOptions) {
   async function once(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
     const isForm = body instanceof FormData;
-    const sent = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
+    const bodyInit = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
     const response = await fetch(url() + path, {
       method,
-      ...sent,
+      ...bodyInit,
       headers: {
         ...headers,
         authorization: `Bearer ${token()}`,
@@ -85,8 +85,8 @@ export function createServer({ url, token, renew, onConnection, signal }: Server
       },
     });
     if (response.ok) return response;
-    const said = await response.json().catch(() => null);
-    const { code = null, message = response.statusText, param = null } = said?.error ?? {};
+    const errorBody = await response.json().catch(() => null);
+    const { code = null, message = response.statusText, param = null } = errorBody?.error ?? {};
     throw new ChatError(code, response.status, message, param);
   }
 
@@ -124,16 +124,20 @@ export function createServer({ url, token, renew, onConnection, signal }: Server
     });
 
   /** Yields a run's events until its end or until aborted. Resumes after the last event id if the connection breaks. */
-  async function* follow(id: string | null, begun: Response | null, after: string | null): AsyncGenerator<Read> {
-    const left = signal();
-    let [run, last, response] = [id, after, begun];
+  async function* follow(
+    id: string | null,
+    startResponse: Response | null,
+    after: string | null,
+  ): AsyncGenerator<Read> {
+    const abortSignal = signal();
+    let [run, last, response] = [id, after, startResponse];
     for (let silent = 0; silent < attempts; silent++) {
       response ??= await events(run!, last);
       if (response.status === 204) return;
       const opened_ms = performance.now();
       let isOver = false;
       try {
-        for await (const frame of framesOf(response, left)) {
+        for await (const frame of framesOf(response, abortSignal)) {
           isOver = isTokenOver(frame);
           if (frame.event === ("error" as string)) break; // The token has expired, or the server is stopping.
           silent = 0;
@@ -145,7 +149,7 @@ export function createServer({ url, token, renew, onConnection, signal }: Server
       } catch {
         if (run === null) throw unreachable();
       }
-      if (left.aborted) return;
+      if (abortSignal.aborted) return;
       response = null;
       if (isOver) continue; // The next request is rejected with 401, which renews the token.
       if (performance.now() - opened_ms > steady_ms) silent = 0;

@@ -16,12 +16,12 @@ const most_bytes = 10 * 1024 * 1024;
 
 /** Picks the supported documents among the files, and says why others are left out. */
 export function readDocuments(files: readonly File[]): { taken: Document[]; refused: string | null } {
-  const known = files.filter(({ name }) => documentTypes.some((end) => name.toLowerCase().endsWith(end)));
-  const fit = known.filter(({ size }) => size > 0 && size <= most_bytes);
+  const supportedFiles = files.filter(({ name }) => documentTypes.some((end) => name.toLowerCase().endsWith(end)));
+  const fit = supportedFiles.filter(({ size }) => size > 0 && size <= most_bytes);
   const refused =
-    known.length < files.length
+    supportedFiles.length < files.length
       ? "Only images and documents can be sent: PDF, Word, Excel, PowerPoint, text, Markdown, CSV, JSON or HTML."
-      : fit.length < known.length
+      : fit.length < supportedFiles.length
         ? "A document may have up to 10 MB, and may not be empty."
         : null;
   return { taken: fit.map((file) => ({ file, name: file.name, id: null })), refused };

@@ -19,19 +19,19 @@ export function feedbackNode({ given, save }: FeedbackOptions): HTMLElement {
   const node = make("div", "feedback");
   const note = make("span", "said");
   note.setAttribute("aria-live", "polite"); // A live region of its own: the chat's status is separate.
-  let shown = given;
+  let current = given;
   let isKept = true;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Saves one after the other, so that the last press wins. */
-  const keep = (next: Feedback | null, done: string) => {
-    shown = next;
+  const keep = (next: Feedback | null, confirmation: string) => {
+    current = next;
     note.textContent = "";
     draw();
     last = last.then(async () => {
       try {
         isKept = await save(next);
-        if (shown === next && isKept) note.textContent = done;
+        if (current === next && isKept) note.textContent = confirmation;
       } catch {
         note.textContent = "This was not saved. Try again.";
       }
@@ -40,7 +40,7 @@ export function feedbackNode({ given, save }: FeedbackOptions): HTMLElement {
   };
   const choices = (["good", "bad"] as const).map((value) => {
     const button = makeButton(value === "good" ? "Good answer" : "Bad answer", "", () =>
-      shown?.value === value ? keep(null, "") : keep({ value, comment: shown?.comment ?? "" }, "Thank you."),
+      current?.value === value ? keep(null, "") : keep({ value, comment: current?.comment ?? "" }, "Thank you."),
     );
     return { value, button };
   });
@@ -54,17 +54,17 @@ export function feedbackNode({ given, save }: FeedbackOptions): HTMLElement {
   form.append(comment, send);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (shown) keep({ ...shown, comment: comment.value.trim() }, "Thank you for your comment.");
+    if (current) keep({ ...current, comment: comment.value.trim() }, "Thank you for your comment.");
   });
   comment.addEventListener("input", () => draw());
 
   function draw(): void {
-    for (const { value, button } of choices) button.setAttribute("aria-pressed", String(shown?.value === value));
-    form.hidden = shown === null || !isKept;
-    const question = shown?.value === "bad" ? "What was wrong?" : "What was good?";
+    for (const { value, button } of choices) button.setAttribute("aria-pressed", String(current?.value === value));
+    form.hidden = current === null || !isKept;
+    const question = current?.value === "bad" ? "What was wrong?" : "What was good?";
     comment.placeholder = question;
     comment.setAttribute("aria-label", question);
-    send.disabled = comment.value.trim() === (shown?.comment ?? "");
+    send.disabled = comment.value.trim() === (current?.comment ?? "");
   }
 
   const acts = make("div", "acts");

@@ -15,8 +15,8 @@ const longest_px = 1568;
 /** Reads the images among the files and scales each to the size limit. Skips other files and damaged images. */
 export async function readPictures(files: Iterable<File>): Promise<Picture[]> {
   const taken = [...files].filter(({ type }) => pictureTypes.includes(type)).slice(0, mostPictures);
-  const read = await Promise.all(taken.map((file) => readPicture(file).catch(() => null)));
-  return read.filter((one) => one !== null);
+  const pictures = await Promise.all(taken.map((file) => readPicture(file).catch(() => null)));
+  return pictures.filter((one) => one !== null);
 }
 
 async function readPicture(file: File): Promise<Picture> {

@@ -89,8 +89,8 @@ function list(lines: readonly string[], at: number, depth: number): [Node, numbe
     next = end;
     if (lines[next]?.trim() === "" && item.test(lines[next + 1] ?? "")) next++;
   }
-  const whole = element(isOrdered ? "ol" : "ul", ...items);
-  return [isOrdered ? { ...whole, start: Number(number) } : whole, next];
+  const listNode = element(isOrdered ? "ol" : "ul", ...items);
+  return [isOrdered ? { ...listNode, start: Number(number) } : listNode, next];
 }
 
 const outdented = (line: string, width: number): string => line.replace(new RegExp(`^ {0,${width}}`), "");
@@ -147,19 +147,19 @@ function inline(text: string): Node[] {
   if (text.length > longest) return [text];
   const found: Node[] = [];
   const endless = new Set<string>();
-  let shown = 0;
+  let textStart = 0;
   for (let at = nextFrom(text, 0); at < text.length; ) {
     const [node, end] = spanAt(text, at, endless) ?? [null, at];
     if (node === null) {
       at = nextFrom(text, isLine(text, at) || text[at] === "`" ? endOfRun(text, at) : at + 1);
       continue;
     }
-    if (shown < at) found.push(text.slice(shown, at));
+    if (textStart < at) found.push(text.slice(textStart, at));
     found.push(node);
-    shown = end;
+    textStart = end;
     at = nextFrom(text, end);
   }
-  return shown < text.length ? [...found, text.slice(shown)] : found;
+  return textStart < text.length ? [...found, text.slice(textStart)] : found;
 }
 
 function nextFrom(text: string, at: number): number {

@@ -16,9 +16,9 @@ if (!customElements.get("runnel-chat")) customElements.define("runnel-chat", Run
 const main = document.getElementById("chat")!;
 const agent = location.pathname.split("/")[2] ?? "";
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const dress = () => document.documentElement.toggleAttribute("data-dark", dark.matches);
-dark.addEventListener("change", dress);
-dress();
+const applyTheme = () => document.documentElement.toggleAttribute("data-dark", dark.matches);
+dark.addEventListener("change", applyTheme);
+applyTheme();
 
 /** Requests a token. Returns it, or the error code of the refusal. */
 async function enter(): Promise<TokenResponse | string> {
@@ -28,8 +28,8 @@ async function enter(): Promise<TokenResponse | string> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ secret: location.hash.slice(1) }),
     });
-    const said = await response.json();
-    return response.ok ? said : String(said.error?.code);
+    const payload = await response.json();
+    return response.ok ? payload : String(payload.error?.code);
   } catch {
     return "unreachable";
   }
@@ -44,10 +44,10 @@ const refusals: Record<string, string> = {
 function refuse(code: string): void {
   const note = document.createElement("section");
   note.className = "note";
-  const said = document.createElement("p");
-  said.setAttribute("role", "alert");
-  said.append(refusals[code] ?? "There is no such chat. Its link may have been replaced: ask for the new one.");
-  note.append(headingOf("Chat"), said, code === "missing_session" ? signIn() : button("Try again", open));
+  const alertNode = document.createElement("p");
+  alertNode.setAttribute("role", "alert");
+  alertNode.append(refusals[code] ?? "There is no such chat. Its link may have been replaced: ask for the new one.");
+  note.append(headingOf("Chat"), alertNode, code === "missing_session" ? signIn() : button("Try again", open));
   main.replaceChildren(note);
 }
 
@@ -65,11 +65,11 @@ function signIn(): HTMLElement {
 }
 
 function button(text: string, onPress: () => unknown): HTMLButtonElement {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = text;
-  made.addEventListener("click", () => void onPress());
-  return made;
+  const buttonNode = document.createElement("button");
+  buttonNode.type = "button";
+  buttonNode.textContent = text;
+  buttonNode.addEventListener("click", () => void onPress());
+  return buttonNode;
 }
 
 function headingOf(text: string): HTMLElement {

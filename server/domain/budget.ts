@@ -43,12 +43,12 @@ export const promptTokens = ({ messages, tools, output_schema }: ModelRequest): 
 
 export function worstCase(request: ModelRequest, price: ModelPrice | null): WorstCase {
   const input_tokens = promptTokens(request);
-  const said = request.settings.max_output_tokens;
+  const requestedMax = request.settings.max_output_tokens;
   const isPriced = price !== null && input_tokens <= (price.priced_up_to ?? input_tokens);
   return {
     input_tokens,
-    max_output_tokens: said ?? price?.max_output_tokens ?? outputUnknown,
-    fixed: said !== undefined,
+    max_output_tokens: requestedMax ?? price?.max_output_tokens ?? outputUnknown,
+    fixed: requestedMax !== undefined,
     price: isPriced ? { input: Math.max(price.input, price.cached_input), output: price.output } : null,
   };
 }

@@ -9,7 +9,7 @@ import { waitOrGoOn } from "./submit.ts";
  */
 export function childEvents(state: RunState, waitsFor: (runId: string) => RequiredCall[], at: number): RunEvent[] {
   if (state.status !== "requires_action") return [];
-  const noted = pendingCalls(state).flatMap(({ id: tool_call_id, child }): RunEvent[] => {
+  const events = pendingCalls(state).flatMap(({ id: tool_call_id, child }): RunEvent[] => {
     if (!child) return [];
     const calls = waitsFor(child.run_id);
     if (equalJson(calls, child.waits_for)) return [];
@@ -17,5 +17,5 @@ export function childEvents(state: RunState, waitsFor: (runId: string) => Requir
       calls.length > 0 ? { type: "subagent.waiting", tool_call_id, calls } : { type: "subagent.resumed", tool_call_id },
     ];
   });
-  return noted.length > 0 ? [...noted, waitOrGoOn(state, noted, at)] : [];
+  return events.length > 0 ? [...events, waitOrGoOn(state, events, at)] : [];
 }

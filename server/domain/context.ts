@@ -39,11 +39,11 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
   // A second refusal in the same turn would repeat for ever: fail.
   if (policy.strategy === "fail" || (refused && state.compacted?.after_refusal)) return tooLong();
   // A prompt that was refused although it seemed to fit has more tokens than estimated: aim at half of it.
-  const aim = refused ? Math.min(room, Math.floor(before / 2)) : room;
+  const targetTokens = refused ? Math.min(room, Math.floor(before / 2)) : room;
   const most = refused ? Math.min(room, before - 1) : room;
   // Cut more than needed, so that the next turn does not have to cut again.
-  const wanted = Math.floor(aim * (policy.strategy === "compact" ? 1 / 2 : 3 / 4));
-  const summary_max = Math.max(summaryLeast, Math.min(summaryMost, Math.floor(aim / 8)));
+  const wanted = Math.floor(targetTokens * (policy.strategy === "compact" ? 1 / 2 : 3 / 4));
+  const summary_max = Math.max(summaryLeast, Math.min(summaryMost, Math.floor(targetTokens / 8)));
   const cut = cutFor(state, agent, { before, most, wanted, summary_max });
   if (!cut) return tooLong();
   return { do: policy.strategy, ...cut, tokens_before: before, summary_max };

@@ -17,6 +17,6 @@ export function costOf(price: TokenPrices | null, usage: Counted): number | null
   if (!price || input === null || output === null || input > (price.priced_up_to ?? input)) return null;
   // Providers omit the cached count if nothing was cached.
   const cached = Math.min(usage.cached_input_tokens ?? 0, input);
-  const asked = nanoOf(input - cached, price.input) + nanoOf(cached, price.cached_input);
-  return usdOf(Math.round(asked + nanoOf(output, price.output)));
+  const inputNano = nanoOf(input - cached, price.input) + nanoOf(cached, price.cached_input);
+  return usdOf(Math.round(inputNano + nanoOf(output, price.output)));
 }

@@ -64,8 +64,8 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(runError("budget_exceeded", budgetMessage(tooMany), state));
   const pending = pendingCalls(state);
-  const ours = pending.filter((call) => !isAwaitingAnswer(call));
-  if (ours.length > 0) return { do: "run_tools", calls: ours };
+  const runnableCalls = pending.filter((call) => !isAwaitingAnswer(call));
+  if (runnableCalls.length > 0) return { do: "run_tools", calls: runnableCalls };
   if (pending.length > 0) return record([pause(state, pending, now)]);
   const last = state.messages.at(-1);
   if (last?.role === "assistant") return record(complete(state, agent, textOf(last.parts), now));

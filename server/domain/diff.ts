@@ -193,12 +193,15 @@ function pairOf([a, b]: Pair<TraceStep>, index: number): StepPair {
   if (!a || !b) return { ...place, change: a ? "only_a" : "only_b", differences: [], ...figures };
   // Copied steps are not judged again, so an approval on one side only is no difference.
   const judged = !a.replayed && !b.replayed;
-  const differences = differencesOf(told(a, judged), told(b, judged));
+  const differences = differencesOf(comparedFields(a, judged), comparedFields(b, judged));
   return { ...place, change: differences.length > 0 ? "changed" : "equal", differences, ...figures };
 }
 
 /** Returns the compared fields of a step, without ids, times and cost. */
-const told = ({ type, input, output, approval, subagent, files = [], ...step }: TraceStep, judged: boolean) => ({
+const comparedFields = (
+  { type, input, output, approval, subagent, files = [], ...step }: TraceStep,
+  judged: boolean,
+) => ({
   status: step.status,
   model: step.model,
   input: type === "model_call" ? withoutIds(input) : input,

@@ -25,9 +25,9 @@ const imageOf = ({ image, file_id, mime_type, sha256 }: AttachedDocument): Promp
  */
 function shown({ file_id, filename, mime_type, text, image, note }: AttachedDocument): string {
   const about = `${file_id} ${quoted(filename)} (${mime_type})`;
-  const said = note === null ? "" : ` [${onOneLine(note)}]`;
-  if (text === null) return `File ${about}${image ? ": the image is attached." : ""}${said}`;
-  return `=== File ${about}${said} ===\n${text}\n=== End of ${file_id} ===`;
+  const noteText = note === null ? "" : ` [${onOneLine(note)}]`;
+  if (text === null) return `File ${about}${image ? ": the image is attached." : ""}${noteText}`;
+  return `=== File ${about}${noteText} ===\n${text}\n=== End of ${file_id} ===`;
 }
 
 // For models with an unknown window: it fits into 128,000 tokens twice.

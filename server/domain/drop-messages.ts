@@ -24,12 +24,12 @@ export function dropMessages(cut: CompactionPlan, state: RunState, agent: AgentS
 /** Returns a compaction and the end of its step. Both events are always appended together. */
 export function compactedEvents(
   { left_out, tokens_before, tokens_after }: CompactionPlan,
-  made: Pick<ContextCompacted, "step_index" | "summary" | "latency_ms"> & { spent: ModelSpend | null },
+  result: Pick<ContextCompacted, "step_index" | "summary" | "latency_ms"> & { spent: ModelSpend | null },
 ): RunEvent[] {
-  const { step_index, latency_ms } = made;
-  const strategy = made.summary === null ? "truncate" : "compact";
+  const { step_index, latency_ms } = result;
+  const strategy = result.summary === null ? "truncate" : "compact";
   return [
-    { type: "context.compacted", strategy, left_out, tokens_before, tokens_after, ...made },
+    { type: "context.compacted", strategy, left_out, tokens_before, tokens_after, ...result },
     endStep({ step_index, step_type: "compaction", status: "completed", latency_ms }),
   ];
 }

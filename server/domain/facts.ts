@@ -53,12 +53,12 @@ export function learningAgent(of: AgentSnapshot): AgentSnapshot {
 }
 
 /** Input of that agent. */
-export const learningInput = (known: readonly { text: string }[], said: { user: string; assistant: string }): string =>
+export const learningInput = (known: readonly { text: string }[], turn: { user: string; assistant: string }): string =>
   JSON.stringify({
     known: known.map(({ text }, index) => ({ fact: index + 1, text })),
     conversation: [
-      { role: "user", content: said.user.slice(0, said_length) },
-      { role: "assistant", content: said.assistant.slice(0, said_length) },
+      { role: "user", content: turn.user.slice(0, said_length) },
+      { role: "assistant", content: turn.assistant.slice(0, said_length) },
     ],
   });
 
@@ -71,14 +71,14 @@ export function factChanges(
   if (!Value.Check(Found, output)) return { gone: [], fresh: [] };
   const { add, replace, forget }: Static<typeof Found> = output;
   const idOf = (fact: number) => known[fact - 1]?.id;
-  const gone = new Set(forget.flatMap((fact) => idOf(fact) ?? []));
+  const removedIds = new Set(forget.flatMap((fact) => idOf(fact) ?? []));
   const replaced = replace.flatMap(({ fact, text }) => {
     const id = idOf(fact);
-    return id === undefined || gone.has(id) ? [] : [{ id, text }];
+    return id === undefined || removedIds.has(id) ? [] : [{ id, text }];
   });
-  for (const { id } of replaced) gone.add(id);
-  const stays = new Set(known.filter(({ id }) => !gone.has(id)).map(({ text }) => text));
+  for (const { id } of replaced) removedIds.add(id);
+  const stays = new Set(known.filter(({ id }) => !removedIds.has(id)).map(({ text }) => text));
   const texts = [...replaced.map(({ text }) => text), ...add].map((text) => text.trim().slice(0, limits.fact_length));
-  const fresh = [...new Set(texts)].filter((text) => text !== "" && !stays.has(text));
-  return { gone: [...gone], fresh: fresh.slice(0, Math.max(0, room + gone.size)) };
+  const newTexts = [...new Set(texts)].filter((text) => text !== "" && !stays.has(text));
+  return { gone: [...removedIds], fresh: newTexts.slice(0, Math.max(0, room + removedIds.size)) };
 }

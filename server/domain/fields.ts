@@ -22,10 +22,10 @@ export const Timestamp = Type.String({
   pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$",
 });
 
-const far = 1e15;
+const maxCount = 1e15;
 /** Thirty years: subtracted from a time with a four-digit year, it still gives a valid one. */
 const long_ms = 1e12;
-export const Count = Type.Integer({ minimum: 0, maximum: far });
+export const Count = Type.Integer({ minimum: 0, maximum: maxCount });
 export const CountOrNull = Type.Union([Count, Type.Null()]);
 export const Money = Type.Union([Type.Number({ minimum: 0, maximum: 1e9 }), Type.Null()]);
 export const Milliseconds = Type.Integer({ minimum: 0, maximum: long_ms });

@@ -52,9 +52,9 @@ export function prefixOf(
   edits: PrefixEdits = {},
   state: RunState = fold(entries),
 ): Prefix {
-  const making = makePrefix(entries, step, edits, state);
+  const prefixSteps = makePrefix(entries, step, edits, state);
   for (;;) {
-    const { done, value } = making.next();
+    const { done, value } = prefixSteps.next();
     if (done) return value;
   }
 }
@@ -93,7 +93,7 @@ function* makePrefix(
   }
   const own: Prefix["entries"] = [];
   for (const { at, event } of events) {
-    own.push({ at, event: edited(renumbered(event, place), step, turn, edits) });
+    own.push({ at, event: applyEdits(renumber(event, place), step, turn, edits) });
     yield;
   }
   const later = [...laterCalls(entries, place), ...unusedCalls(state)];
@@ -120,14 +120,14 @@ interface Turn {
 function endOf(entries: readonly JournalEntry[], step: number): End {
   for (const { seq, event } of entries)
     if (event.type === "step.completed" && event.step_index === step) return { seq, event };
-  const begun = entries.find(
+  const stepEntry = entries.find(
     ({ event }) => event.type !== "run.recovered" && "step_index" in event && event.step_index === step,
   );
-  if (begun?.event.type === "guardrail.decided")
+  if (stepEntry?.event.type === "guardrail.decided")
     throw new CannotFork("step_index", `Step ${step} is a guardrail's check. Fork from the step that it checked.`);
   throw new CannotFork(
     "step_index",
-    begun
+    stepEntry
       ? `Step ${step} has not ended. Fork from an earlier step, or wait.`
       : `The run has no step ${step}. Its trace lists the steps.`,
   );
@@ -152,23 +152,23 @@ function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edi
   if (end.event.step_type !== "model_call" && !isTool(end.event)) return null;
   const answer = isTool(end.event) ? answerBehind(entries, state, end) : end;
   const { step_index } = end.event;
-  const asked = callsOf(answer.event.answer?.parts ?? []).flatMap(
+  const turnCalls = callsOf(answer.event.answer?.parts ?? []).flatMap(
     ({ id }) => state.calls.find((call) => call.id === id) ?? [],
   );
   const has = (call: ToolCall): boolean =>
     hasResult(call) || (edits.tool_output !== undefined && call.step_index === step_index);
-  const own = asked.find((call) => call.step_index === step_index);
+  const own = turnCalls.find((call) => call.step_index === step_index);
   if (own && !has(own))
     throw new CannotFork(
       "step_index",
       `The tool call of step ${step_index} was cancelled. Fork from the step before it, or edit its output.`,
     );
   const parts = edits.model_output
-    ? editedParts(edits.model_output, asked.filter(has))
+    ? editedParts(edits.model_output, turnCalls.filter(has))
     : (answer.event.answer?.parts ?? []);
   const ids = new Set(callsOf(parts).map(({ id }) => id));
-  const kept = new Map(asked.flatMap((call) => (has(call) && ids.has(call.id) ? [[call.id, call] as const] : [])));
-  const left = edits.model_output ? [] : asked.filter((call) => !has(call));
+  const kept = new Map(turnCalls.flatMap((call) => (has(call) && ids.has(call.id) ? [[call.id, call] as const] : [])));
+  const left = edits.model_output ? [] : turnCalls.filter((call) => !has(call));
   for (const { status, tool, step_index } of left)
     if (status === "running" || status === "unknown")
       throw new CannotFork(
@@ -181,9 +181,13 @@ function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edi
 /** Returns the model call that requested the call of this step. */
 function answerBehind(entries: readonly JournalEntry[], state: RunState, { event }: End): End {
   const turn_index = state.calls.find(({ step_index }) => step_index === event.step_index)?.turn_index;
-  for (const { event: begun } of entries)
-    if (begun.type === "step.started" && begun.step_type === "model_call" && begun.turn_index === turn_index)
-      return endOf(entries, begun.step_index);
+  for (const { event: startEvent } of entries)
+    if (
+      startEvent.type === "step.started" &&
+      startEvent.step_type === "model_call" &&
+      startEvent.turn_index === turn_index
+    )
+      return endOf(entries, startEvent.step_index);
   throw new CannotFork(
     "step_index",
     `No model call of the run asked for step ${event.step_index}. Fork from another step.`,
@@ -248,10 +252,10 @@ function isDirectlyBehind(cut: number, seq: number, entries: readonly JournalEnt
   return entries.slice(cut, seq).every(({ event }) => event.type === "guardrail.decided");
 }
 
-const renumbered = (event: RunEvent, place: Map<number, number>): RunEvent =>
+const renumber = (event: RunEvent, place: Map<number, number>): RunEvent =>
   event.type === "step.restarted" ? { ...event, discards: place.get(event.discards) ?? event.discards } : event;
 
-function edited(
+function applyEdits(
   event: RunEvent,
   step: number,
   turn: Turn | null,
@@ -265,7 +269,7 @@ function edited(
     return { ...event, status: tool_output.error ? "failed" : "completed" };
   if (event.type === "step.completed" && event.step_index === turn?.answer.event.step_index)
     return model_output
-      ? given(event, turn.parts)
+      ? withAnswer(event, turn.parts)
       : { ...event, answer: event.answer && withIds(event.answer, turn.renamed) };
   if (event.type === "tool.requested") {
     const { recorded: _, ...call } = event.call; // An index into the other run's recorded calls; this run gets its own.
@@ -277,7 +281,7 @@ function edited(
 }
 
 /** Builds an answer with edited parts. It has no deltas, because it was never streamed. */
-function given(event: Completed, parts: AssistantPart[]): Completed {
+function withAnswer(event: Completed, parts: AssistantPart[]): Completed {
   const finish = callsOf(parts).length > 0 ? "tool_calls" : "stop";
   const answer: ModelAnswer = { ...(event.answer ?? emptyAnswer()), parts, deltas: [], finish };
   return { ...event, status: "completed", error: null, answer };
@@ -304,18 +308,18 @@ const withIds = (answer: ModelAnswer, ids: Turn["renamed"]): ModelAnswer => ({
 
 /** Matches by the model's own arguments, not by those that a person edited. */
 function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, number>): RecordedCall[] {
-  const asked = new Map<string, Pick<RecordedCall, "tool" | "arguments">>();
+  const requests = new Map<string, Pick<RecordedCall, "tool" | "arguments">>();
   const results = new Map<string, RecordedCall | null>();
   for (const { seq, event } of entries) {
     // "Not on record" is not a result.
-    if (event.type === "tool.requested" && !asked.has(event.call.id) && event.call.recorded !== missingSeq) {
-      asked.set(event.call.id, { tool: event.call.tool, arguments: event.call.arguments });
+    if (event.type === "tool.requested" && !requests.has(event.call.id) && event.call.recorded !== missingSeq) {
+      requests.set(event.call.id, { tool: event.call.tool, arguments: event.call.arguments });
       results.set(event.call.id, null);
     }
     if (event.type !== "tool.completed" || event.status === "cancelled" || kept.has(seq)) continue;
     const { status, output, error } = event;
     // The model requested it again, so the result is that of the repeated call.
-    const call = error?.code === cutOffCode ? undefined : asked.get(event.tool_call_id);
+    const call = error?.code === cutOffCode ? undefined : requests.get(event.tool_call_id);
     if (call) results.set(event.tool_call_id, { ...call, status, output, error });
   }
   return [...results.values()].filter((result) => result !== null);
@@ -323,6 +327,6 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
 
 /** Returns the recorded calls of the source run that this run has not used. */
 function unusedCalls({ run, calls }: RunState): RecordedCall[] {
-  const taken = usedPositions(calls);
-  return (run.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
+  const usedCalls = usedPositions(calls);
+  return (run.recorded?.calls ?? []).filter((_, place) => !usedCalls.has(place));
 }

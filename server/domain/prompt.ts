@@ -11,7 +11,7 @@ import { truncateMiddle } from "./truncate-middle.ts";
  * always gives the same prompt. Compacted messages are replaced by their summary.
  */
 export function modelRequest(state: RunState, agent: AgentSnapshot): ModelRequest {
-  const { before, input, own } = told(state);
+  const { before, input, own } = promptParts(state);
   const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
   const messages: PromptMessage[] = [
@@ -38,7 +38,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
  * `left_out` of a compaction counts these.
  */
 export function conversationToCut(state: RunState): PromptMessage[] {
-  const { before, own } = told(state);
+  const { before, own } = promptParts(state);
   return [...before, ...own];
 }
 
@@ -46,7 +46,7 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 export const countEarlierMessages = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
 /** Splits the conversation into the messages before the input, the input, and those after it. */
-function told(state: RunState) {
+function promptParts(state: RunState) {
   const all = [...state.history, ...conversation(state)];
   const place = countEarlierMessages(state);
   return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
@@ -70,17 +70,17 @@ export const summaryMessage = (summary: string | null): PromptMessage[] =>
 export function conversation({ messages, calls }: Pick<RunState, "messages" | "calls">): PromptMessage[] {
   const results = new Map(calls.map((call) => [call.id, call]));
   return messages.flatMap((message): PromptMessage[] => {
-    if (message.role === "user") return [said(message)];
+    if (message.role === "user") return [userMessage(message)];
     if (message.role === "tool") return message.given ? [givenResult(message.tool_call_id, message.given)] : [];
     if (message.parts.length === 0) return [];
     if (message.given) return [{ role: "assistant", parts: message.parts }];
-    const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? (results.get(part.id) ?? []) : []));
-    return [{ role: "assistant", parts: message.parts }, ...asked.map(toolMessage)];
+    const toolCalls = message.parts.flatMap((part) => (part.type === "tool_call" ? (results.get(part.id) ?? []) : []));
+    return [{ role: "assistant", parts: message.parts }, ...toolCalls.map(toolMessage)];
   });
 }
 
 /** A user message with its images. */
-const said = ({ content, images }: Extract<Message, { role: "user" }>): PromptMessage => ({
+const userMessage = ({ content, images }: Extract<Message, { role: "user" }>): PromptMessage => ({
   ...({ role: "user", content } as const),
   ...(images && { images }),
 });

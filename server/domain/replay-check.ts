@@ -19,26 +19,26 @@ function judged(place: CallPosition): LocatedDivergence | null | LocatedDivergen
   const { event } = place.entry;
   switch (event.type) {
     case "step.started":
-      return event.tool_call_id === null ? begun(place, event) : null;
+      return event.tool_call_id === null ? checkStepStart(place, event) : null;
     case "step.completed":
-      if (!isBegun(place, event)) return differs(place, event, next(place));
+      if (!isBegun(place, event)) return decisionDivergence(place, event, next(place));
       return event.answer && event.status === "completed" ? replayCalls(place, event) : null;
     case "tool.requested":
-      return isAsked(place, event) ? null : differs(place, event, null);
+      return isAsked(place, event) ? null : decisionDivergence(place, event, null);
     case "history.loaded":
-      return place.state.to_prepare[0] === "history" ? null : differs(place, event, next(place));
+      return place.state.to_prepare[0] === "history" ? null : decisionDivergence(place, event, next(place));
     case "documents.attached":
-      return place.state.to_prepare[0] === "documents" ? null : differs(place, event, next(place));
+      return place.state.to_prepare[0] === "documents" ? null : decisionDivergence(place, event, next(place));
     case "context.compacted":
-      return cut(place, event);
+      return checkCompaction(place, event);
     case "run.requires_action":
     case "run.resumed":
-      return paused(place, event);
+      return checkPause(place, event);
     case "run.completed":
     case "output.rejected":
-      return ended(place, event);
+      return checkEnd(place, event);
     case "run.failed":
-      return failed(place, event);
+      return checkFailure(place, event);
     default:
       return null;
   }
@@ -54,7 +54,11 @@ const stepOf = ({ state }: CallPosition, event: RunEvent | null): number =>
   event && "step_index" in event && event.step_index !== null ? event.step_index : Math.max(0, state.steps - 1);
 
 /** Divergence of a decision. */
-const differs = (place: CallPosition, recorded: RunEvent, actual: RunEvent | null): LocatedDivergence | null =>
+const decisionDivergence = (
+  place: CallPosition,
+  recorded: RunEvent,
+  actual: RunEvent | null,
+): LocatedDivergence | null =>
   divergence(
     place.entry,
     stepOf(place, recorded),
@@ -70,9 +74,10 @@ const isBegun = ({ state }: CallPosition, { step_index }: Of<"step.completed">):
   state.open.some((step) => step.step_index === step_index);
 
 /** Checks the start of a model call, a retrieval or a compaction, by the hash of its input. */
-function begun(place: CallPosition, event: Of<"step.started">): LocatedDivergence | null {
+function checkStepStart(place: CallPosition, event: Of<"step.started">): LocatedDivergence | null {
   const actual = next(place);
-  if (actual?.type !== "step.started" || actual.step_type !== event.step_type) return differs(place, event, actual);
+  if (actual?.type !== "step.started" || actual.step_type !== event.step_type)
+    return decisionDivergence(place, event, actual);
   const { entry, state, agent } = place;
   const isFirst = event.step_type === "model_call" && state.turns === 0;
   return (
@@ -100,7 +105,7 @@ function isAsked({ state }: CallPosition, { call }: Of<"tool.requested">): boole
 }
 
 /** Checks the number of messages left out. */
-function cut(place: CallPosition, event: Of<"context.compacted">): LocatedDivergence | null {
+function checkCompaction(place: CallPosition, event: Of<"context.compacted">): LocatedDivergence | null {
   const plan = planContext(place.state, place.agent);
   const left_out = plan && plan.do !== "fail" ? plan.left_out : null;
   const message = "A different part of the conversation is left out.";
@@ -108,16 +113,21 @@ function cut(place: CallPosition, event: Of<"context.compacted">): LocatedDiverg
 }
 
 /** Checks the calls that a run waits for, when it pauses and after each answer. */
-function paused(place: CallPosition, event: Of<"run.requires_action"> | Of<"run.resumed">): LocatedDivergence | null {
+function checkPause(
+  place: CallPosition,
+  event: Of<"run.requires_action"> | Of<"run.resumed">,
+): LocatedDivergence | null {
   const { state } = place;
   const recorded = event.type === "run.resumed" ? [] : idsOf(event);
-  if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(isAwaitingAnswer));
+  if (state.status === "requires_action")
+    return checkWait(place, recorded, pendingCalls(state).filter(isAwaitingAnswer));
   const actual = next(place);
-  if (event.type !== actual?.type || actual.type !== "run.requires_action") return differs(place, event, actual);
-  return waits(place, recorded, actual);
+  if (event.type !== actual?.type || actual.type !== "run.requires_action")
+    return decisionDivergence(place, event, actual);
+  return checkWait(place, recorded, actual);
 }
 
-function waits(
+function checkWait(
   place: CallPosition,
   recorded: string[],
   actual: Of<"run.requires_action"> | RunState["calls"],
@@ -131,24 +141,31 @@ const idsOf = ({ required_action }: Pick<Of<"run.requires_action">, "required_ac
   required_action.submit_tool_outputs.tool_calls.map(({ id }) => id).sort();
 
 /** Checks the output, or the reason for which it is returned to the model. */
-function ended(place: CallPosition, event: Of<"run.completed"> | Of<"output.rejected">): LocatedDivergence | null {
+function checkEnd(place: CallPosition, event: Of<"run.completed"> | Of<"output.rejected">): LocatedDivergence | null {
   const actual = next(place);
-  if (actual?.type !== event.type) return differs(place, event, actual);
-  return divergence(place.entry, stepOf(place, null), "output", "The output differs.", said(event), said(actual));
+  if (actual?.type !== event.type) return decisionDivergence(place, event, actual);
+  return divergence(
+    place.entry,
+    stepOf(place, null),
+    "output",
+    "The output differs.",
+    outputOf(event),
+    outputOf(actual),
+  );
 }
 
-const said = (event: RunEvent): unknown =>
+const outputOf = (event: RunEvent): unknown =>
   event.type === "run.completed"
     ? { output: event.output, output_json: event.output_json ?? null }
     : event.type === "output.rejected" && event.content;
 
 /** Checks failures by the loop only: deadlines, day budgets, people and crashes end a run whatever it would do next. */
-function failed(place: CallPosition, event: Of<"run.failed">): LocatedDivergence | null {
+function checkFailure(place: CallPosition, event: Of<"run.failed">): LocatedDivergence | null {
   const { code } = event.error;
   if (!byLoop.has(code)) return null;
   // A block can end a run while it waits, so decide as if it were in progress.
   const actual = next({ ...place, state: { ...place.state, status: "in_progress" } });
-  return actual?.type === "run.failed" && actual.error.code === code ? null : differs(place, event, actual);
+  return actual?.type === "run.failed" && actual.error.code === code ? null : decisionDivergence(place, event, actual);
 }
 
 const byLoop = new Set<RunError["code"]>([

@@ -20,13 +20,14 @@ const notRecorded: ToolError = {
  */
 export function replayPosition(
   { run, calls }: Forked,
-  asked: Pick<ToolRequest, "tool" | "arguments">,
-  taken: ReadonlySet<number> = usedPositions(calls),
+  request: Pick<ToolRequest, "tool" | "arguments">,
+  usedCalls: ReadonlySet<number> = usedPositions(calls),
 ): number | null {
   const recorded = run.recorded;
   if (!recorded) return null;
   const place = recorded.calls.findIndex(
-    (call, index) => call.tool === asked.tool && !taken.has(index) && equalJson(call.arguments, asked.arguments),
+    (call, index) =>
+      call.tool === request.tool && !usedCalls.has(index) && equalJson(call.arguments, request.arguments),
   );
   if (place !== -1) return place;
   return recorded.mode === "recorded_then_live" ? null : missingSeq;

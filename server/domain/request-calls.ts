@@ -29,14 +29,14 @@ export function requestCalls(
   }: { first?: number; words?: ReadonlyMap<string, Word>; finish?: FinishReason | null } = {},
 ): RunEvent[] {
   const cut = finish && cutOff[finish];
-  const asked = parts.filter((part) => part.type === "tool_call");
-  const taken = usedPositions(state.calls);
+  const toolCalls = parts.filter((part) => part.type === "tool_call");
+  const usedIndexes = usedPositions(state.calls);
   const onRecord = (call: Pick<ToolRequest, "tool" | "arguments">): number | null => {
-    const place = replayPosition(state, call, taken);
-    if (place !== null) taken.add(place);
+    const place = replayPosition(state, call, usedIndexes);
+    if (place !== null) usedIndexes.add(place);
     return place;
   };
-  return asked.flatMap((part, index) =>
+  return toolCalls.flatMap((part, index) =>
     request(part, first + index, state.turns - 1, agent, words.get(part.id), cut ?? null, onRecord),
   );
 }
@@ -107,7 +107,7 @@ function request(
     needs,
     ...(recorded !== null && { recorded }),
   };
-  const begun: RunEvent[] = [
+  const startEvents: RunEvent[] = [
     { type: "tool.requested", call },
     startStep({
       step_index,
@@ -117,7 +117,7 @@ function request(
       tool_call_id: part.id,
     }),
   ];
-  return read.error ? [...begun, ...refusal(call, read.error)] : begun;
+  return read.error ? [...startEvents, ...refusal(call, read.error)] : startEvents;
 }
 
 /** Parses a call's arguments and returns their fault, if any; `{}` if they are not a valid object. */

@@ -71,10 +71,10 @@ export interface ShownImages {
 }
 
 /** Converts an input for the journal. `imageOf` throws for an unknown image. */
-export function toRecordedInput(given: RunInput, imageOf: ImageOf): RecordedInput {
-  if (typeof given === "string") return { input: given };
+export function toRecordedInput(requestInput: RunInput, imageOf: ImageOf): RecordedInput {
+  if (typeof requestInput === "string") return { input: requestInput };
   const tools = new Map<string, string>();
-  const messages = given.map((message, index) => toEarlierMessage(message, `[${index}]`, tools, imageOf));
+  const messages = requestInput.map((message, index) => toEarlierMessage(message, `[${index}]`, tools, imageOf));
   const { content: input, images } = lastItem(messages);
   return { input, ...(images && { images }), earlier: messages.slice(0, -1) };
 }

@@ -107,8 +107,8 @@ export function messageObject(message: Message, callOf: CallOf) {
     const call = callOf(message.tool_call_id);
     return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
   }
-  const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
-  const tool_calls = asked.map((part) => ({
+  const toolCallParts = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
+  const tool_calls = toolCallParts.map((part) => ({
     id: part.id,
     name: part.name,
     arguments: (message.given ? parseExact<Record<string, unknown>>(part.arguments) : callOf(part.id)?.arguments) ?? {},

@@ -33,17 +33,17 @@ export function submitEvents(
   places: readonly number[] = answers.map((_, index) => index),
 ): RunEvent[] {
   refuseTwice(answers);
-  const fresh = answers.flatMap((answer, index) => {
+  const newAnswers = answers.flatMap((answer, index) => {
     const param = `tool_outputs[${places[index]}]`;
     const call = find(state, answer, param);
     return isRepeated(call, answer) ? [] : [{ call, answer, param }];
   });
-  if (fresh.length === 0) return [];
+  if (newAnswers.length === 0) return [];
   const answered = (call: ToolCall) => call.submitted || (call.approved && call.needs === null);
-  for (const { call, param } of fresh) if (answered(call)) throw resolved(call, param);
+  for (const { call, param } of newAnswers) if (answered(call)) throw resolved(call, param);
   if (state.status !== "requires_action") throw notAwaiting(state.status);
-  for (const { call, param } of fresh) if (call.needs === null) throw resolved(call, param);
-  const events = fresh.flatMap(({ call, answer, param }) => answerEvents(state, call, answer, param, check, at));
+  for (const { call, param } of newAnswers) if (call.needs === null) throw resolved(call, param);
+  const events = newAnswers.flatMap(({ call, answer, param }) => answerEvents(state, call, answer, param, check, at));
   return [...events, waitOrGoOn(state, events, at)];
 }
 
@@ -154,9 +154,9 @@ export const clientError = (output: unknown): ToolError => ({
 });
 
 function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
-  const said = reason ? ` Reason: ${reason}` : "";
-  if (needs === "reconcile") return { code: "not_executed", message: `The call did not happen.${said}` };
-  return { code: "rejected", message: `A person rejected this call.${said}` };
+  const reasonText = reason ? ` Reason: ${reason}` : "";
+  if (needs === "reconcile") return { code: "not_executed", message: `The call did not happen.${reasonText}` };
+  return { code: "rejected", message: `A person rejected this call.${reasonText}` };
 }
 
 /** Resumes the run, or keeps it waiting for unanswered calls with the same expiry. */

@@ -22,7 +22,7 @@ const instructions =
 /** Returns the request for a summary of the messages that a compaction leaves out, and of the previous summary. */
 export function summaryRequest(state: RunState, agent: AgentSnapshot, cut: SummaryBounds): ModelRequest {
   const already = state.compacted?.left_out ?? 0;
-  const record = conversationToCut(state).slice(already, cut.left_out).map(told).join("\n\n");
+  const record = conversationToCut(state).slice(already, cut.left_out).map(messageRecord).join("\n\n");
   const before = state.compacted?.summary
     ? `Summary of what came before:\n${quoteUntrusted(state.compacted.summary)}\n\n`
     : "";
@@ -71,7 +71,7 @@ function newest(record: string, maxBytes: number): string {
   return `[The beginning of the record is left out]\n${truncationNotice(bytes.subarray(bytes.length - maxBytes))}`;
 }
 
-function told(message: PromptMessage): string {
+function messageRecord(message: PromptMessage): string {
   switch (message.role) {
     case "assistant":
       return saidBy("Assistant", message.parts.map(partText).filter(Boolean).join("\n"));

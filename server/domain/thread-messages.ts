@@ -37,17 +37,17 @@ export function threadMessages({ messages, calls, error, run, documents }: RunSt
       return [message.id === run.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
     }
     if (message.role === "tool") return [];
-    const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
-    const answered = asked.flatMap((id) => {
+    const callIds = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
+    const answered = callIds.flatMap((id) => {
       const call = callOf(id);
       const result = results.get(id);
-      return call && isResolved(call) && result ? [said(result, callOf, toolMessage(call))] : [];
+      return call && isResolved(call) && result ? [toThreadMessage(result, callOf, toolMessage(call))] : [];
     });
-    const isWhole = answered.length === asked.length;
+    const isWhole = answered.length === callIds.length;
     const kept = { ...message, parts: lasting(message, isWhole) };
     if (kept.parts.length === 0) return [];
     const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
-    return [said(kept, callOf, prompt), ...(isWhole ? answered : [])];
+    return [toThreadMessage(kept, callOf, prompt), ...(isWhole ? answered : [])];
   });
 }
 
@@ -66,10 +66,10 @@ export const seededMessage = (given: EarlierMessage, at: number): ThreadMessage 
 /** Converts a message that was sent along, or is the user's. */
 function asSaid(message: Message, callOf: CallOf): ThreadMessage {
   const [prompt] = conversation({ messages: [message], calls: [] });
-  return said(message, callOf, requireValue(prompt, "The prompt of a message"));
+  return toThreadMessage(message, callOf, requireValue(prompt, "The prompt of a message"));
 }
 
-const said = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({
+const toThreadMessage = (message: Message, callOf: CallOf, prompt: PromptMessage): ThreadMessage => ({
   id: message.id,
   at: message.at,
   prompt,

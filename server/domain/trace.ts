@@ -119,7 +119,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
   const recoveries: Recovery[] = [];
   const stepOfCall = new Map<string, number>();
   const folding = createFold();
-  let told = 0; // Number of messages that earlier model calls showed as input.
+  let earlierCount = 0; // Number of messages that earlier model calls showed as input.
 
   const stepAt = (index: number): TraceStep => requireValue(steps[index], `Step ${index}`);
   const ofCall = (id: string): TraceStep => stepAt(entryOf(stepOfCall, id));
@@ -130,17 +130,17 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
     if (event.type === "tool.requested") stepOfCall.set(event.call.id, event.call.step_index);
     switch (event.type) {
       case "step.started":
-        steps[event.step_index] = started(event, at, state, told);
-        if (event.step_type === "model_call") told = state.messages.length;
+        steps[event.step_index] = newStep(event, at, state, earlierCount);
+        if (event.step_type === "model_call") earlierCount = state.messages.length;
         break;
       case "step.restarted":
-        restarted(stepAt(event.step_index), event, at);
+        addRetry(stepAt(event.step_index), event, at);
         break;
       case "step.completed":
-        completed(stepAt(event.step_index), event, at);
+        completeStep(stepAt(event.step_index), event, at);
         break;
       case "tool.completed":
-        answered(stepAt(event.step_index), event, at);
+        setResult(stepAt(event.step_index), event, at);
         break;
       case "tool.decided": {
         const { decision, reason, arguments: edited } = event;
@@ -166,7 +166,7 @@ export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceF
         compacted(stepAt(event.step_index), event, state);
         break;
       case "guardrail.decided":
-        steps[event.step_index] = guarded(event, at, state);
+        steps[event.step_index] = guardrailStep(event, at, state);
         break;
       case "run.recovered":
         recoveries.push({ attempt: event.attempt, at: timestamp(at), step_index: event.step_index });
@@ -215,7 +215,7 @@ const withoutMore = {
   approval: null,
 };
 
-function started(event: StepStarted, at: number, state: RunState, told: number): TraceStep {
+function newStep(event: StepStarted, at: number, state: RunState, told: number): TraceStep {
   const { step_id, step_index, turn_index, step_type, name, attempt, tool_call_id, input_hash } = event;
   const call = tool_call_id === null ? undefined : callOf(state, tool_call_id);
   return {
@@ -239,7 +239,7 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
   };
 }
 
-function guarded(event: GuardrailDecided, at: number, state: RunState): TraceStep {
+function guardrailStep(event: GuardrailDecided, at: number, state: RunState): TraceStep {
   const { step_id, step_index, turn_index, tool_call_id, guardrail, verdict, message, matches, spent } = event;
   const blocked = verdict === "blocked";
   return {
@@ -290,12 +290,12 @@ const modelInput = ({ messages, calls, history, documents, retrieved, compacted 
     .map((message) => messageObject(message, (id) => calls.findLast((call) => call.id === id))),
 });
 
-function restarted(step: TraceStep, { attempt, reason, delay_ms, spent }: StepRestarted, at: number): void {
+function addRetry(step: TraceStep, { attempt, reason, delay_ms, spent }: StepRestarted, at: number): void {
   step.retries.push({ attempt: step.attempt, at: timestamp(at), reason, delay_ms, usage: spent && usageOf(spent) });
   step.attempt = attempt;
 }
 
-function answered(step: TraceStep, event: ToolCompleted, at: number): void {
+function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
   const { status, output, error, files, by, usage, recorded } = event;
   step.status = status;
   step.output = output ?? null;
@@ -304,8 +304,8 @@ function answered(step: TraceStep, event: ToolCompleted, at: number): void {
   if (usage) step.usage = usageOfRun(usage);
   if (files && files.length > 0) step.files = files;
   if (status !== "rejected") return;
-  const said = { decision: "reject", reason: error?.message ?? null, edited: false } as const;
-  step.approval = { ...said, at: timestamp(at), by: by ?? null };
+  const rejection = { decision: "reject", reason: error?.message ?? null, edited: false } as const;
+  step.approval = { ...rejection, at: timestamp(at), by: by ?? null };
 }
 
 const usageOfRun = (usage: RunUsage): StepUsage => {
@@ -321,7 +321,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
   step.model = spent && state.run.model;
 }
 
-function completed(step: TraceStep, event: StepCompleted, at: number): void {
+function completeStep(step: TraceStep, event: StepCompleted, at: number): void {
   step.ended_at = timestampOrNull(at);
   step.latency_ms = event.latency_ms;
   if (!stepKinds[event.step_type].isCall) {

@@ -164,8 +164,8 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-function firstHop({ method = "GET", headers: given = {}, body }: EgressRequest): Outgoing {
-  const headers = withoutForwarding(given);
+function firstHop({ method = "GET", headers: requestHeaders = {}, body }: EgressRequest): Outgoing {
+  const headers = withoutForwarding(requestHeaders);
   checkHeaders(headers);
   if (body !== undefined && (method === "GET" || method === "HEAD"))
     throw new EgressError("body_forbidden", `A ${method} request has no body.`);

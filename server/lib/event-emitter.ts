@@ -4,7 +4,7 @@ export function createEventEmitter<Told extends unknown[] = []>() {
   return {
     /** Notifies the listeners in the order of their subscription. */
     tell(...told: Told): void {
-      for (const hear of listeners) hear(...told);
+      for (const listener of listeners) listener(...told);
     },
     listen(hear: (...told: Told) => void): void {
       listeners.push(hear);

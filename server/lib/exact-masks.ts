@@ -65,19 +65,19 @@ const nothing = Buffer.alloc(0);
 /** Masks a stream of bytes. An incomplete piece is held back, up to `most` bytes. */
 export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<string>, most: number) {
   // Held as chunks, and searched only once: an event may come in thousands of chunks.
-  let held: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let length = 0;
   let tail = nothing;
 
   function take(): Buffer {
-    const all = held.length === 1 ? firstItem(held) : Buffer.concat(held);
-    [held, length, tail] = [[], 0, nothing];
+    const all = chunks.length === 1 ? firstItem(chunks) : Buffer.concat(chunks);
+    [chunks, length, tail] = [[], 0, nothing];
     return all;
   }
 
   function hold(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    held.push(bytes);
+    chunks.push(bytes);
     length += bytes.length;
     tail = Buffer.concat([tail, bytes.subarray(-longestEnd)]).subarray(1 - longestEnd);
   }
@@ -107,19 +107,19 @@ export function createStreamMask(piece: keyof typeof ends, fields: ReadonlySet<s
   return {
     /** Returns the complete pieces so far, masked. */
     push(bytes: Uint8Array): Uint8Array {
-      const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      const seen = tail.length > 0 ? Buffer.concat([tail, given]) : given;
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      const seen = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
       const end = Math.max(0, ...ends[piece].map((end) => endOf(seen, end))) - tail.length;
-      const isTooLong = end <= 0 && length + given.length > most;
-      const ready = isTooLong ? given.length : Math.max(0, end);
+      const isTooLong = end <= 0 && length + chunk.length > most;
+      const ready = isTooLong ? chunk.length : Math.max(0, end);
       if (ready === 0) {
-        hold(Buffer.from(given));
+        hold(Buffer.from(chunk));
         return nothing;
       }
-      const first = given.subarray(0, ready);
-      if (held.length > 0) held.push(first);
-      const whole = held.length > 0 ? take() : first;
-      hold(Buffer.from(given.subarray(ready)));
+      const first = chunk.subarray(0, ready);
+      if (chunks.length > 0) chunks.push(first);
+      const whole = chunks.length > 0 ? take() : first;
+      hold(Buffer.from(chunk.subarray(ready)));
       return masked(whole);
     },
     /** Returns the rest, masked. */

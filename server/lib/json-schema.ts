@@ -79,17 +79,18 @@ export function checkSchema(schema: unknown): string[] {
     if (!isObject(node)) return void faults.push(`${path || "the schema"} must be a schema`);
     for (const [keyword, value] of Object.entries(node)) {
       if (Object.hasOwn(refused, keyword)) faults.push(`${path ? `${path}.` : ""}${keyword} ${refused[keyword]}`);
-      const here = path ? `${path}.${keyword}` : keyword;
+      const keywordPath = path ? `${path}.${keyword}` : keyword;
       const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined;
-      if (rule && !rule[0](value)) faults.push(`${here} ${rule[1]}`);
-      else if (keyword === "$ref") references.push([here, value]);
+      if (rule && !rule[0](value)) faults.push(`${keywordPath} ${rule[1]}`);
+      else if (keyword === "$ref") references.push([keywordPath, value]);
       else if (keyword === "$id" && (node !== schema || !isText(value) || (value as string).includes("#")))
-        faults.push(`${here} must be an address without #, at the top`);
+        faults.push(`${keywordPath} must be an address without #, at the top`);
       else if (keyword === "items" && Array.isArray(value))
-        faults.push(`${here} must be a schema; lists stand in prefixItems`);
-      else if (single.includes(keyword)) visit(value, here);
-      else if (listKeywords.includes(keyword)) visitAll(value, here, Array.isArray(value) && value.length > 0);
-      else if (mapKeywords.includes(keyword)) visitAll(value, here, isObject(value), keyword === "patternProperties");
+        faults.push(`${keywordPath} must be a schema; lists stand in prefixItems`);
+      else if (single.includes(keyword)) visit(value, keywordPath);
+      else if (listKeywords.includes(keyword)) visitAll(value, keywordPath, Array.isArray(value) && value.length > 0);
+      else if (mapKeywords.includes(keyword))
+        visitAll(value, keywordPath, isObject(value), keyword === "patternProperties");
     }
   };
   const visitAll = (value: unknown, path: string, fits: boolean, patterns = false): void => {

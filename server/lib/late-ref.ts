@@ -6,15 +6,15 @@ export interface LateRef<Provided> {
 }
 
 export function createLateRef<Provided extends object>(name: string): LateRef<Provided> {
-  let given: Provided | null = null;
+  let value: Provided | null = null;
   const port = (): Provided => {
-    if (given === null) throw new Error(`${name} is not provided yet.`);
-    return given;
+    if (value === null) throw new Error(`${name} is not provided yet.`);
+    return value;
   };
   return Object.assign(port, {
     provide(provided: Provided): void {
-      if (given !== null) throw new Error(`${name} is provided already.`);
-      given = provided;
+      if (value !== null) throw new Error(`${name} is provided already.`);
+      value = provided;
     },
   });
 }

@@ -5,8 +5,8 @@ type Environment = Record<string, string | undefined>;
 
 /** Loads the key that encrypts secrets at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
 export function loadMasterKey(folder: string, environment: Environment): Uint8Array {
-  const given = masterKeyFrom(environment);
-  if (given) return given;
+  const environmentKey = masterKeyFrom(environment);
+  if (environmentKey) return environmentKey;
   const path = join(folder, "master.key");
   if (!existsSync(path)) create(path);
   return parse(readFileSync(path, "utf8").trim(), path);
@@ -14,8 +14,8 @@ export function loadMasterKey(folder: string, environment: Environment): Uint8Ar
 
 /** Returns the key from the variable, or null if it is not set. Throws if it is malformed. */
 export function masterKeyFrom({ RUNNEL_MASTER_KEY }: Environment): Uint8Array | null {
-  const given = RUNNEL_MASTER_KEY?.trim();
-  return given ? parse(given, "RUNNEL_MASTER_KEY") : null;
+  const keyText = RUNNEL_MASTER_KEY?.trim();
+  return keyText ? parse(keyText, "RUNNEL_MASTER_KEY") : null;
 }
 
 class MasterKeyUnusable extends Error {

@@ -68,9 +68,9 @@ function masked(text: string, mask: Mask | null, cut = false): string {
 
 /** Replaces the given secrets by stars of the same length in bytes; yields in between. */
 export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-  const sought = secrets.filter(({ length }) => length >= shortest);
+  const longSecrets = secrets.filter(({ length }) => length >= shortest);
   // One character per byte.
-  const needles = new AhoCorasick(sought.map((secret) => Buffer.from(secret).toString("latin1")));
+  const needles = new AhoCorasick(longSecrets.map((secret) => Buffer.from(secret).toString("latin1")));
   const clean = new Uint8Array(bytes);
   const rest = createYielder();
   let [state, covered] = [0, 0];
@@ -97,10 +97,10 @@ export async function hideInJson(value: unknown, secrets: readonly string[]): Pr
   // Skips numbers if no secret looks like one, because a list may have millions.
   const inNumbers = secrets.some((secret) => /^[-+.e\d]+$/.test(secret));
   const rest = createYielder();
-  let looked = 0;
+  let visited = 0;
   for (let at = open.pop(); at; at = open.pop()) {
     for (const name of Array.isArray(at) ? at.keys() : Object.keys(at)) {
-      if (++looked % 1024 === 0) await rest();
+      if (++visited % 1024 === 0) await rest();
       const inner = at[name];
       if (hasParts(inner)) open.push(inner as Json);
       else if (typeof inner === "string" && inner.length > pieceLength)

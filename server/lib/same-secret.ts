@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 
 /** True if the secret is right; compares in constant time. */
-export function isSameSecret(given: string, right: string): boolean {
+export function isSameSecret(candidate: string, right: string): boolean {
   const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(right));
+  return timingSafeEqual(digest(candidate), digest(right));
 }

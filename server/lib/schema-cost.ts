@@ -49,10 +49,10 @@ function visit(costs: Costs, node: unknown, value: unknown, path: string, depth:
 function visitItems(costs: Costs, node: Node, value: unknown[], path: string, depth: number): Excess | null {
   // `contains` is evaluated again for each limit on the number of matches.
   const schemas = [node.items, node.unevaluatedItems, node.contains, node.contains, node.contains];
-  const given = schemas.filter((schema) => schema !== undefined);
+  const itemSchemas = schemas.filter((schema) => schema !== undefined);
   const prefix = Array.isArray(node.prefixItems) ? node.prefixItems : [];
   for (const [index, item] of value.entries())
-    for (const schema of index < prefix.length ? [prefix[index], ...given] : given) {
+    for (const schema of index < prefix.length ? [prefix[index], ...itemSchemas] : itemSchemas) {
       const excess = visit(costs, schema, item, `${path}/${index}`, depth + 1);
       if (excess) return excess;
     }
@@ -62,21 +62,22 @@ function visitItems(costs: Costs, node: Node, value: unknown[], path: string, de
 function visitProperties(costs: Costs, node: Node, value: Node, path: string, depth: number): Excess | null {
   const patterns = isObject(node.patternProperties) ? Object.entries(node.patternProperties) : [];
   const properties = isObject(node.properties) ? node.properties : {};
-  const given = [node.additionalProperties, node.unevaluatedProperties].filter((schema) => schema !== undefined);
-  if (patterns.length + given.length === 0 && node.propertyNames === undefined && node.properties === undefined)
+  const extraSchemas = [node.additionalProperties, node.unevaluatedProperties].filter((schema) => schema !== undefined);
+  if (patterns.length + extraSchemas.length === 0 && node.propertyNames === undefined && node.properties === undefined)
     return null;
   for (const [name, inner] of Object.entries(value)) {
-    const here = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const schemas = [...given, ...patterns.map(([, schema]) => schema)];
+    const memberPath = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const schemas = [...extraSchemas, ...patterns.map(([, schema]) => schema)];
     if (Object.hasOwn(properties, name)) schemas.push(properties[name]);
     for (const [pattern] of patterns) {
-      const excess = matchExcess(costs, pattern, name, here);
+      const excess = matchExcess(costs, pattern, name, memberPath);
       if (excess) return excess;
     }
-    const names = node.propertyNames === undefined ? null : visit(costs, node.propertyNames, name, here, depth + 1);
+    const names =
+      node.propertyNames === undefined ? null : visit(costs, node.propertyNames, name, memberPath, depth + 1);
     if (names) return names;
     for (const schema of schemas) {
-      const excess = visit(costs, schema, inner, here, depth + 1);
+      const excess = visit(costs, schema, inner, memberPath, depth + 1);
       if (excess) return excess;
     }
   }

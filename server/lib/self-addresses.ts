@@ -27,7 +27,7 @@ export function isLocalAddress(address: IpAddress): boolean {
   if (isLoopback(address) || isUnspecified(address)) return true;
   const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return all.some((each) => {
-    const ours = parseAddress(each.address);
-    return ours !== null && isSame(ours, address);
+    const localAddress = parseAddress(each.address);
+    return localAddress !== null && isSame(localAddress, address);
   });
 }

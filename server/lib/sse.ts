@@ -47,20 +47,20 @@ export function pulledStream(
   let untaken_ms = 0;
   let quiet_ms = 0;
   let over = false;
-  const texts = open(say);
-  const timer = setInterval(look, look_ms).unref();
+  const texts = open(sendNext);
+  const timer = setInterval(checkReader, look_ms).unref();
 
-  function look(): void {
+  function checkReader(): void {
     if (wanted) {
       quiet_ms += look_ms;
-      say();
+      sendNext();
     } else {
       untaken_ms += look_ms;
       if (untaken_ms > patience_ms) end(true); // More than, because the first check may come right after the text.
     }
   }
 
-  function say(): void {
+  function sendNext(): void {
     if (!wanted || over) return;
     try {
       const text = texts.next(quiet_ms);
@@ -93,7 +93,7 @@ export function pulledStream(
       pull() {
         if (over) return controller.error(new Error("The reader took nothing for too long."));
         wanted = true;
-        say();
+        sendNext();
       },
       cancel() {
         end(true);

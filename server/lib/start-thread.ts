@@ -13,15 +13,15 @@ export const startThread =
   (hear, died) => {
     const worker = new Worker(entry(), options);
     let over = false;
-    const gone = (reason: string) => {
+    const reportEnd = (reason: string) => {
       if (over) return;
       over = true;
       died(reason);
     };
     worker.onmessage = ({ data }: MessageEvent<Said>) => hear(data);
     // A throw causes an error and then a close; an exit or an unhandled rejection may cause only the close.
-    worker.onerror = (event) => gone(event.message);
-    worker.addEventListener("close", () => gone("closed"));
+    worker.onerror = (event) => reportEnd(event.message);
+    worker.addEventListener("close", () => reportEnd("closed"));
     return {
       send: (told) => worker.postMessage(told),
       end() {

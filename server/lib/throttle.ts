@@ -1,12 +1,12 @@
 /** Calls `ask` at most every `ms` and returns the last result in between. `known` is a result obtained just now. */
-export function throttle<T>(ms: number, ask: () => T, known?: T): () => T {
-  let asked = known === undefined ? Number.NEGATIVE_INFINITY : performance.now();
+export function throttle<T>(ms: number, read: () => T, known?: T): () => T {
+  let calledAt = known === undefined ? Number.NEGATIVE_INFINITY : performance.now();
   let answer = known as T;
   return () => {
     const now = performance.now();
-    if (now - asked < ms) return answer;
-    asked = now;
-    answer = ask();
+    if (now - calledAt < ms) return answer;
+    calledAt = now;
+    answer = read();
     return answer;
   };
 }

@@ -13,8 +13,13 @@ export type DecisionAuthor = Scope & Partial<Author> & { readonly token?: Bounds
  * Writes an audit entry for each decision about a tool call. Call inside the write of the decisions: `events` are what
  * they make of `state`. A repeated decision creates no event and no second entry.
  */
-export function noteDecisions(audit: Audit, who: DecisionAuthor, state: RunState, events: readonly RunEvent[]): void {
-  const { actor, project_id, environment, token } = who;
+export function noteDecisions(
+  audit: Audit,
+  author: DecisionAuthor,
+  state: RunState,
+  events: readonly RunEvent[],
+): void {
+  const { actor, project_id, environment, token } = author;
   if (!actor) return;
   const by = { actor, project_id, environment };
   const { run_id, agent_id } = state.run;

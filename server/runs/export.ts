@@ -20,9 +20,9 @@ const perPage = 50;
 
 /** `GET /v1/runs/export`: streams all runs of a list. */
 export function exportRuns(runs: RunStore, principal: Principal, request: Request): Response {
-  const { page, ...more } = readRunQuery(request.url, principal, exportFormat);
-  const { format: said, ...filters } = page.filters;
-  const format: Format = (said as Format | undefined) ?? (wantsCsv(request) ? "csv" : "jsonl");
+  const { page, ...query } = readRunQuery(request.url, principal, exportFormat);
+  const { format: requestedFormat, ...filters } = page.filters;
+  const format: Format = (requestedFormat as Format | undefined) ?? (wantsCsv(request) ? "csv" : "jsonl");
   const encoder = new TextEncoder();
   let after: string | null = null;
   let isFirst = true;
@@ -30,7 +30,7 @@ export function exportRuns(runs: RunStore, principal: Principal, request: Reques
     {
       async pull(controller) {
         const next = { ...page, filters, limit: perPage, starting_after: after };
-        const { data, has_more, last_id } = await runs.list(principal, next, more);
+        const { data, has_more, last_id } = await runs.list(principal, next, query);
         const head = isFirst && format === "csv" ? row(Object.keys(columns)) : "";
         isFirst = false;
         const text = head + data.map((run) => (format === "csv" ? csvRow(run) : `${JSON.stringify(run)}\n`)).join("");

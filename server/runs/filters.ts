@@ -69,10 +69,10 @@ export interface RunQuery {
 }
 
 /** Parses the filters of a run list. Throws one error with every fault. */
-export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof readPage>[1] = {}): RunQuery {
-  const given = readPage(url, { ...runFilters, ...more });
-  const { sort = "created_at", ...filters } = given.filters as Record<string, string> & { sort?: keyof typeof sorts };
-  const own = Object.fromEntries(extra.map((name) => [name, filters[name] ?? null])) as Record<
+export function readRunQuery(url: string, scope: Scope, moreFilters: Parameters<typeof readPage>[1] = {}): RunQuery {
+  const query = readPage(url, { ...runFilters, ...moreFilters });
+  const { sort = "created_at", ...filters } = query.filters as Record<string, string> & { sort?: keyof typeof sorts };
+  const extraValues = Object.fromEntries(extra.map((name) => [name, filters[name] ?? null])) as Record<
     (typeof extra)[number],
     string | null
   >;
@@ -84,28 +84,29 @@ export function readRunQuery(url: string, scope: Scope, more: Parameters<typeof 
   const column = sorts[sort];
   const { cost, duration, first_token: first } = ranges;
   const facets = [
-    ...(own.tool === null ? [] : [facetWord("tool", own.tool)]),
-    ...(own.error_code === null ? [] : [facetWord("error_code", own.error_code)]),
-    ...(own.api_key_id === null ? [] : [facetWord("api_key_id", own.api_key_id)]),
+    ...(extraValues.tool === null ? [] : [facetWord("tool", extraValues.tool)]),
+    ...(extraValues.error_code === null ? [] : [facetWord("error_code", extraValues.error_code)]),
+    ...(extraValues.api_key_id === null ? [] : [facetWord("api_key_id", extraValues.api_key_id)]),
     ...(cost ? [rangeWords("cost", nanoUsd(cost.min), nanoUsd(cost.max))] : []),
     ...(duration ? [rangeWords("duration", duration.min, duration.max)] : []),
     ...(first ? [anyFacet("first_token", bucketsBetween(first.min, first.max))] : []),
   ];
-  const known = [
+  const indexedFacets = [
     ...(filters.model === undefined ? [] : [facetWord("model", filters.model)]),
-    ...given.metadata.map(([key, value]) => facetWord("metadata", `${key}\0${value}`)),
+    ...query.metadata.map(([key, value]) => facetWord("metadata", `${key}\0${value}`)),
   ];
-  const unread = own.q === null && facets.length === 0;
+  const unread = extraValues.q === null && facets.length === 0;
   return {
-    page: { ...given, filters },
+    page: { ...query, filters },
     where: [
       ...(cost ? [{ sql: "cost_nano_usd BETWEEN ? AND ?", values: [nanoUsd(cost.min), nanoUsd(cost.max)] }] : []),
       ...(duration ? [{ sql: "worked_ms BETWEEN ? AND ?", values: [duration.min, duration.max] }] : []),
-      ...scored(scope, own.score, ranges.score),
+      ...scoreConditions(scope, extraValues.score, ranges.score),
     ],
     sort: column ? { column, indexCondition: "projected & 1 = 1" } : undefined,
-    isSparse: own.score !== null || ranges.score !== null,
-    asked: unread && known.length === 0 ? null : { q: own.q, facets: [...facets, ...known], unread },
+    isSparse: extraValues.score !== null || ranges.score !== null,
+    asked:
+      unread && indexedFacets.length === 0 ? null : { q: extraValues.q, facets: [...facets, ...indexedFacets], unread },
   };
 }
 
@@ -115,18 +116,18 @@ interface Range {
 }
 
 // More than any run costs or takes, and exact in a double.
-const most = 2 ** 52;
+const maxValue = 2 ** 52;
 
 function rangeOf(filters: Record<string, string>, name: (typeof bounds)[number]): Range | null {
   const [min, max] = [filters[`${name}_min`], filters[`${name}_max`]];
   if (min === undefined && max === undefined) return null;
-  const top = name === "cost" ? most / 1e9 : most;
+  const top = name === "cost" ? maxValue / 1e9 : maxValue;
   return { min: min === undefined ? -top : Number(min), max: max === undefined ? top : Math.min(top, Number(max)) };
 }
 
-function scored({ project_id, environment }: Scope, name: string | null, range: Range | null): Condition[] {
+function scoreConditions({ project_id, environment }: Scope, name: string | null, range: Range | null): Condition[] {
   if (name === null && range === null) return [];
-  const { min, max } = range ?? { min: -most, max: most };
+  const { min, max } = range ?? { min: -maxValue, max: maxValue };
   const named = name === null ? { sql: "", values: [] } : { sql: "AND name = ?", values: [name] };
   const sql = `EXISTS (SELECT 1 FROM scores WHERE project_id = ? AND environment = ? AND run_id = runs.id ${named.sql} AND value BETWEEN ? AND ?)`;
   return [{ sql, values: [project_id, environment, ...named.values, min, max] }];

@@ -33,9 +33,9 @@ interface RunItemOptions {
 
 /** Builds list items of runs; null for a deleted run. */
 export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
-  async function summary(row: Row, rest: Rest): Promise<RunItem | null> {
+  async function summary(row: Row, yieldTurn: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return runSummary(runOfSummary(row.summary), []);
-    const brief = await briefOf(row, rest);
+    const brief = await briefOf(row, yieldTurn);
     if (!brief) return null;
     const run = runObject(brief.state, row.expires_at_ms, placeOf(row));
     return runSummary(run, journal.lastCalls(row.id), brief.shortened);

@@ -84,7 +84,7 @@ export function createRunProjection(sqlite: Database): RunProjector {
   const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
 
   /** Returns the facts of a run before its first entry. */
-  function fresh(entries: readonly JournalEntry[]): RunFacts {
+  function initialFacts(entries: readonly JournalEntry[]): RunFacts {
     const { event: run } = firstItem(entries);
     if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
     const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, model, parent_run_id } = run;
@@ -156,14 +156,14 @@ export function createRunProjection(sqlite: Database): RunProjector {
   /** Returns the time when the wall time budget is used up, including waits; infinity if there is none. */
   function wallEnd({ run_id }: RunFacts, entries: readonly JournalEntry[]): number {
     const wall = startsRun(entries) ? wallOf(entries) : selectWall.get(run_id);
-    const begun = entries.findLast(({ event }) => event.type === "run.started")?.at;
+    const startedAt = entries.findLast(({ event }) => event.type === "run.started")?.at;
     // A child run may have a budget of 0.
-    return typeof wall?.max_ms === "number" ? (begun ?? wall.started_at) + wall.max_ms : Number.POSITIVE_INFINITY;
+    return typeof wall?.max_ms === "number" ? (startedAt ?? wall.started_at) + wall.max_ms : Number.POSITIVE_INFINITY;
   }
 
   function projectCalls(run: RunFacts, { at, event }: JournalEntry): void {
     const { run_id } = run;
-    if (event.type === "tool.requested" && event.call.needs) wait(run, event.call, at);
+    if (event.type === "tool.requested" && event.call.needs) upsertPendingCall(run, event.call, at);
     else if (event.type === "tool.completed") deleteCall.run(run_id, event.tool_call_id);
     else if (event.type === "tool.decided" && event.needs)
       changeNeeds.run(event.needs, event.arguments && JSON.stringify(event.arguments), run_id, event.tool_call_id);
@@ -171,21 +171,21 @@ export function createRunProjection(sqlite: Database): RunProjector {
     else if (endsRun(event)) deleteCalls.run(run_id);
   }
 
-  const wait = ({ run_id, project_id, environment }: RunFacts, call: ToolRequest, at: number) =>
+  const upsertPendingCall = ({ run_id, project_id, environment }: RunFacts, call: ToolRequest, at: number) =>
     upsertCall.run(run_id, call.id, project_id, environment, call.needs, JSON.stringify(call), at);
 
-  function noteAsked({ run_id, project_id, environment }: RunFacts, { id, type, needs }: ToolRequest): void {
+  function insertRequestedCall({ run_id, project_id, environment }: RunFacts, { id, type, needs }: ToolRequest): void {
     if (type === "client" && needs) insertClientCall.run(project_id, environment, id, run_id);
   }
 
   /** Returns the facts after these entries. */
-  function after(before: RunFacts, entries: readonly JournalEntry[]): RunFacts {
+  function nextFacts(before: RunFacts, entries: readonly JournalEntry[]): RunFacts {
     const { seq, at } = lastItem(entries);
     const waits =
       before.waits || entries.some(({ event }) => event.type === "tool.requested" && event.call.needs) ? 1 : 0;
-    const moved: RunFacts = { ...before, seq, at, waits };
-    if (!entries.some(({ event }) => changesStanding(event.type))) return moved;
-    const run = entries.reduce(stand, moved);
+    const facts: RunFacts = { ...before, seq, at, waits };
+    if (!entries.some(({ event }) => changesStanding(event.type))) return facts;
+    const run = entries.reduce(applyEvent, facts);
     const due = expiry(run);
     return { ...run, expires_at_ms: due === null ? null : Math.min(due, wallEnd(run, entries)) };
   }
@@ -197,13 +197,13 @@ export function createRunProjection(sqlite: Database): RunProjector {
   }
 
   return (before, entries) => {
-    const run = after(before ?? fresh(entries), entries);
+    const run = nextFacts(before ?? initialFacts(entries), entries);
     if (before) update(run, entries);
     else insert(run, firstItem(entries));
     // Most runs have no calls that wait for a client.
     if (run.waits) for (const entry of entries) projectCalls(run, entry);
     if (run.waits)
-      for (const { event } of ownOf(entries)) if (event.type === "tool.requested") noteAsked(run, event.call);
+      for (const { event } of ownOf(entries)) if (event.type === "tool.requested") insertRequestedCall(run, event.call);
     return run;
   };
 }
@@ -247,7 +247,7 @@ const statuses: Record<string, RunStatus> = {
 };
 const statusAfter = (type: string): RunStatus | null => statuses[type] ?? null;
 
-function stand(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
+function applyEvent(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
   if (event.type === "run.recovered") return { ...standing, attempt: event.attempt };
   const status = statusAfter(event.type);
   if (status === null) return standing;

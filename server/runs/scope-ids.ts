@@ -22,8 +22,8 @@ export function requireScopeIds(
   const lacking = (memory?.stores ?? []).filter((store) => store.scope !== "project" && !scopeIdFor(store, run));
   const faults = (["user", "session"] as const).flatMap((scope) => {
     const store = lacking.find((one) => one.scope === scope);
-    const why = `The agent's memory store "${store?.name}" has a part for each ${scope}: say for which one the run is.`;
-    return store ? [fault(`${scope}_id`, why, "required")] : [];
+    const message = `The agent's memory store "${store?.name}" has a part for each ${scope}: say for which one the run is.`;
+    return store ? [fault(`${scope}_id`, message, "required")] : [];
   });
   throwIfInvalid(faults);
 }

@@ -135,11 +135,11 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     const forget = onAbort(signals, watch.leave);
     try {
       const end = performance.now() + ms;
-      for (let seen = -1; ; ) {
-        if (watch.commits() !== seen && !isUnderWay(journal.head(runId))) return;
-        seen = watch.commits();
-        const left = end - performance.now();
-        if (left <= 0 || !(await watch.next(left, "commits"))) return;
+      for (let seenCommits = -1; ; ) {
+        if (watch.commits() !== seenCommits && !isUnderWay(journal.head(runId))) return;
+        seenCommits = watch.commits();
+        const remaining_ms = end - performance.now();
+        if (remaining_ms <= 0 || !(await watch.next(remaining_ms, "commits"))) return;
       }
     } finally {
       forget();

@@ -41,7 +41,7 @@ type Owner = Pick<RunCreated, "user_id" | "session_id">;
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-const shown = { sql: isShown, values: [] };
+const visibleCondition = { sql: isShown, values: [] };
 
 // Columns with an index that continues with the id.
 const indexed = ["status", "agent_id", "thread_id", "user_id", "parent_run_id", "source_run_id"];
@@ -70,7 +70,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const selectUnfinished = sqlite.query<{ id: string }, []>(
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
-  const narrow = createFacetFilter(sqlite);
+  const facetFilter = createFacetFilter(sqlite);
   const queueRows = createQueueStore(sqlite, journal);
   const tree = createRunTree(sqlite, journal);
   const { placeOf } = queueRows;
@@ -89,8 +89,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       indexed,
       signal,
       isSparse: isSparse || bounds.length > 0,
-      where: [shown, ...bounds, ...where],
-      ...(asked && { rowFilter: narrow(scope, { ...asked, signal }) }),
+      where: [visibleCondition, ...bounds, ...where],
+      ...(asked && { rowFilter: facetFilter(scope, { ...asked, signal }) }),
     };
   }
 
@@ -104,7 +104,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   }
 
   // A finished run never changes and looks the same to every reader.
-  const over = db.kept.rows((id: string) => cachedJson(runObject(journal.state(id), null)), {
+  const endedRuns = db.kept.rows((id: string) => cachedJson(runObject(journal.state(id), null)), {
     most: overMost,
     bytesOf: estimateJsonSize,
   });
@@ -125,17 +125,17 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       : runOfSummary(row.summary);
 
   /** Returns the run without these lists; a promise if folding takes long. */
-  function show(row: RunRow, without: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
+  function show(row: RunRow, excludedLists: readonly RunList[] = []): ShownRun | Promise<ShownRun> {
     if (row.summary === null) {
-      const isWhole = isOver(row.status) && without.length === 0;
-      const known = isWhole ? over.known(row.id) : undefined;
-      if (known) return known;
-      if (isBare(without) && !journal.isAtHand(row.id)) return showBare(row);
-      if (journal.isLong(row.id, row.seq)) return showLong(row, without);
-      if (isWhole) return over.of(row.id);
+      const isWhole = isOver(row.status) && excludedLists.length === 0;
+      const cached = isWhole ? endedRuns.known(row.id) : undefined;
+      if (cached) return cached;
+      if (isBare(excludedLists) && !journal.isAtHand(row.id)) return showBare(row);
+      if (journal.isLong(row.id, row.seq)) return showLong(row, excludedLists);
+      if (isWhole) return endedRuns.of(row.id);
     }
     const run = read(row);
-    for (const list of without) delete (run as Partial<RunObject>)[list];
+    for (const list of excludedLists) delete (run as Partial<RunObject>)[list];
     return run;
   }
 
@@ -218,17 +218,18 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
     /** Returns summaries, or with `messages` as many messages and calls as fit on a page. */
     list(scope: Viewer, page: Page, { messages = false, ...more }: Partial<RunQuery> & { messages?: boolean } = {}) {
-      const rest = createYielder();
+      const yieldTurn = createYielder();
       return listPage(
         db,
         { ...asked(scope, { ...more, page }), kind: "run", columns: rowColumns, isComplete: true, sort: more.sort },
-        (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
+        (row): Promise<RunItem | null> =>
+          messages ? items.withMessages(row, yieldTurn) : items.summary(row, yieldTurn),
       );
     },
     /** Number of runs a filter matches, counted up to `countMost`. */
     count(scope: Viewer, of: Partial<Record<"agent_id" | "thread_id" | "status", string>>): number {
       const asked = Object.entries(of).map(([name, value]): Condition => ({ sql: `${name} = ?`, values: [value] }));
-      const where = [shown, ...agentConditions(scope, "agent_id"), ...tokenConditions(scope), ...asked];
+      const where = [visibleCondition, ...agentConditions(scope, "agent_id"), ...tokenConditions(scope), ...asked];
       const text = `SELECT count(*) AS n FROM (SELECT 1 FROM runs WHERE project_id = ? AND environment = ?
         AND ${where.map(({ sql }) => sql).join(" AND ")} LIMIT ${countMost})`;
       const values = [scope.project_id, scope.environment, ...where.flatMap((one) => one.values)] as string[];

@@ -50,6 +50,6 @@ export const referenceUrl = "/docs/reference/api";
 
 /** Returns the URL of a page's guide; the concepts guide if it has none of its own. */
 export function guideOf(pathname: string): string {
-  const begun = pathname.replace(/^\/dashboard/, "").split("/")[1] ?? "";
-  return `/docs/${guides[`/${begun}`] ?? "start/concepts"}`;
+  const firstSegment = pathname.replace(/^\/dashboard/, "").split("/")[1] ?? "";
+  return `/docs/${guides[`/${firstSegment}`] ?? "start/concepts"}`;
 }

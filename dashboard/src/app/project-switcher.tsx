@@ -27,7 +27,7 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
   const may = usePermission("owner");
   const refresh = useRefreshSession();
   const [making, setMaking] = useState<boolean | null>(null);
-  const made = async (id: string) => {
+  const openCreated = async (id: string) => {
     await refresh();
     await choose(id);
   };
@@ -43,7 +43,7 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
       )}
       {making !== null && (
         <LazyBoundary>
-          <NewProject open={making} onOpenChange={setMaking} onCreated={made} />
+          <NewProject open={making} onOpenChange={setMaking} onCreated={openCreated} />
         </LazyBoundary>
       )}
     </>
@@ -78,11 +78,11 @@ function ProjectMenu({ trigger, projects, chosen, onChoose, onNew }: ProjectPick
 
 /** Shows the trigger immediately; a click before the picker has loaded opens it later. */
 function SearchedProjects(props: ProjectPickerProps) {
-  const [wanted, setWanted] = useState(false);
-  const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
+  const [isOpenRequested, setIsOpenRequested] = useState(false);
+  const early = cloneElement(props.trigger, { onClick: () => setIsOpenRequested(true), "aria-haspopup": "dialog" });
   return (
     <LazyBoundary fallback={early}>
-      <ProjectPicker {...props} defaultOpen={wanted} />
+      <ProjectPicker {...props} defaultOpen={isOpenRequested} />
     </LazyBoundary>
   );
 }

@@ -106,7 +106,7 @@ interface ObjectProps<Search> extends AddressProps<Search> {
 type ShouldReplace<Search> = (next: Search, now: Search) => boolean;
 const never = () => false;
 const always = () => true;
-const typed = (next: { q?: string }, now: { q?: string }) => next.q !== now.q;
+const onlyQueryChanged = (next: { q?: string }, now: { q?: string }) => next.q !== now.q;
 
 /** Address of the current page. The type is explicit, because the inferred route type would depend on itself. */
 function useHere(): { fullPath: string; params: Record<string, string>; search: object } {
@@ -155,7 +155,7 @@ function list<const Path extends string, Search extends object>(
   return at(path, read, load, () => {
     const navigate = useNavigate();
     return {
-      ...useAddress<Search>(typed),
+      ...useAddress<Search>(onlyQueryChanged),
       onOpen: (id: string, search?: object) => void navigate({ to: `${path}/${id}` as "/runs", search }),
     };
   });
@@ -360,7 +360,7 @@ export const routeTree = root.addChildren([
       "/files",
       readFilesSearch,
       () => import("../features/files/files-page.tsx").then((it) => it.FilesPage),
-      () => ({ ...useAddress<FilesSearch>(typed), key: useWorkspaceKey() }),
+      () => ({ ...useAddress<FilesSearch>(onlyQueryChanged), key: useWorkspaceKey() }),
     ),
     object("/files/$fileId", readDocumentSearch, () =>
       import("../features/files/document-page.tsx").then((it) => it.DocumentPage),
@@ -399,7 +399,7 @@ export const routeTree = root.addChildren([
       "/settings",
       readSettingsSearch,
       () => import("../features/settings/settings-page.tsx").then((it) => it.SettingsPage),
-      () => ({ ...useAddress<SettingsSearch>(typed), onProjectsChanged: useRefreshSession() }),
+      () => ({ ...useAddress<SettingsSearch>(onlyQueryChanged), onProjectsChanged: useRefreshSession() }),
     ),
     at("/account", noSearch, () => import("../features/auth/account-page.tsx").then((it) => it.AccountPage), noSearch),
     notFoundRoute,

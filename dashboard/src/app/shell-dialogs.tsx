@@ -16,39 +16,46 @@ const none = { palette: false, keys: false };
 
 /** Keyboard shortcuts of the shell, and its overlays: command menu, shortcut map and toasts. */
 export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
-  const [shown, show] = useShellDialog();
-  const [wanted, setWanted] = useWanted(shown);
-  const [typed, setTyped] = useState(emptyInput);
+  const [openDialog, show] = useShellDialog();
+  const [mountedDialogs, setMountedDialogs] = useMountedDialogs(openDialog);
+  const [paletteInput, setPaletteInput] = useState(emptyInput);
   useShellKeys();
   useEffect(() => {
     const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 1000));
     idle(() => void loadPalette().catch(() => {})); // A failure is ignored: the menu is loaded again when opened.
   }, []);
   useEffect(() => {
-    if (shown !== "palette") setTyped(emptyInput);
-  }, [shown]);
+    if (openDialog !== "palette") setPaletteInput(emptyInput);
+  }, [openDialog]);
   const close = () => show(null);
   const change = (dialog: "palette" | "keys") => (open: boolean) => show(open ? dialog : null);
   const onMissing = () => {
     close();
-    setWanted(none);
+    setMountedDialogs(none);
   };
   return (
     <>
       <LazyBoundary>
         <Toasts />
       </LazyBoundary>
-      {wanted.palette && (
+      {mountedDialogs.palette && (
         <LazyBoundary
-          fallback={shown === "palette" && <PendingPalette typed={typed} onType={setTyped} onClose={close} />}
+          fallback={
+            openDialog === "palette" && <PendingPalette typed={paletteInput} onType={setPaletteInput} onClose={close} />
+          }
           onMissing={onMissing}
         >
-          <ShellPalette projects={projects} typed={typed} open={shown === "palette"} onOpenChange={change("palette")} />
+          <ShellPalette
+            projects={projects}
+            typed={paletteInput}
+            open={openDialog === "palette"}
+            onOpenChange={change("palette")}
+          />
         </LazyBoundary>
       )}
-      {wanted.keys && (
-        <LazyBoundary fallback={shown === "keys" && <PendingKeyMap onClose={close} />} onMissing={onMissing}>
-          <KeyMap open={shown === "keys"} onOpenChange={change("keys")} />
+      {mountedDialogs.keys && (
+        <LazyBoundary fallback={openDialog === "keys" && <PendingKeyMap onClose={close} />} onMissing={onMissing}>
+          <KeyMap open={openDialog === "keys"} onOpenChange={change("keys")} />
         </LazyBoundary>
       )}
     </>
@@ -56,7 +63,7 @@ export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
 }
 
 /** Keeps a dialog mounted once opened, so that its exit is animated and the focus returns. */
-function useWanted(shown: "palette" | "keys" | null) {
+function useMountedDialogs(shown: "palette" | "keys" | null) {
   const [wanted, setWanted] = useState(none);
   // During render, because the next key may come before an effect.
   if (shown && !wanted[shown]) setWanted({ ...wanted, [shown]: true });

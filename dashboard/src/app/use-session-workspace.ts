@@ -10,23 +10,23 @@ import { formatWorkspace, parseWorkspace } from "../lib/workspace-address.ts";
  * example by archiving, the page stays and shows another project.
  */
 export function useSessionWorkspace(session: Session): Workspace | null {
-  const { workspace: named } = useSearch({ from: "/shell" });
+  const { workspace: requestedWorkspace } = useSearch({ from: "/shell" });
   const navigate = useNavigate();
-  const [shown, setShown] = useState<string | null>(null);
+  const [lastShownId, setLastShownId] = useState<string | null>(null);
   const { projects } = session;
-  const namedId = parseWorkspace(named)?.projectId;
-  const isGone = !namedId || (namedId === shown && projects.every(({ id }) => id !== namedId));
-  const workspace = isGone ? lastWorkspace(session) : named;
+  const namedId = parseWorkspace(requestedWorkspace)?.projectId;
+  const isGone = !namedId || (namedId === lastShownId && projects.every(({ id }) => id !== namedId));
+  const workspace = isGone ? lastWorkspace(session) : requestedWorkspace;
   const at = useMemo(() => workspaceAt(projects, workspace), [projects, workspace]);
   useEffect(() => {
     if (!at) return;
     writePreference("workspace", formatWorkspace(at));
-    if (at.projectId === namedId) setShown(namedId);
+    if (at.projectId === namedId) setLastShownId(namedId);
   }, [at, namedId]);
   useEffect(() => {
-    if (workspace === named) return;
+    if (workspace === requestedWorkspace) return;
     void navigate({ to: ".", search: (before) => ({ ...before, workspace }), replace: true, ignoreBlocker: true });
-  }, [workspace, named, navigate]);
+  }, [workspace, requestedWorkspace, navigate]);
   return at;
 }
 

@@ -3,19 +3,19 @@ import { useSyncExternalStore } from "react";
 type ShellDialog = "palette" | "keys" | null;
 
 const listeners = new Set<() => void>();
-let shown: ShellDialog = null;
+let openDialog: ShellDialog = null;
 let focusBefore: Element | null = null;
 
 /** Opens a dialog of the shell; null closes the open one. */
 export function showShellDialog(dialog: ShellDialog): void {
-  if (dialog && !shown) focusBefore = document.activeElement;
-  shown = dialog;
+  if (dialog && !openDialog) focusBefore = document.activeElement;
+  openDialog = dialog;
   for (const listener of listeners) listener();
 }
 
 /** The open dialog of the shell and its setter. */
 export function useShellDialog(): [ShellDialog, (dialog: ShellDialog) => void] {
-  return [useSyncExternalStore(subscribe, () => shown), showShellDialog];
+  return [useSyncExternalStore(subscribe, () => openDialog), showShellDialog];
 }
 
 /**

@@ -50,17 +50,17 @@ export function useDraft<Thing, Draft extends object>(
     edit: (change) => setDraft((before) => ({ ...before, ...change })),
     reset: (saved) => begin(saved, draftOf(saved)),
     rebase: (next) => {
-      const both = rebaseDraft(draft, draftOf(base), draftOf(next));
-      begin(next, both);
-      return changesOf(both, next);
+      const rebased = rebaseDraft(draft, draftOf(base), draftOf(next));
+      begin(next, rebased);
+      return changesOf(rebased, next);
     },
   };
 }
 
 /** Rebases a draft: changes since `begun` stay, all other fields are the newer version's. */
 export function rebaseDraft<Draft extends object>(draft: Draft, begun: Draft, newer: Draft): Draft {
-  const written = Object.entries(draft).filter(
+  const ownChanges = Object.entries(draft).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(begun[field as keyof Draft]),
   );
-  return { ...newer, ...(Object.fromEntries(written) as Partial<Draft>) };
+  return { ...newer, ...(Object.fromEntries(ownChanges) as Partial<Draft>) };
 }

@@ -90,25 +90,25 @@ export function useForm<Draft extends object, Made>({
   onSent?: (made: Made, draft: Draft) => unknown;
 }): Form<Draft, Made> {
   const [draft, setDraft] = useState(first);
-  const [tried, setTried] = useState(false);
+  const [hasTried, setHasTried] = useState(false);
   const isChanged = useHasChanged(draft);
   const sending = useMutation({ mutationFn: send, onSuccess: onSent });
-  const refused = sending.error ? blame(sending.error, draft) : { faults: {}, rest: [] };
-  const isPlaced = refused.rest.length === 0 && Object.keys(refused.faults).length > 0;
+  const serverErrors = sending.error ? blame(sending.error, draft) : { faults: {}, rest: [] };
+  const isPlaced = serverErrors.rest.length === 0 && Object.keys(serverErrors.faults).length > 0;
   const found = check(draft);
   const isWrong = Object.values(found).some(Boolean);
   const { isPending } = sending;
-  const untell = () => !isPending && sending.reset();
+  const clearError = () => !isPending && sending.reset();
   const forget = () => {
-    setTried(false);
-    untell();
+    setHasTried(false);
+    clearError();
   };
   const set = (change: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...change }));
-    untell();
+    clearError();
   };
   return {
-    ...fieldsOf<Draft>(draft, tried ? { ...refused.faults, ...present(found) } : refused.faults, set),
+    ...fieldsOf<Draft>(draft, hasTried ? { ...serverErrors.faults, ...present(found) } : serverErrors.faults, set),
     isPending,
     isChanged,
     isUnchangedSinceSend: sending.isIdle,
@@ -117,7 +117,7 @@ export function useForm<Draft extends object, Made>({
     error: isPlaced ? null : sending.error,
     failure: sending.error,
     submit: () => {
-      setTried(true);
+      setHasTried(true);
       if (isWrong) return false;
       if (!isPending) sending.mutate(draft);
       return true;

@@ -14,7 +14,7 @@ export function useLiveChanges(onChange: () => void): StreamState {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let opened = false;
-    const tell = () => {
+    const notify = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
         latest.current();
@@ -23,11 +23,11 @@ export function useLiveChanges(onChange: () => void): StreamState {
     const stop = followStream({
       url: resourceUrl({ projectId, mode }, "/runs/live"),
       events: ["run"],
-      onFrame: tell,
+      onFrame: notify,
       onState: (state) => {
         setStream(state);
         // This stream cannot resume: refetch changes made during the disconnect.
-        if (state === "open" && opened) tell();
+        if (state === "open" && opened) notify();
         if (state === "open") opened = true;
       },
     });

@@ -124,8 +124,8 @@ export function pythonCalls(
 
 function pythonCall(call: ClientCall): string {
   const { operationId, ids, query, stream } = call;
-  const named = { ...(sentBody(call) as object | undefined), ...query };
-  const fields = Object.entries(named).filter(([, value]) => value !== undefined);
+  const allParameters = { ...(sentBody(call) as object | undefined), ...query };
+  const fields = Object.entries(allParameters).filter(([, value]) => value !== undefined);
   const args = [
     ...ids.map((id) => JSON.stringify(id)),
     ...fields.map(([name, value]) => `${pythonName(name)}=${pythonLiteral(value)}`),

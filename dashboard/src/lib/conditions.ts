@@ -70,11 +70,13 @@ export function conditionsOf(schema: unknown): Condition[] | null {
 
 /** Converts conditions to a schema, without incomplete ones. */
 export function schemaOfConditions(conditions: readonly Condition[]): Record<string, unknown> {
-  const said = conditions.filter(({ name, test, value }) => name !== "" && (test === "given" || value !== ""));
+  const completeConditions = conditions.filter(
+    ({ name, test, value }) => name !== "" && (test === "given" || value !== ""),
+  );
   const properties = new Map<string, Record<string, unknown>>();
-  for (const { name, test, value } of said)
+  for (const { name, test, value } of completeConditions)
     if (test !== "given") properties.set(name, { ...properties.get(name), [test]: conditionsOfProperty(test, value) });
-  const required = [...new Set(said.filter(({ test }) => test === "given").map(({ name }) => name))];
+  const required = [...new Set(completeConditions.filter(({ test }) => test === "given").map(({ name }) => name))];
   return {
     ...(properties.size > 0 && { properties: Object.fromEntries(properties) }),
     ...(required.length > 0 && { required }),

@@ -31,11 +31,11 @@ interface EventsOptions extends Omit<StreamOptions<Frame>, "events" | "isLast" |
 
 /** Streams all events of a run until its end. Returns a function that stops it. */
 export function followEvents({ onFrames, ...options }: EventsOptions): () => void {
-  const painted = batchPerFrame(onFrames);
-  const stop = followStream<Frame>({ ...options, onFrame: painted.push, events: frameNames, isLast: isLastFrame });
+  const batch = batchPerFrame(onFrames);
+  const stop = followStream<Frame>({ ...options, onFrame: batch.push, events: frameNames, isLast: isLastFrame });
   return () => {
     stop();
-    painted.stop();
+    batch.stop();
   };
 }
 
@@ -48,7 +48,7 @@ export function followStream<Each extends { id: string }>(options: StreamOptions
   let timer: ReturnType<typeof setTimeout> | undefined;
   let lastId = options.after ?? "";
   let refusals = 0;
-  let ended = false;
+  let hasEnded = false;
 
   const open = () => {
     clearTimeout(timer);
@@ -86,13 +86,13 @@ export function followStream<Each extends { id: string }>(options: StreamOptions
   };
   // Browsers allow six connections per HTTP/1.1 host: seven background tabs would block the dashboard.
   const onVisibility = () => {
-    if (ended) return;
+    if (hasEnded) return;
     close();
     if (document.hidden) options.onState("waiting");
     else open();
   };
   const stop = (state?: StreamState) => {
-    ended = true;
+    hasEnded = true;
     close();
     document.removeEventListener("visibilitychange", onVisibility);
     if (state) options.onState(state);

@@ -68,12 +68,12 @@ export function formatRelative(at: string, now: number): string {
 
 /** Formats `in 12 s`, `in 31 min`, `in 21 h`, `in 3 days`; from a hundred days the date; past times as `now`. */
 export function formatUntil(at: string, now: number): string {
-  const left = Date.parse(at) - now;
-  if (left <= 0) return "now";
-  if (left < 60_000) return `in ${Math.ceil(left / 1000)} s`;
-  if (left < 3_600_000) return `in ${Math.round(left / 60_000)} min`;
-  if (left < 172_800_000) return `in ${Math.round(left / 3_600_000)} h`;
-  if (left < 100 * 86_400_000) return `in ${Math.round(left / 86_400_000)} days`;
+  const remaining_ms = Date.parse(at) - now;
+  if (remaining_ms <= 0) return "now";
+  if (remaining_ms < 60_000) return `in ${Math.ceil(remaining_ms / 1000)} s`;
+  if (remaining_ms < 3_600_000) return `in ${Math.round(remaining_ms / 60_000)} min`;
+  if (remaining_ms < 172_800_000) return `in ${Math.round(remaining_ms / 3_600_000)} h`;
+  if (remaining_ms < 100 * 86_400_000) return `in ${Math.round(remaining_ms / 86_400_000)} days`;
   return formatDay(at);
 }
 

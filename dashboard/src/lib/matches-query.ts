@@ -1,5 +1,5 @@
 /** Words of a query in lower case. */
-export const queryWords = (sought: string): string[] => sought.toLowerCase().split(/\s+/).filter(Boolean);
+export const queryWords = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
 /** True if a text contains all words of a query, regardless of case. All list searches use it. */
 export function matchesQuery(text: string, sought: string): boolean {

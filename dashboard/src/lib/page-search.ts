@@ -14,8 +14,8 @@ export interface NamedSearch extends PageSearch {
 }
 
 /** Omits undefined values. */
-export const omitUndefined = <T extends object>(read: T): Partial<T> =>
-  Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as Partial<T>;
+export const omitUndefined = <T extends object>(values: T): Partial<T> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 
 /** Parses the page of a list whose ids begin with `prefix`; invalid values are omitted. */
 export function readPageSearch(search: Record<string, unknown>, prefix: string): PageSearch {

@@ -9,14 +9,14 @@ const step_px = 8;
 export function popoverPlacement(
   frame: Box,
   { width, height }: { width: number; height: number },
-  taken: readonly Box[],
+  obstacles: readonly Box[],
 ): { left: number; top: number } | null {
   const right = frame.right - width;
   const lefts = [right, (frame.left + right) / 2, frame.left];
   for (let top = frame.bottom - height; top >= frame.top; top -= step_px)
     for (const left of lefts) {
       const box = { left, top, right: left + width, bottom: top + height };
-      if (!taken.some((each) => overlaps(each, box))) return { left, top };
+      if (!obstacles.some((each) => overlaps(each, box))) return { left, top };
     }
   return null;
 }

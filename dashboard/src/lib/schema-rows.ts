@@ -39,14 +39,14 @@ export function changeType<Kind extends Part>(part: Kind, type: PartType): Kind 
 export function partOf(schema: unknown, depth = 0): Part {
   const other: Part = { ...emptyPart, type: "other", rest: schema };
   if (!isJsonObject(schema)) return other;
-  const { type = "any", description = "", ...said } = schema;
+  const { type = "any", description = "", ...keywords } = schema;
   if (!isShown(type) || typeof description !== "string" || hasEmptyDescription(schema)) return other;
-  const part = { ...emptyPart, type, description, rest: said };
+  const part = { ...emptyPart, type, description, rest: keywords };
   if (depth === deepest && (type === "object" || type === "array")) return other;
-  if (type === "object") return objectOf(part, said, depth) ?? other;
-  if (type !== "array") return { ...part, ...valuesOf(type, said) };
-  const { items, ...rest } = said;
-  return { ...part, item: "items" in said ? partOf(items, depth + 1) : null, rest };
+  if (type === "object") return objectOf(part, keywords, depth) ?? other;
+  if (type !== "array") return { ...part, ...valuesOf(type, keywords) };
+  const { items, ...rest } = keywords;
+  return { ...part, item: "items" in keywords ? partOf(items, depth + 1) : null, rest };
 }
 
 const isShown = (type: unknown): type is Exclude<PartType, "other"> =>
@@ -84,15 +84,15 @@ export function schemaOf(part: Part): unknown {
   const { type, description, values, rows, item, rest } = part;
   if (type === "other") return rest;
   const isNumber = type === "number" || type === "integer";
-  const named = rows.filter(({ name }, i) => name !== "" && rows.findIndex((row) => row.name === name) === i);
-  const required = named.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const namedRows = rows.filter(({ name }, i) => name !== "" && rows.findIndex((row) => row.name === name) === i);
+  const required = namedRows.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const numbers = values.map(Number).filter(Number.isFinite);
   const allowed = isNumber ? numbers : values;
   return {
     ...(type !== "any" && { type }),
     ...(description !== "" && { description }),
     ...(allowed.length > 0 && { enum: allowed }),
-    ...(type === "object" && { properties: Object.fromEntries(named.map((row) => [row.name, schemaOf(row)])) }),
+    ...(type === "object" && { properties: Object.fromEntries(namedRows.map((row) => [row.name, schemaOf(row)])) }),
     ...(required.length > 0 && { required }),
     ...(item && { items: schemaOf(item) }),
     ...(isJsonObject(rest) && rest),

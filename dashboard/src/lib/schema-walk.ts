@@ -11,8 +11,10 @@ export type JsonPath = readonly (string | number)[];
 function variants(root: AnySchema, schema: unknown, found = new Set<AnySchema>()): AnySchema[] {
   if (!isJsonObject(schema) || found.has(schema)) return [...found];
   found.add(schema);
-  for (const said of [schema.$ref, schema.allOf, schema.anyOf, schema.oneOf])
-    for (const each of Array.isArray(said) ? said : [typeof said === "string" && resolveRef(root, said)])
+  for (const keywordValue of [schema.$ref, schema.allOf, schema.anyOf, schema.oneOf])
+    for (const each of Array.isArray(keywordValue)
+      ? keywordValue
+      : [typeof keywordValue === "string" && resolveRef(root, keywordValue)])
       variants(root, each, found);
   return [...found];
 }

@@ -18,9 +18,10 @@ export const diffLines = (before: string, after: string): DiffPart[] => diffToke
 
 function diffTokens(before: string, after: string, token: RegExp): DiffPart[] {
   const parts = diffArrays(before.match(token) ?? [], after.match(token) ?? [], { maxEditLength: maxEdits });
-  const whole = [part("gone", before), part("new", after)].filter(({ text }) => text !== "");
+  const replacement = [part("gone", before), part("new", after)].filter(({ text }) => text !== "");
   return (
-    parts?.map(({ added, removed, value }) => part(added ? "new" : removed ? "gone" : "same", value.join(""))) ?? whole
+    parts?.map(({ added, removed, value }) => part(added ? "new" : removed ? "gone" : "same", value.join(""))) ??
+    replacement
   );
 }
 

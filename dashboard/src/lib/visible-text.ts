@@ -40,8 +40,8 @@ export function visibleText(text: string): string {
 export function hiddenHint(text: unknown): string | undefined {
   if (typeof text !== "string" || !anyHidden.test(text)) return undefined;
   const found = new Set([...text.matchAll(pieces)].map(([piece]) => piece).filter(isHidden));
-  const shown = [...found].slice(0, 3).map(nameCharacters).join(" ");
-  return shown && `Contains characters that are not visible: ${shown}`;
+  const sample = [...found].slice(0, 3).map(nameCharacters).join(" ");
+  return sample && `Contains characters that are not visible: ${sample}`;
 }
 
 /** True for invisible characters; legitimate joiners and emoji are matched as whole pieces and stay. */

@@ -28,10 +28,10 @@ export function parseWorkspace(text: unknown): WorkspaceAddress | null {
 /** Converts a visible address to the routes' address. A project alone means test mode. */
 export function toRouterUrl(url: URL): URL {
   const inner = new URL(url);
-  const [whole, projectId, mode = "test"] = begin.exec(url.pathname) ?? [];
+  const [prefix, projectId, mode = "test"] = begin.exec(url.pathname) ?? [];
   if (inner.searchParams.has("workspace")) inner.searchParams.delete("workspace");
-  if (whole === undefined || projectId === undefined) return inner;
-  inner.pathname = url.pathname.slice(whole.length) || "/";
+  if (prefix === undefined || projectId === undefined) return inner;
+  inner.pathname = url.pathname.slice(prefix.length) || "/";
   inner.searchParams.set("workspace", `${projectId}/${mode}`);
   return inner;
 }

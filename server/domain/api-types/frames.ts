@@ -75,8 +75,8 @@ function wire(id: string, event: RunEvent): Told {
     }
     case "tool.completed": {
       const { tool, tool_call_id, status, output, error, latency_ms, step_index, files } = event;
-      const made = files && files.length > 0 ? { files } : {};
-      return [event.type, { tool, tool_call_id, status, result: output, error, latency_ms, step_index, ...made }];
+      const filesField = files && files.length > 0 ? { files } : {};
+      return [event.type, { tool, tool_call_id, status, result: output, error, latency_ms, step_index, ...filesField }];
     }
     case "subagent.started":
       return [

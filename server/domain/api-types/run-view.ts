@@ -142,12 +142,12 @@ function addText(view: RunView, data: DataOf<"token">): void {
   const index = view.parts.findLastIndex((part) => part.kind === "text" && part.seq === data.seq);
   const part = (view.parts[index] as TextPart | undefined) ?? newText(data);
   // `offset` counts all characters of the step up to this delta, so cut off the part that is already here.
-  const held = part.output.length + part.reasoning.length;
-  if (offset <= held || part.state === "void") return;
-  const fresh = delta.slice(Math.max(0, delta.length - (offset - held)));
-  const grown: TextPart = { ...part, [kind]: part[kind] + fresh };
-  if (index < 0) view.parts.push(grown);
-  else view.parts[index] = grown;
+  const currentLength = part.output.length + part.reasoning.length;
+  if (offset <= currentLength || part.state === "void") return;
+  const addedText = delta.slice(Math.max(0, delta.length - (offset - currentLength)));
+  const updatedPart: TextPart = { ...part, [kind]: part[kind] + addedText };
+  if (index < 0) view.parts.push(updatedPart);
+  else view.parts[index] = updatedPart;
 }
 
 function startText(view: RunView, data: DataOf<"step.started">): void {

@@ -39,14 +39,14 @@ interface Authorization {
 export async function orderCertificate(options: ObtainOptions): Promise<IssuedCertificate> {
   const { client, domains } = options;
   const identifiers = domains.map((value) => ({ type: "dns", value }));
-  const made = await client.order({ identifiers });
-  const { authorizations, finalize } = readOrder(made);
+  const orderAnswer = await client.order({ identifiers });
+  const { authorizations, finalize } = readOrder(orderAnswer);
   for (const url of authorizations) await prove(url, options);
-  const proven = await settled(options, made.location, readOrder, ({ status }) => status !== "pending");
+  const proven = await settled(options, orderAnswer.location, readOrder, ({ status }) => status !== "pending");
   if (proven.status === "invalid") throw refused("the order", proven.status, proven.error);
   const { key, csr } = await createSigningRequest(domains);
   await client.post(finalize, { csr });
-  const order = await settled(options, made.location, readOrder, ({ status }) => status !== "processing");
+  const order = await settled(options, orderAnswer.location, readOrder, ({ status }) => status !== "processing");
   if (order.status !== "valid" || !order.certificate) throw refused("the order", order.status, order.error);
   return { key, chain: (await client.post(order.certificate, null)).text };
 }

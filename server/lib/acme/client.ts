@@ -59,18 +59,26 @@ const nonceTries = 10;
 /** Reads the directory and opens the key's account, or creates it, which accepts the authority's terms. */
 export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeClient> {
   const { key, email } = options;
-  const ask = createAsk(options);
-  const directory = readDirectory(await (await ask(options.directory)).text(), options.directory);
+  const sendRequest = createAsk(options);
+  const directory = readDirectory(await (await sendRequest(options.directory)).text(), options.directory);
   const nonces: string[] = [];
   const nonce = async (): Promise<string> => {
     const kept = nonces.pop();
-    return kept ?? readNonce(await ask(directory.newNonce, { method: "HEAD" })) ?? fail("The authority gave no nonce.");
+    return (
+      kept ??
+      readNonce(await sendRequest(directory.newNonce, { method: "HEAD" })) ??
+      fail("The authority gave no nonce.")
+    );
   };
 
   async function send(url: string, identity: object, payload: object | null): Promise<AcmeAnswer> {
     for (let tries = 1; ; tries++) {
       const body = await key.seal({ nonce: await nonce(), url, ...identity }, payload);
-      const response = await ask(url, { method: "POST", body, headers: { "content-type": "application/jose+json" } });
+      const response = await sendRequest(url, {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/jose+json" },
+      });
       const next = readNonce(response);
       if (next) nonces.push(next);
       const text = await response.text();

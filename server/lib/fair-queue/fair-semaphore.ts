@@ -14,21 +14,21 @@ export type FairSemaphore = ReturnType<typeof createFairSemaphore>;
  */
 export function createFairSemaphore({ count, reserve }: FairOptions) {
   if (reserve < 0 || 2 * reserve > count) throw new RangeError("At most half of the places can be kept for others.");
-  const held = new Map<string, number>();
+  const counts = new Map<string, number>();
   // Sequence number of each owner's last turn.
   const served = new Map<string, number>();
   let free = count;
   let turns = 0;
 
-  const heldBy = (owner: string): number => held.get(owner) ?? 0;
+  const heldBy = (owner: string): number => counts.get(owner) ?? 0;
 
   const isOpen = (holds: number, left: number): boolean => left > Math.min(holds, reserve);
   const mayTake = (owner: string): boolean => isOpen(heldBy(owner), free);
 
   function giveBack(owner: string): void {
     free++;
-    if (heldBy(owner) > 1) held.set(owner, heldBy(owner) - 1);
-    else held.delete(owner);
+    if (heldBy(owner) > 1) counts.set(owner, heldBy(owner) - 1);
+    else counts.delete(owner);
   }
 
   return {
@@ -44,12 +44,12 @@ export function createFairSemaphore({ count, reserve }: FairOptions) {
     take(owner: string): () => void {
       if (!mayTake(owner)) throw new Error("There is no place open for this owner.");
       free--;
-      held.set(owner, heldBy(owner) + 1);
+      counts.set(owner, heldBy(owner) + 1);
       served.set(owner, ++turns);
-      let given = false;
+      let isReturned = false;
       return () => {
-        if (!given) giveBack(owner);
-        given = true;
+        if (!isReturned) giveBack(owner);
+        isReturned = true;
       };
     },
     /**

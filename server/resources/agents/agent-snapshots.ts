@@ -37,7 +37,7 @@ interface Pinned extends AgentSnapshotOptions {
 /** Builds the snapshots of agents that runs pin. */
 export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
   const plain = db.kept.rows(
-    (project_id: string, environment: Environment, id: string) => made({ project_id, environment }, id, {}),
+    (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
     { bytesOf: estimateJsonSize },
   );
 
@@ -53,15 +53,15 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       });
   }
 
-  function made(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+  function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
     const row = rows.find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
-    const { tools: chosen, model = row.model, ...different } = overrides;
+    const { tools: toolIds, model = row.model, ...different } = overrides;
     const definition = overrideDefinition(readDefinition(row.definition), different);
     const { memory } = definition;
     checkJudges(model, definition.guardrails);
-    const references = chosen ? attached.require(scope, chosen, "overrides.") : attached.of(scope, id);
-    if (chosen) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
+    const references = toolIds ? attached.require(scope, toolIds, "overrides.") : attached.of(scope, id);
+    if (toolIds) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
       scope,
       references.map((each) => each.id),
@@ -89,7 +89,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
       rows.find(scope, id);
       requireOwn(scope, overrides);
-      return made(scope, id, overrides);
+      return buildSnapshot(scope, id, overrides);
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {

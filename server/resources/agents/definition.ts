@@ -72,20 +72,21 @@ export function changeDefinition(
 export function overrideDefinition(
   definition: Definition,
   {
-    additional_instructions: added = "",
+    additional_instructions: additionalInstructions = "",
     model_settings,
     history,
     ...different
   }: Omit<AgentOverrides, "tools" | "model">,
 ): Definition {
   const after = { ...definition, ...different };
-  const { max_output_tokens: most = Number.POSITIVE_INFINITY } = definition.model_settings;
+  const { max_output_tokens: maxOutputTokens = Number.POSITIVE_INFINITY } = definition.model_settings;
   const settings: Definition["model_settings"] = { ...definition.model_settings, ...model_settings };
-  if (settings.max_output_tokens !== undefined) settings.max_output_tokens = Math.min(most, settings.max_output_tokens);
+  if (settings.max_output_tokens !== undefined)
+    settings.max_output_tokens = Math.min(maxOutputTokens, settings.max_output_tokens);
   return {
     ...after,
     ...(history && { memory: withHistory(definition.memory, history) }),
-    instructions: [after.instructions, added].filter((text) => text !== "").join("\n\n"),
+    instructions: [after.instructions, additionalInstructions].filter((text) => text !== "").join("\n\n"),
     model_settings: settings,
   };
 }

@@ -5,10 +5,13 @@ import { memoryKinds } from "../../domain/memory-kinds/memory-kinds.ts";
 import type { JsonSchema } from "../../domain/model-call.ts";
 
 /** Builds the tools by which a model uses these stores; `taken` are the names of the agent's own tools. */
-export const memoryTools = (stores: readonly PinnedStore[], taken: ReadonlySet<string> = new Set()): ToolSnapshot[] =>
+export const memoryTools = (
+  stores: readonly PinnedStore[],
+  usedNames: ReadonlySet<string> = new Set(),
+): ToolSnapshot[] =>
   Object.entries(memoryKinds).flatMap(([name, { tools }]) => {
     const ofKind = stores.filter(({ kind }) => kind === name);
-    return tools.flatMap((tool) => toolFor(tool, tool.writes ? ofKind.filter(mayWrite) : ofKind, taken));
+    return tools.flatMap((tool) => toolFor(tool, tool.writes ? ofKind.filter(mayWrite) : ofKind, usedNames));
   });
 
 const mayWrite = ({ access }: PinnedStore): boolean => access === "read_write";
@@ -16,14 +19,14 @@ const mayWrite = ({ access }: PinnedStore): boolean => access === "read_write";
 function toolFor(memoryTool: MemoryTool, stores: readonly PinnedStore[], taken: ReadonlySet<string>): ToolSnapshot[] {
   const { operation, description } = memoryTool;
   if (stores.length === 0) return [];
-  const reached = stores.map((store) => reach(store, stores));
+  const storeReferences = stores.map((store) => reach(store, stores));
   const tool: ToolSnapshot = {
     id: operation,
     name: freeName(operation, taken),
     description,
     parameters: parametersOf(
       memoryTool,
-      reached.map(({ name }) => name),
+      storeReferences.map(({ name }) => name),
     ),
     type: "memory",
     approval: "never",
@@ -32,7 +35,7 @@ function toolFor(memoryTool: MemoryTool, stores: readonly PinnedStore[], taken: 
     on_unknown: "retry",
     max_output_bytes: limits.tool_output_bytes,
     http: null,
-    memory: { operation, stores: reached },
+    memory: { operation, stores: storeReferences },
   };
   return [tool];
 }
@@ -48,20 +51,20 @@ function reach(
 }
 
 /** Adds a number if the name is taken, which only a renamed tool or an MCP server's tool can cause. */
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  let name = wanted;
-  for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
+function freeName(baseName: string, taken: ReadonlySet<string>): string {
+  let name = baseName;
+  for (let count = 2; taken.has(name); count++) name = `${baseName}_${count}`;
   return name;
 }
 
 /** Adds a store parameter only if there are several stores; a search may cover all of them. */
 function parametersOf({ properties, required, takesAll }: MemoryTool, names: readonly string[]): JsonSchema {
   const store = { type: "string", enum: names, description: "Which store." };
-  const isAsked = names.length > 1;
+  const hasStoreParameter = names.length > 1;
   return {
     type: "object",
-    properties: { ...properties, ...(isAsked && { store }) },
-    required: [...required, ...(isAsked && !takesAll ? ["store"] : [])],
+    properties: { ...properties, ...(hasStoreParameter && { store }) },
+    required: [...required, ...(hasStoreParameter && !takesAll ? ["store"] : [])],
     additionalProperties: false,
   };
 }

@@ -44,7 +44,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
         },
       },
     )
-    .get("/:id", ({ principal, params }) => agents.get(mine(principal, params.id), params.id), {
+    .get("/:id", ({ principal, params }) => agents.get(requireAccess(principal, params.id), params.id), {
       operation: {
         id: "agents.retrieve",
         summary: "Retrieve an agent",
@@ -53,18 +53,22 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
       },
       params,
     })
-    .patch("/:id", ({ principal, params, body }) => agents.update(mine(principal, params.id), params.id, body), {
-      operation: {
-        id: "agents.update",
-        summary: "Update an agent, as a new version",
-        needs: "admin",
-        returns: Agent,
-        errors: ["version_conflict", "model_not_available"],
+    .patch(
+      "/:id",
+      ({ principal, params, body }) => agents.update(requireAccess(principal, params.id), params.id, body),
+      {
+        operation: {
+          id: "agents.update",
+          summary: "Update an agent, as a new version",
+          needs: "admin",
+          returns: Agent,
+          errors: ["version_conflict", "model_not_available"],
+        },
+        params,
+        body: UpdateAgent,
       },
-      params,
-      body: UpdateAgent,
-    })
-    .delete("/:id", ({ principal, params }) => agents.remove(mine(principal, params.id), params.id), {
+    )
+    .delete("/:id", ({ principal, params }) => agents.remove(requireAccess(principal, params.id), params.id), {
       operation: {
         id: "agents.delete",
         summary: "Delete an agent",
@@ -88,7 +92,8 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .get(
       "/:id/versions/:version",
-      ({ principal, params }) => agents.versions.get(mine(principal, params.id), params.id, Number(params.version)),
+      ({ principal, params }) =>
+        agents.versions.get(requireAccess(principal, params.id), params.id, Number(params.version)),
       {
         operation: {
           id: "agents.versions.retrieve",
@@ -100,13 +105,13 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
       },
     );
 
-const mine = (principal: Principal, id: string): Principal => {
+const requireAccess = (principal: Principal, id: string): Principal => {
   requireAgent(principal, id);
   return principal;
 };
 
 function listVersions(agents: AgentStore, principal: Principal, id: string, url: string) {
-  agents.get(mine(principal, id), id);
+  agents.get(requireAccess(principal, id), id);
   const { limit, starting_after } = readPage(url);
   if (starting_after === null) return agents.versions.list(principal, id, limit, Number.MAX_SAFE_INTEGER);
   if (!/^[1-9]\d{0,14}$/.test(starting_after)) throw invalid("starting_after", "Expected the number of a version.");

@@ -74,7 +74,7 @@ export function createAgentStore({
   const attached = createAttachedTools(db);
   const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
-  const shown = db.kept.rows(
+  const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
     { most: maxCachedAgents, bytesOf: estimateJsonSize },
   );
@@ -146,7 +146,7 @@ export function createAgentStore({
     create,
     update,
     /** Throws if there is no such agent. */
-    get: ({ project_id, environment }: Scope, id: string) => shown.of(project_id, environment, id),
+    get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
     /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
     toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
       tools ?? attached.of(scope, id).map((each) => each.id),

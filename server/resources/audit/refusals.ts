@@ -35,17 +35,17 @@ export function createRefusals({
     return sample;
   }
 
-  const refused: OnRefused = (actor, asked, { required, request: { method, url } }) => {
+  const onRefused: OnRefused = (actor, requestedScope, { required, request: { method, url } }) => {
     const more = sampleOf(actor.id).take();
     if (!more) return;
     findRoutes ??= createRouteFinder(routes());
     const route = findRoutes(new URL(url).pathname)[0]?.path.replace(/\/$/, "");
-    const by = { actor, project_id: asked?.project_id, environment: asked?.environment };
+    const by = { actor, project_id: requestedScope?.project_id, environment: requestedScope?.environment };
     const details = { ...required, method, route, ...more };
     // Not awaited: the response is the same if the write fails.
     db.write(() => audit.note(by, "request.refused", null, details)).catch((error) =>
       log.warn("a refusal was not noted in the audit log", { error }),
     );
   };
-  return refused;
+  return onRefused;
 }

@@ -83,7 +83,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
     return row && read(row);
   }
 
-  const there = (viewer: Viewer, agentId: string): Row => find(viewer, agentId) ?? throwNotFound();
+  const requireRow = (viewer: Viewer, agentId: string): Row => find(viewer, agentId) ?? throwNotFound();
 
   /** Call inside a write. */
   function keep(scope: Scope, row: Omit<Row, keyof Scope>): Row {
@@ -98,7 +98,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
     return { id, sealed: seal.seal(randomToken(), contextOf(id)) };
   }
 
-  function shown(row: Row) {
+  function serialize(row: Row) {
     const { agent_id, project_id, environment } = row;
     const address = `${publicUrl()}/chat/${agent_id}`;
     return {
@@ -115,7 +115,7 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
   }
 
   return {
-    get: (viewer: Viewer, agentId: string) => shown(there(viewer, agentId)),
+    get: (viewer: Viewer, agentId: string) => serialize(requireRow(viewer, agentId)),
 
     /** Creates or replaces the page; its link stays. */
     async put(author: Author & Viewer, agentId: string, input: PutChatPage) {
@@ -131,21 +131,21 @@ export function createChatPageStore({ db, audit, seal, hasAgent, publicUrl, now 
           updated_at_ms: at,
         });
         audit.note(author, "chat_page.set", agentId, { access });
-        return shown(row);
+        return serialize(row);
       });
     },
 
     /** Gives the page another link. The old link and its tokens stop working. */
     rotate: (author: Author & Viewer, agentId: string) =>
       db.write(() => {
-        const row = keep(author, { ...there(author, agentId), ...newLink(), updated_at_ms: now() });
+        const row = keep(author, { ...requireRow(author, agentId), ...newLink(), updated_at_ms: now() });
         audit.note(author, "chat_page.rotated", agentId);
-        return shown(row);
+        return serialize(row);
       }),
 
     remove: (author: Author & Viewer, agentId: string) =>
       db.write(() => {
-        there(author, agentId);
+        requireRow(author, agentId);
         deletion.run(author.project_id, author.environment, agentId);
         audit.note(author, "chat_page.deleted", agentId);
         return { id: agentId, object: "chat_page" as const, deleted: true };

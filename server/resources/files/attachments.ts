@@ -87,26 +87,26 @@ export function createAttachments({
   }
 
   /** Text of a document up to a limit, which the last chunk may exceed. */
-  function textOf(scope: Scope, row: Row, most: number): string {
-    if (row.chunks === 0) return new TextDecoder().decode(read(scope, row.id, most + 4) ?? new Uint8Array());
+  function textOf(scope: Scope, row: Row, maxBytes: number): string {
+    if (row.chunks === 0) return new TextDecoder().decode(read(scope, row.id, maxBytes + 4) ?? new Uint8Array());
     const { project_id, environment } = scope;
     let text = "";
-    for (let index = 0; index < row.chunks && text.length <= most; index++) {
+    for (let index = 0; index < row.chunks && text.length <= maxBytes; index++) {
       const chunk = selectChunk.get({ project_id, environment, id: row.id, index });
       text = joinChunk(text, chunk?.text ?? "", overlapOf(row));
     }
     return text;
   }
 
-  function attached(scope: Scope, row: Row, order: AttachmentOrder, share: number): AttachedDocument {
+  function attach(scope: Scope, row: Row, order: AttachmentOrder, share: number): AttachedDocument {
     const { id: file_id, filename, mime_type, sha256 } = row;
     const about = { file_id, filename, mime_type, sha256 };
     const note = reasonAgainst(row, order.images);
     if (note !== null) return { ...about, text: null, image: false, note };
     if (imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
-    const whole = textOf(scope, row, share);
-    const bytes = new TextEncoder().encode(whole);
-    if (bytes.length <= share) return { ...about, text: whole, image: false, note: null };
+    const fullText = textOf(scope, row, share);
+    const bytes = new TextEncoder().encode(fullText);
+    if (bytes.length <= share) return { ...about, text: fullText, image: false, note: null };
     const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
     return { ...about, text: truncationNotice(bytes.subarray(0, share)), image: false, note: cut };
   }
@@ -123,7 +123,7 @@ export function createAttachments({
       const rows = order.file_ids.map((id) => find(scope, id) ?? missingRow(id));
       const needs = rows.map((row) => (reasonAgainst(row, order.images) === null ? sizeOf(scope, row) : 0));
       const shares = fairShares(needs, order.max_bytes);
-      return rows.map((row, index) => attached(scope, row, order, shares[index] ?? 0));
+      return rows.map((row, index) => attach(scope, row, order, shares[index] ?? 0));
     },
   };
 }
@@ -180,8 +180,8 @@ export function fairShares(needs: readonly number[], total: number): number[] {
   const shares: number[] = needs.map(() => 0);
   const ascending = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
   let left = total;
-  ascending.forEach(({ need, index }, done) => {
-    const share = Math.min(need, Math.floor(left / (needs.length - done)));
+  ascending.forEach(({ need, index }, position) => {
+    const share = Math.min(need, Math.floor(left / (needs.length - position)));
     shares[index] = share;
     left -= share;
   });

@@ -34,8 +34,8 @@ export function download({ request, file, content, headers }: Download): Respons
     throw new AppError("range_not_satisfiable", `The file has ${content.bytes} bytes.`);
   }
   const part = range && { "content-range": `bytes ${range.start}-${range.end - 1}/${content.bytes}` };
-  const sent = range ?? { start: 0, end: content.bytes };
-  return new Response(bodyOf(request.method === "HEAD" ? blank : content, sent), {
+  const byteRange = range ?? { start: 0, end: content.bytes };
+  return new Response(bodyOf(request.method === "HEAD" ? blank : content, byteRange), {
     status: range ? 206 : 200,
     headers: { ...common, "content-type": typeHeader(file.mime_type), ...part },
   });
@@ -63,7 +63,8 @@ type Readable = Pick<StoredContent, "read">;
 /** Blank content for HEAD: the framework counts the bytes of the body that it does not send. */
 const blank: Readable = {
   *read({ start, end } = { start: 0, end: 0 }) {
-    for (let left = end - start; left > 0; left -= small_bytes) yield new Uint8Array(Math.min(left, small_bytes));
+    for (let remaining = end - start; remaining > 0; remaining -= small_bytes)
+      yield new Uint8Array(Math.min(remaining, small_bytes));
   },
 };
 

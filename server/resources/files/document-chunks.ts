@@ -15,7 +15,7 @@ export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 export function createDocumentChunks({ db: { sqlite } }: { db: Db }) {
   const ofFile = "project_id = $project_id AND environment = $environment AND file_id = $fileId";
   type Key = ScopeColumns & { fileId: string };
-  const some = sqlite.query<Row, Key & { from: number; limit: number }>(
+  const selectRange = sqlite.query<Row, Key & { from: number; limit: number }>(
     `SELECT chunk_index, text, tokens, page, heading, boxes, source FROM document_chunks
      WHERE ${ofFile} AND chunk_index >= $from ORDER BY chunk_index LIMIT $limit`,
   );
@@ -31,7 +31,7 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Db }) {
   return {
     /** Chunks from index `from` on, in order. */
     read: ({ project_id, environment }: Scope, fileId: string, from: number, limit: number): StoredChunk[] =>
-      some.all({ project_id, environment, fileId, from, limit }).map(toChunk),
+      selectRange.all({ project_id, environment, fileId, from, limit }).map(toChunk),
 
     /** Appends chunks after the first `from`. Call inside a write. */
     insert({ project_id, environment }: Scope, fileId: string, chunks: readonly DocumentChunk[], from: number): void {

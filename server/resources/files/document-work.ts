@@ -44,13 +44,13 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
   const read = sqlite.query<Stored, { now: number }>(
     `SELECT ${columns} FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
   );
-  const beginning = sqlite.query(
+  const updateStarted = sqlite.query(
     `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
   );
-  const givingBack = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
-  const counting = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages WHERE ${key}`);
+  const decrementAttempts = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
+  const updateCounts = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages WHERE ${key}`);
   const ending = sqlite.query(`UPDATE files SET status = $status, error = $error WHERE ${key}`);
-  const demanding = sqlite.query(
+  const restartReading = sqlite.query(
     `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, $chunking)
      WHERE ${key} AND chunks = 0`,
   );
@@ -81,11 +81,11 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     /** Processed files that wait for memory stores. */
     read: (): FileRow[] => read.all({ now: now() }).map(rowOf),
     /** False if the file no longer needs processing. */
-    begin: (file: FileRef): boolean => beginning.run({ ...keyOf(file), now: now() }).changes > 0,
+    begin: (file: FileRef): boolean => updateStarted.run({ ...keyOf(file), now: now() }).changes > 0,
     /** Returns the attempt, because the server's stop ended it and not a fault. */
-    giveBack: (file: FileRef): void => void givingBack.run(keyOf(file)),
+    giveBack: (file: FileRef): void => void decrementAttempts.run(keyOf(file)),
     count: (file: FileRef, chunks: number, pages: number | null): void =>
-      void counting.run({ ...keyOf(file), chunks, pages }),
+      void updateCounts.run({ ...keyOf(file), chunks, pages }),
     end: (file: FileRef, error: CodedError | null): void =>
       void ending.run({
         ...keyOf(file),
@@ -94,7 +94,7 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
       }),
     /** Queues the file for processing, or again after a failure. No-op if it is processed. */
     demand: (file: FileRef, chunking: Chunking | null): void =>
-      void demanding.run({ ...keyOf(file), chunking: chunking && JSON.stringify(chunking) }),
+      void restartReading.run({ ...keyOf(file), chunking: chunking && JSON.stringify(chunking) }),
     /** Marks a processed file as waiting for memory stores again. */
     resume: (file: FileRef): void => void resuming.run(keyOf(file)),
   };

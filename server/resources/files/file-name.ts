@@ -5,8 +5,8 @@ const unfit = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u
 /** Sanitizes a client's file name for display: no path, no controls, at most 255 bytes. It is never used as a path. */
 export function fitFileName(name: string): string {
   const last = name.toWellFormed().replace(/^.*[/\\]/s, "");
-  const shown = last.replace(unfit, "").trim();
-  return /^\.*$/.test(shown) ? "file" : shortened(shown);
+  const cleanName = last.replace(unfit, "").trim();
+  return /^\.*$/.test(cleanName) ? "file" : shortened(cleanName);
 }
 
 /** Cut in the middle, because the extension tells the type. */

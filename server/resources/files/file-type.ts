@@ -45,7 +45,7 @@ const texts: Record<string, string> = {
   eml: "message/rfc822",
 };
 
-const beginnings: [bytes: string, type: string][] = [
+const signatures: [bytes: string, type: string][] = [
   ["%PDF-", pdf],
   ["\x89PNG\r\n\x1a\n", "image/png"],
   ["\xff\xd8\xff", "image/jpeg"],
@@ -67,7 +67,7 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
   const start = head.subarray(0, headBytes);
   const text = Buffer.from(start.buffer, start.byteOffset, start.length).toString("latin1");
-  const [, type] = beginnings.find(([bytes]) => text.startsWith(bytes)) ?? [];
+  const [, type] = signatures.find(([bytes]) => text.startsWith(bytes)) ?? [];
   // Office puts encrypted files into its pre-2007 container; the document reader reports those.
   const isOffice = type === "application/zip" || type === container;
   if (isOffice && Object.hasOwn(office, extension)) return office[extension as "docx"];

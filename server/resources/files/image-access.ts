@@ -16,13 +16,13 @@ import type { ImageRefcounts } from "./image-refcounts.ts";
 export const createImageAccess =
   ({ rows, blobs, uses, now }: { rows: FileRows; blobs: FileBlobs; uses: ImageRefcounts; now: () => number }) =>
   (viewer: Viewer, param: string, agentId: string | null): ShownImages => {
-    const sent = new Map<string, { facts: ImageFacts; content: Uint8Array }>();
-    const shown = new Set<string>();
+    const newImages = new Map<string, { facts: ImageFacts; content: Uint8Array }>();
+    const usedIds = new Set<string>();
 
     function known(id: string, path: string): ImageFacts {
       const row = rows.seen(viewer, id);
       if (!row) throw invalid(`${path}.file_id`, noSuch("file"));
-      shown.add(id);
+      usedIds.add(id);
       return requireImage(row.mime_type, row.bytes, `${path}.file_id`, {
         file_id: id,
         mime_type: row.mime_type,
@@ -34,11 +34,11 @@ export const createImageAccess =
       const content = bytesOf(data, `${path}.data`);
       const mime_type = typeOfFile("", content.subarray(0, headBytes));
       const hash = sha256(content);
-      const before = sent.get(hash);
+      const before = newImages.get(hash);
       if (before) return before.facts;
       const file_id = uses.known(viewer, hash, agentId) ?? newId("file", now());
       const facts = requireImage(mime_type, content.length, `${path}.data`, { file_id, mime_type, sha256: hash });
-      sent.set(hash, { facts, content });
+      newImages.set(hash, { facts, content });
       return facts;
     }
 
@@ -47,12 +47,12 @@ export const createImageAccess =
         file_id === undefined ? read(data, `${param}${path}`) : known(file_id, `${param}${path}`),
       keep(of) {
         const [run_id, owner] = "run_id" in of ? [of.run_id, of.run_id] : [null, of.thread_id];
-        for (const { facts, content } of sent.values()) {
+        for (const { facts, content } of newImages.values()) {
           // It may have been deleted since it was found.
           if (!uses.isThere(viewer, facts.file_id)) insert(viewer, facts, content, run_id);
           uses.begin(viewer, facts.file_id, owner);
         }
-        for (const id of shown) uses.shows(viewer, id, owner);
+        for (const id of usedIds) uses.shows(viewer, id, owner);
       },
     };
 

@@ -11,12 +11,12 @@ export function createImageRefcounts({ db }: { db: Db }) {
   const scope = "project_id = $project_id AND environment = $environment";
   const insertion = sqlite.query(`INSERT OR IGNORE INTO image_uses ${columns} VALUES (${values})`);
   // Only inline images are reference-counted; other files stay until deleted.
-  const another = sqlite.query(
+  const insertIfUsed = sqlite.query(
     `INSERT OR IGNORE INTO image_uses ${columns} SELECT ${values} WHERE EXISTS (
        SELECT 1 FROM image_uses WHERE ${scope} AND file_id = $file_id)`,
   );
   // A browser's file that a run has taken is deleted with its last run.
-  const taken = sqlite.query(
+  const insertRunUse = sqlite.query(
     `INSERT OR IGNORE INTO image_uses ${columns} SELECT ${values} WHERE EXISTS (
        SELECT 1 FROM files WHERE ${scope} AND id = $file_id AND owner IS NOT NULL)`,
   );
@@ -30,7 +30,7 @@ export function createImageRefcounts({ db }: { db: Db }) {
 
   /** Records that a run or thread shows a file, if the file is reference-counted. Call inside a write. */
   const shows = ({ project_id, environment }: Scope, file_id: string, owner_id: string): void =>
-    void another.run({ project_id, environment, file_id, owner_id });
+    void insertIfUsed.run({ project_id, environment, file_id, owner_id });
 
   const project: Projector = (run, entries) => {
     const [first] = entries;
@@ -38,7 +38,7 @@ export function createImageRefcounts({ db }: { db: Db }) {
     for (const { file_id } of imagesIn(first.event)) shows(run, file_id, run.run_id);
     const { project_id, environment, run_id: owner_id } = run;
     for (const file_id of first.event.file_ids)
-      if (taken.run({ project_id, environment, file_id, owner_id }).changes > 0)
+      if (insertRunUse.run({ project_id, environment, file_id, owner_id }).changes > 0)
         revival.run({ project_id, environment, file_id });
   };
 

@@ -39,7 +39,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   const chunks = createDocumentChunks({ db });
   const work = createDocumentWork({ db, now });
   // Emitted when a document was processed, is to be indexed, or was deleted.
-  const moved = createEventEmitter();
+  const moveEvents = createEventEmitter();
   const processing = new Processing({
     db,
     blobs,
@@ -50,7 +50,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     announce,
     announced,
     indexedOf: (scope, id) => memory().of(scope, id),
-    onRead: moved.tell,
+    onRead: moveEvents.tell,
   });
   const files = createFileStore({
     ...base,
@@ -66,11 +66,11 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     },
     process() {
       processing.wake();
-      moved.tell();
+      moveEvents.tell();
     },
     removed(id) {
       processing.forget(id);
-      moved.tell();
+      moveEvents.tell();
     },
     announce: (scope, file) => announce(scope, "file.ready", file),
   });
@@ -80,7 +80,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     now,
     read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
   });
-  moved.listen(attachments.wake);
+  moveEvents.listen(attachments.wake);
   journals.project(outputs.project);
   journals.project(files.projectImages);
   journals.project(files.projectGiven);
@@ -95,8 +95,8 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     attachments,
     processing,
     readPart(scope: Scope, id: string, start: number, length: number) {
-      const found = files.part(scope, id, start, length);
-      return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
+      const part = files.part(scope, id, start, length);
+      return part && { filename: part.filename, bytes: part.bytes, content: part.part.toBase64() };
     },
     /** Document functions that memory stores use. */
     documents: {
@@ -105,7 +105,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
       demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
       settle: (scope: Scope, id: string) => processing.settle(scope, id),
     },
-    onMoved: moved.listen,
+    onMoved: moveEvents.listen,
     deleteExpired: [files.forgetExpired, () => blobs.forgetUnused()],
     start(): void {
       blobs.collectSoon();
@@ -114,7 +114,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     onProjectArrived(): void {
       blobs.collectSoon();
       processing.wake();
-      moved.tell();
+      moveEvents.tell();
     },
     async stop(): Promise<void> {
       await processing.stop();

@@ -13,28 +13,28 @@ const keep_ms = 15 * 60_000;
  * never ends leaves none.
  */
 export function createOutputs({ files, now = Date.now }: { files: FileStore; now?: () => number }) {
-  const kept = new Map<string, { run_id: string; content: Uint8Array; at: number }>();
+  const pendingOutputs = new Map<string, { run_id: string; content: Uint8Array; at: number }>();
 
   function keep(run_id: string, id: string, content: Uint8Array): void {
-    for (const [old, { at }] of kept) if (at < now() - keep_ms) kept.delete(old);
-    kept.set(id, { run_id, content, at: now() });
+    for (const [old, { at }] of pendingOutputs) if (at < now() - keep_ms) pendingOutputs.delete(old);
+    pendingOutputs.set(id, { run_id, content, at: now() });
   }
 
   /** Inserts outputs as files; `of` names the call, if any. Call inside a write. */
   function insert(
     scope: Scope,
-    made: readonly FileFacts[],
+    createdFiles: readonly FileFacts[],
     of: { run_id: string | null; tool_call_id: string | null },
   ) {
-    for (const { id, filename, mime_type } of made) {
-      const output = kept.get(id);
+    for (const { id, filename, mime_type } of createdFiles) {
+      const output = pendingOutputs.get(id);
       if (!output) throw new Error(`The content of ${id} is gone.`);
       files.insertOutput(scope, { id, filename, mime_type, content: output.content, ...of });
     }
   }
 
   function forget(made: readonly FileFacts[]): void {
-    for (const { id } of made) kept.delete(id);
+    for (const { id } of made) pendingOutputs.delete(id);
   }
 
   const project: Projector = (run, entries) => {
@@ -53,10 +53,11 @@ export function createOutputs({ files, now = Date.now }: { files: FileStore; now
     committed(runId: string, entries: readonly JournalEntry[]): void {
       for (const { event } of entries) {
         if (event.type === "tool.completed" && event.files) forget(event.files);
-        if (endsRun(event)) for (const [id, { run_id }] of kept) if (run_id === runId) kept.delete(id);
+        if (endsRun(event))
+          for (const [id, { run_id }] of pendingOutputs) if (run_id === runId) pendingOutputs.delete(id);
       }
     },
     /** Bytes of outputs in memory. */
-    waiting_bytes: (): number => [...kept.values()].reduce((sum, { content }) => sum + content.length, 0),
+    waiting_bytes: (): number => [...pendingOutputs.values()].reduce((sum, { content }) => sum + content.length, 0),
   };
 }

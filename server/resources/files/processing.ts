@@ -86,24 +86,24 @@ export class Processing {
   readonly wake = (): void => {
     if (!this.#isRunning) return;
     const places = this.#places;
-    const waiting = new Map(this.#options.work.owners().map((scope) => [nameOf(scope), scope]));
-    for (let owner = places.next(waiting.keys()); owner !== null; owner = places.next(waiting.keys())) {
-      const scope = waiting.get(owner);
+    const scopesByOwner = new Map(this.#options.work.owners().map((scope) => [nameOf(scope), scope]));
+    for (let owner = places.next(scopesByOwner.keys()); owner !== null; owner = places.next(scopesByOwner.keys())) {
+      const scope = scopesByOwner.get(owner);
       const file = scope && this.#nextOf(scope);
       if (file) this.#take(file, places.take(owner));
-      else waiting.delete(owner);
+      else scopesByOwner.delete(owner);
     }
   };
 
   /** Settles files whose memory store was deleted, because no other event does. */
   async look(): Promise<void> {
     const { db, work, announced } = this.#options;
-    const waiting = work.read();
-    for (let from = 0; from < waiting.length; from += chunksPerWrite)
+    const readFiles = work.read();
+    for (let from = 0; from < readFiles.length; from += chunksPerWrite)
       await db.write(() => {
-        for (const file of waiting.slice(from, from + chunksPerWrite)) this.settle(file, file.id);
+        for (const file of readFiles.slice(from, from + chunksPerWrite)) this.settle(file, file.id);
       });
-    if (waiting.length > 0) announced();
+    if (readFiles.length > 0) announced();
   }
 
   /** Marks a processed document as ready once all its memory stores have indexed it. Call inside a write. */
@@ -147,8 +147,8 @@ export class Processing {
     for (const sender of senders.toSorted((a, b) => turnOf(a) - turnOf(b))) {
       const file = work.first(scope, sender, [...this.#underWay.keys()]);
       if (!file) continue;
-      const still = senders.flatMap((one) => (before.has(one) ? [[one, turnOf(one)] as const] : []));
-      this.#served.set(name, new Map([...still, [sender, ++this.#turns]]));
+      const recentSenders = senders.flatMap((one) => (before.has(one) ? [[one, turnOf(one)] as const] : []));
+      this.#served.set(name, new Map([...recentSenders, [sender, ++this.#turns]]));
       return file;
     }
     this.#served.delete(name);
@@ -181,7 +181,7 @@ export class Processing {
     const { db, work, chunks, announced, log } = this.#options;
     const write = <T>(job: () => T): Promise<T> => retryWrite(db.write, job, signal, this.#pause_ms);
     if (!(await write(() => work.begin(file)))) return;
-    const begun = performance.now();
+    const startTime = performance.now();
     // Delete chunks of an earlier attempt that did not finish.
     while ((await write(() => chunks.clear(file, file.id, chunksPerWrite))) > 0);
     const outcome = file.attempts < mostAttempts ? await this.#readContent(file, signal) : { error: givenUp };
@@ -193,7 +193,7 @@ export class Processing {
       file_id: file.id,
       mime_type: file.mime_type,
       bytes: file.bytes,
-      ms: Math.round(performance.now() - begun),
+      ms: Math.round(performance.now() - startTime),
       ...("error" in outcome ? { error_code: outcome.error.code } : { chunks: outcome.chunks.length }),
     });
   }

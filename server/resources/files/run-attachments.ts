@@ -38,9 +38,9 @@ export function createRunAttachments({ db: { sqlite } }: { db: Db }) {
     project,
     /** Up to `most` files to delete with a run's user: files the run made, and files given to no other user's run. */
     own: ({ project_id, environment }: Scope, runId: string, userId: string, most: number): string[] => {
-      const made = selectMade.all({ project_id, environment, runId, most });
-      const given = selectGiven.all({ project_id, environment, runId, userId, most: most - made.length });
-      return [...made, ...given].map(({ id }) => id);
+      const outputs = selectMade.all({ project_id, environment, runId, most });
+      const inputs = selectGiven.all({ project_id, environment, runId, userId, most: most - outputs.length });
+      return [...outputs, ...inputs].map(({ id }) => id);
     },
     /** True if a run was given the file. */
     isGiven: ({ project_id, environment }: Scope, id: string): boolean =>

@@ -76,12 +76,12 @@ export function createFileStore({
   const tokens = createTokenFiles({ db, now });
   const rows = createFileRows({ db, tokens, now });
   const uses = createImageRefcounts({ db });
-  const given = createRunAttachments({ db });
+  const runAttachments = createRunAttachments({ db });
   const erasure = createFileErasure({ db, rows, blobs, chunks, memory, now });
 
-  const shown = (row: Row) => serializeFile(row, memory.of(row, row.id));
+  const serialize = (row: Row) => serializeFile(row, memory.of(row, row.id));
 
-  const note = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
+  const auditChange = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
     audit.note(author, action, id, { filename, purpose, bytes });
 
   const notExpired = (): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [now()] });
@@ -98,9 +98,9 @@ export function createFileStore({
 
   /** Erases the files that exist and returns their ids. Call inside a write. */
   function eraseAll(scope: Scope, ids: readonly string[]): string[] {
-    const there = ids.flatMap((id) => rows.known(scope, id) ?? []);
-    for (const row of there) erasure.remove(row);
-    return there.map(({ id }) => id);
+    const existingRows = ids.flatMap((id) => rows.known(scope, id) ?? []);
+    for (const row of existingRows) erasure.remove(row);
+    return existingRows.map(({ id }) => id);
   }
 
   return {
@@ -109,12 +109,12 @@ export function createFileStore({
       try {
         const filename = fitFileName(input.filename);
         const mime_type = typeOfFile(filename, head);
-        const sent = tokens.sent(author, input, mime_type);
+        const uploadFields = tokens.sent(author, input, mime_type);
         const chunking = chunkingOf(input, mime_type);
         const made_ms = now();
         const id = newId("file", made_ms);
         const file = await db.write(() => {
-          if (sent) tokens.requireRoom(author, sent, upload.size());
+          if (uploadFields) tokens.requireRoom(author, uploadFields, upload.size());
           upload.keep();
           const row = rows.insert(author, {
             id,
@@ -129,12 +129,12 @@ export function createFileStore({
             expires_at_ms: input.expires_in_seconds === undefined ? null : made_ms + input.expires_in_seconds * 1000,
             created_at_ms: made_ms,
             chunking,
-            ...sent,
+            ...uploadFields,
           });
           if (chunking) putIntoMemory(author, row, input, chunking);
-          note(author, "file.created", row);
-          if (!chunking) announce(author, shown(row));
-          return shown(row);
+          auditChange(author, "file.created", row);
+          if (!chunking) announce(author, serialize(row));
+          return serialize(row);
         });
         announced();
         if (chunking) process();
@@ -144,13 +144,13 @@ export function createFileStore({
       }
     },
 
-    get: (viewer: Viewer, id: string) => shown(rows.find(viewer, id)),
+    get: (viewer: Viewer, id: string) => serialize(rows.find(viewer, id)),
 
     list: (viewer: Viewer, page: Page) =>
       listPage(
         db,
         { table: files, kind: "file", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] },
-        shown,
+        serialize,
       ),
 
     /** Facts about a file, and its content. */
@@ -165,7 +165,7 @@ export function createFileStore({
       const answer = await db.write(() => {
         const row = rows.find(author, id);
         erasure.remove(row);
-        note(author, "file.deleted", row);
+        auditChange(author, "file.deleted", row);
         return { id, object: "file" as const, deleted: true };
       });
       removed(id);
@@ -175,7 +175,7 @@ export function createFileStore({
 
     /** Deletes up to `most` files that only a run's user uses. Returns their ids, for `erased`. Call inside a write. */
     eraseOfRun: (scope: Scope, runId: string, userId: string, most: number): string[] =>
-      eraseAll(scope, given.own(scope, runId, userId, most)),
+      eraseAll(scope, runAttachments.own(scope, runId, userId, most)),
 
     /**
      * Deletes up to `most` files that a user sent and no run has taken. Returns their ids, for `erased`. Call inside a
@@ -190,7 +190,7 @@ export function createFileStore({
     eraseUnheld: (scope: Scope, ids: readonly string[]): string[] =>
       eraseAll(
         scope,
-        ids.filter((id) => memory.of(scope, id).memory_ids.length === 0 && !given.isGiven(scope, id)),
+        ids.filter((id) => memory.of(scope, id).memory_ids.length === 0 && !runAttachments.isGiven(scope, id)),
       ),
 
     /** Call after the write that deleted these files. */
@@ -207,8 +207,8 @@ export function createFileStore({
         if (row.status === "failed" && row.chunks === 0) work.demand(row, row.chunking);
         else if (row.status === "failed") work.resume(row);
         else if (entries === 0) throw new AppError("file_not_failed", `The file is ${row.status}.`);
-        note(author, "file.retried", row);
-        return shown(rows.find(author, id));
+        auditChange(author, "file.retried", row);
+        return serialize(rows.find(author, id));
       });
       process();
       return file;
@@ -230,7 +230,7 @@ export function createFileStore({
 
     ...createNamedFiles({ rows, blobs }),
     projectImages: uses.project,
-    projectGiven: given.project,
+    projectGiven: runAttachments.project,
     imagesOf: createImageAccess({ rows, blobs, uses, now }),
     forgetExpired: erasure.forgetExpired,
     idle: erasure.idle,
@@ -255,8 +255,8 @@ const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
 function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
   if (scope_id !== undefined && memory_id === undefined)
     throw invalid("scope_id", "Expected with memory_id only: it says whose part of that store is meant.");
-  const whole = { ...defaultChunking, ...chunking };
-  const broken = chunkingFault(whole);
+  const fullChunking = { ...defaultChunking, ...chunking };
+  const broken = chunkingFault(fullChunking);
   if (broken) throw invalid(`chunking.${broken.param}`, broken.message);
   const isSearched = purpose === "retrieval" || memory_id !== undefined;
   if (isSearched && !isSearchable(type))
@@ -266,7 +266,7 @@ function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type
       { param: "file" },
     );
   const isRead = isSearched || (purpose === "attachment" && isDocument(type));
-  return isRead ? whole : null;
+  return isRead ? fullChunking : null;
 }
 
 /** Advice for text formats that are not supported. */

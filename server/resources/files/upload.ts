@@ -30,7 +30,7 @@ export type Uploader = ReturnType<typeof createUploader>;
  * Receives uploads, as JSON or multipart. The route that admitted the request discards the content unless it takes it.
  */
 export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requireRoom: () => void }) {
-  const waiting = new WeakMap<Request, ReceivedFile>();
+  const pendingUploads = new WeakMap<Request, ReceivedFile>();
 
   /** Parses the body, in either form, for the JSON schema. */
   const read: BodyReader = async (request, principal) => {
@@ -43,16 +43,16 @@ export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requi
   async function readParts(request: Request, scope: Viewer): Promise<ReadBody> {
     const boundary = readBoundary(request.headers.get("content-type") ?? "");
     refuseCompressed(request.headers);
-    const most = mostBytes(scope);
-    if (Number(request.headers.get("content-length") ?? 0) > most + overheadBytes) throw tooLarge(most);
+    const maxBytes = mostBytes(scope);
+    if (Number(request.headers.get("content-length") ?? 0) > maxBytes + overheadBytes) throw tooLarge(maxBytes);
     const upload = blobs.begin(scope);
     try {
-      const form = createForm(upload, most, requireRoom);
+      const form = createForm(upload, maxBytes, requireRoom);
       for await (const item of readMultipart(chunksOf(request), boundary))
         if ("head" in item) form.begin(item.head);
         else await form.add(item.data);
       const { filename, head, texts } = form.end();
-      waiting.set(request, { upload, head });
+      pendingUploads.set(request, { upload, head });
       // Multipart boundaries differ on each try, so a repeated request is recognized by its values.
       const same = JSON.stringify([filename, upload.content().sha256, [...texts].sort()]);
       return { bytes: Buffer.from(same), parse: () => ({ filename, ...valuesOf(texts) }) };
@@ -66,10 +66,10 @@ export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requi
     read,
     /** Takes the content of an admitted request. The caller must close it. */
     async take(request: Request, scope: Scope, body: CreateFile): Promise<ReceivedFile> {
-      const received = waiting.get(request);
-      waiting.delete(request);
-      refuseSecondContent(body, received !== undefined);
-      if (received) return received;
+      const receivedFile = pendingUploads.get(request);
+      pendingUploads.delete(request);
+      refuseSecondContent(body, receivedFile !== undefined);
+      if (receivedFile) return receivedFile;
       const bytes = bytesOf(body);
       const upload = blobs.begin(scope);
       try {
@@ -82,8 +82,8 @@ export function createUploader({ blobs, requireRoom }: { blobs: FileBlobs; requi
     },
     /** Discards the content of a request that was refused after its body was read. */
     discard(request: Request): void {
-      waiting.get(request)?.upload.close();
-      waiting.delete(request);
+      pendingUploads.get(request)?.upload.close();
+      pendingUploads.delete(request);
     },
   };
 }
@@ -100,10 +100,10 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
     field = null;
   }
 
-  function begin({ name, filename: given }: PartHead): void {
+  function begin({ name, filename: rawFilename }: PartHead): void {
     finishField();
     refusePart(name, name === "file" ? filename !== null : texts.has(name));
-    if (name === "file") filename = requireName(given);
+    if (name === "file") filename = requireName(rawFilename);
     else field = { name, data: Buffer.alloc(0) };
   }
 
@@ -129,9 +129,9 @@ function createForm(upload: Upload, most: number, requireRoom: () => void) {
   return { begin, add, end };
 }
 
-function refusePart(name: string, twice: boolean): void {
+function refusePart(name: string, isRepeated: boolean): void {
   if (name !== "file" && !fields.has(name)) throw invalid(name.slice(0, 64), noSuch("parameter"), "unknown_parameter");
-  if (twice) throw invalid(name, repeatedParameter);
+  if (isRepeated) throw invalid(name, repeatedParameter);
 }
 
 function requireName(filename: string | null): string {
@@ -155,9 +155,9 @@ function fieldValue(name: string, text: string): unknown {
   }
 }
 
-function refuseSecondContent({ content_base64, text }: CreateFile, received: boolean): void {
-  const given = [received, content_base64 !== undefined, text !== undefined].filter(Boolean).length;
-  if (given !== 1) throw invalid("content_base64", "Give either content_base64 or text.");
+function refuseSecondContent({ content_base64, text }: CreateFile, hasUpload: boolean): void {
+  const contentCount = [hasUpload, content_base64 !== undefined, text !== undefined].filter(Boolean).length;
+  if (contentCount !== 1) throw invalid("content_base64", "Give either content_base64 or text.");
 }
 
 function bytesOf({ content_base64, text = "" }: CreateFile): Uint8Array {

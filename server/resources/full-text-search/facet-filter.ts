@@ -25,7 +25,7 @@ export interface FacetQuery {
 /** Filters lists of runs by words and facets of the index. */
 export function createFacetFilter(sqlite: Database) {
   const placeOf = createPlaceOf(sqlite);
-  const beginnings = createPrefixTerms(sqlite);
+  const prefixTerms = createPrefixTerms(sqlite);
   const matches = createMatches(sqlite);
   const selectIds = (direction: "ASC" | "DESC") =>
     sqlite.query<{ id: string; number: number }, [string, number, number, string, string, number]>(
@@ -37,12 +37,12 @@ export function createFacetFilter(sqlite: Database) {
   return (viewer: Viewer, { q, facets, unread, window = perWindow, signal }: FacetQuery): RowFilter => {
     const { project_id, environment } = viewer;
     const place = visiblePlaces(viewer, ["run"], facets);
-    let asked: ReturnType<typeof wordsOf> | null = null;
+    let queryWords: ReturnType<typeof wordsOf> | null = null;
     let next = window;
 
     async function candidates(after: string | null, descending: boolean, most: number): Promise<string[]> {
-      if (q !== null) asked ??= wordsOf(q, beginnings);
-      const words = await asked;
+      if (q !== null) queryWords ??= wordsOf(q, prefixTerms);
+      const words = await queryWords;
       if (q !== null && words === null) return [];
       const expression = words ? `${place} AND ${words.expression}` : place;
       const behind = after === null ? {} : { [descending ? "high" : "low"]: placeOf(viewer, after) };

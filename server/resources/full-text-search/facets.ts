@@ -36,8 +36,8 @@ export function placeOf(
   agent_id: string | null | undefined,
   facets: readonly string[] = [],
 ) {
-  const seenBy = agent_id === undefined ? [] : [agent_id === null ? free : agentWord(agent_id)];
-  return [scopeWord(scope), typeWord(scope, type), ...seenBy, ...facets].join(" ");
+  const agentWords = agent_id === undefined ? [] : [agent_id === null ? free : agentWord(agent_id)];
+  return [scopeWord(scope), typeWord(scope, type), ...agentWords, ...facets].join(" ");
 }
 
 const anyOf = (words: readonly string[]): string => `(${words.join(" OR ")})`;
@@ -46,6 +46,6 @@ const anyOf = (words: readonly string[]): string => `(${words.join(" OR ")})`;
 export function visiblePlaces(viewer: Viewer, types: readonly string[] | null, facets: readonly string[] = []): string {
   const { agent_ids } = viewer;
   const places = types ? anyOf(types.map((type) => typeWord(viewer, type))) : scopeWord(viewer);
-  const seen = agent_ids ? [anyOf([free, ...agent_ids.map(agentWord)])] : [];
-  return `place : (${[places, ...seen, ...facets].join(" AND ")})`;
+  const agentTerms = agent_ids ? [anyOf([free, ...agent_ids.map(agentWord)])] : [];
+  return `place : (${[places, ...agentTerms, ...facets].join(" AND ")})`;
 }

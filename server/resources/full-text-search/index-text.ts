@@ -8,7 +8,7 @@ import type { EndedRun } from "../../storage/journal/post-run-projections.ts";
 import { facetWord, rangeOf } from "./facets.ts";
 
 /** Most UTF-16 code units indexed of each kind of text in a run; most runs are shorter. */
-const mostOfEach = 20_000;
+const maxChars = 20_000;
 const titleLength = 160;
 /** Most tools of a run that are indexed: a model may call any number of tools that do not exist. */
 const toolsMost = 1000;
@@ -22,12 +22,12 @@ export interface IndexTexts {
 /** Collects texts up to a length. */
 function collector() {
   const parts: string[] = [];
-  let left = mostOfEach;
+  let remaining = maxChars;
   return {
     add(text: string): void {
-      if (left <= 0) return;
-      const part = text.slice(0, left);
-      left -= part.length;
+      if (remaining <= 0) return;
+      const part = text.slice(0, remaining);
+      remaining -= part.length;
       parts.push(part);
     },
     parts,
@@ -55,12 +55,12 @@ export function runTexts(run: EndedRun) {
   if (run.model !== null) facets.add(facetWord("model", run.model));
   for (const [key, value] of Object.entries(metadata)) facets.add(facetWord("metadata", `${key}\0${value}`));
 
-  function asked(text: string): void {
+  function addInput(text: string): void {
     title = titleOf(text);
     input.add(text);
   }
 
-  function ended(of: {
+  function addOutcome(of: {
     output: string | null;
     output_json?: unknown;
     error?: { code: string; message: string } | null;
@@ -76,9 +76,9 @@ export function runTexts(run: EndedRun) {
     if (cost !== null) facets.add(facetWord("cost", rangeOf(cost)));
   }
 
-  function called(tool: string, given: unknown): void {
+  function addCall(tool: string, args: unknown): void {
     if (tools.size < toolsMost) tools.add(facetWord("tool", tool));
-    calls.add(`${tool} ${json(given)}`);
+    calls.add(`${tool} ${json(args)}`);
   }
 
   /** Adds the facet of the time to the first token. */
@@ -87,10 +87,10 @@ export function runTexts(run: EndedRun) {
   }
 
   if (run.summary !== null) {
-    const rest: RunObject = parseExact(run.summary);
-    asked(wholeText(rest.input));
-    ended(rest);
-    spent(rest.usage);
+    const summary: RunObject = parseExact(run.summary);
+    addInput(wholeText(summary.input));
+    addOutcome(summary);
+    spent(summary.usage);
   }
 
   return {
@@ -98,11 +98,11 @@ export function runTexts(run: EndedRun) {
       switch (event.type) {
         case "run.created":
           if (event.api_key_id) facets.add(facetWord("api_key_id", event.api_key_id));
-          asked(event.input);
+          addInput(event.input);
           for (const { content } of event.earlier ?? []) input.add(contentText(content));
           return;
         case "tool.requested":
-          called(event.call.tool, event.call.arguments);
+          addCall(event.call.tool, event.call.arguments);
           return;
         case "step.completed":
           answered(event.answer?.time_to_first_token_ms);
@@ -113,7 +113,7 @@ export function runTexts(run: EndedRun) {
         case "run.completed":
         case "run.failed":
         case "run.cancelled":
-          ended(event);
+          addOutcome(event);
           spent(event.usage);
       }
     },
@@ -121,8 +121,8 @@ export function runTexts(run: EndedRun) {
     /** Cost in nano-dollars; null if unknown. */
     cost: (): number | null => cost,
     texts(): IndexTexts {
-      const whose = [run.user_id, run.session_id].filter((text) => text !== null).join("\n");
-      const parts = [...input.parts, ...output.parts, ...calls.parts, whose, ofMetadata(metadata)];
+      const owners = [run.user_id, run.session_id].filter((text) => text !== null).join("\n");
+      const parts = [...input.parts, ...output.parts, ...calls.parts, owners, ofMetadata(metadata)];
       return { title, text: parts.filter((part) => part !== "").join("\n") };
     },
   };
@@ -136,6 +136,6 @@ export interface Row {
 }
 
 export function objectTexts({ name, text, metadata }: Row): IndexTexts {
-  const parts = [name ?? "", (text ?? "").slice(0, mostOfEach), ofMetadata(JSON.parse(metadata))];
+  const parts = [name ?? "", (text ?? "").slice(0, maxChars), ofMetadata(JSON.parse(metadata))];
   return { title: titleOf(name ?? text ?? ""), text: parts.filter((part) => part !== "").join("\n") };
 }

@@ -40,16 +40,19 @@ export function createMatches(sqlite: Database) {
     "SELECT title, text FROM search_words WHERE rowid = ?",
   );
 
-  async function standing<Row extends { number: number }>(asked: MatchQuery<Row>, stand: NonNullable<Words["stand"]>) {
-    const rest = createYielder(() => asked.signal?.throwIfAborted());
+  async function selectMatching<Row extends { number: number }>(
+    asked: MatchQuery<Row>,
+    matchesPhrases: NonNullable<Words["stand"]>,
+  ) {
+    const maybeYield = createYielder(() => asked.signal?.throwIfAborted());
     const found: Row[] = [];
     for (let range = asked.within; ; ) {
       const rows = asked.select(range, perRead);
       for (const row of rows) {
         const words = selectText.get(row.number);
-        if (words && stand(words.title, words.text)) found.push(row);
+        if (words && matchesPhrases(words.title, words.text)) found.push(row);
         if (found.length === asked.most) return found;
-        await rest();
+        await maybeYield();
       }
       if (rows.length < perRead) return found;
       range = { ...range, [asked.descending ? "high" : "low"]: lastItem(rows).number };
@@ -59,6 +62,6 @@ export function createMatches(sqlite: Database) {
   return async <Row extends { number: number }>(asked: MatchQuery<Row>): Promise<readonly Row[]> => {
     const stand = asked.words?.stand;
     if (!stand) return asked.select(asked.within, asked.most);
-    return await queue.run(nameOf(asked.scope), asked.signal ?? neverAborted, () => standing(asked, stand));
+    return await queue.run(nameOf(asked.scope), asked.signal ?? neverAborted, () => selectMatching(asked, stand));
   };
 }

@@ -56,34 +56,34 @@ export function createObjects({ db, documents, log, requireRoom }: ObjectsOption
   const selectDue = sqlite.query<Change, [number]>(
     "SELECT project_id, environment, type, id FROM search_changes LIMIT ?",
   );
-  const done = sqlite.query("DELETE FROM search_changes WHERE project_id = ? AND environment = ? AND id = ?");
+  const deleteChange = sqlite.query("DELETE FROM search_changes WHERE project_id = ? AND environment = ? AND id = ?");
 
   function read({ project_id, environment, type, id }: Change) {
     const { from, name, text, agent } = kinds[type as keyof typeof kinds];
-    const seenBy = agent === undefined || agent === "none" ? "NULL" : agent;
+    const agentColumn = agent === undefined || agent === "none" ? "NULL" : agent;
     return sqlite
       .query<Row & Scope & { id: string; created_at_ms: number; agent: string | null }, [string, string, string]>(
-        `SELECT project_id, environment, id, created_at_ms, metadata, ${name} AS name, ${text} AS text, ${seenBy} AS agent
+        `SELECT project_id, environment, id, created_at_ms, metadata, ${name} AS name, ${text} AS text, ${agentColumn} AS agent
          FROM ${from} ${from.includes("WHERE") ? "AND" : "WHERE"} project_id = ? AND environment = ? AND id = ?`,
       )
       .get(project_id, environment, id);
   }
 
   /** Call inside a write. */
-  function take(change: Change): void {
+  function indexChange(change: Change): void {
     const { project_id, environment, type, id } = change;
-    done.run(project_id, environment, id);
+    deleteChange.run(project_id, environment, id);
     const row = read(change);
-    const seenBy = kinds[type as keyof typeof kinds].agent === "none" ? undefined : row?.agent;
-    if (row) documents.put(row, type, placeOf(row, type, seenBy), objectTexts(row));
+    const agentId = kinds[type as keyof typeof kinds].agent === "none" ? undefined : row?.agent;
+    if (row) documents.put(row, type, placeOf(row, type, agentId), objectTexts(row));
     else documents.remove(change, id);
   }
 
-  async function takeAll(goOn: () => boolean): Promise<void> {
-    while (goOn() && selectDue.get(1))
+  async function indexAll(shouldContinue: () => boolean): Promise<void> {
+    while (shouldContinue() && selectDue.get(1))
       await db.write(
         () => {
-          for (const change of selectDue.all(perWrite)) take(change);
+          for (const change of selectDue.all(perWrite)) indexChange(change);
         },
         "",
         "runs",
@@ -92,7 +92,7 @@ export function createObjects({ db, documents, log, requireRoom }: ObjectsOption
 
   const { start, stop } = createPostCommitJobs({
     db,
-    work: takeAll,
+    work: indexAll,
     requireRoom,
     log,
     failed: "what has changed is not searchable yet",
@@ -101,6 +101,6 @@ export function createObjects({ db, documents, log, requireRoom }: ObjectsOption
   return {
     start,
     stop,
-    catchUp: () => takeAll(() => true),
+    catchUp: () => indexAll(() => true),
   };
 }

@@ -23,7 +23,7 @@ export function createPrefixTerms(sqlite: Database): PrefixTerms {
     "SELECT term FROM temp.search_vocabulary WHERE term >= ? LIMIT 1",
   );
   return async (beginning) => {
-    const rest = createYielder();
+    const maybeYield = createYielder();
     const own = spelled(beginning);
     if ([...own].length <= indexedMost) return null;
     const words: string[] = [];
@@ -32,7 +32,7 @@ export function createPrefixTerms(sqlite: Database): PrefixTerms {
       if (!term?.startsWith(own)) break;
       words.push(term);
       from = `${term}\u0001`; // Skips the other instances of this word.
-      await rest();
+      await maybeYield();
     }
     // FTS5 handles words that are indexed in another spelling, and words that do not occur.
     return words.length > 0 ? words : null;

@@ -44,24 +44,24 @@ export const toDisplayText = (text: string): string => text.replace(apart, "").r
  * Parses a query: all words are required, quoted ones as a phrase, the last one as a prefix. Returns null if it has no
  * word. Only words reach the expression, so any text is a valid query.
  */
-export async function wordsOf(query: string, beginnings: PrefixTerms): Promise<Words | null> {
+export async function wordsOf(query: string, prefixTerms: PrefixTerms): Promise<Words | null> {
   const [each, phrases, ways]: [string[], RegExp[], string[]] = [[], [], []];
   let beginning: string | null = null;
-  const given = [...oneSpelling(query).matchAll(/"([^"]*)"?|[^\s"]+/g)];
-  for (const [index, [all, quoted]] of given.entries()) {
+  const tokens = [...oneSpelling(query).matchAll(/"([^"]*)"?|[^\s"]+/g)];
+  for (const [index, [all, quoted]] of tokens.entries()) {
     const words = searchText(quoted ?? all)
       .match(word)
       ?.slice(0, mostWords - each.length);
     if (!words?.length) continue;
     // A query that continues after its last word has completed it.
-    const isLast = quoted === undefined && index === given.length - 1 && !/\s$/.test(query);
+    const isLast = quoted === undefined && index === tokens.length - 1 && !/\s$/.test(query);
     const isOpen = isLast && !isLetter(lastItem(words));
     if (words.length > 1) phrases.push(phraseOf(words, isOpen));
     if (isOpen) {
       beginning = lastItem(words);
       words.pop();
-      const whole = await beginnings(beginning);
-      ways.push(whole ? `(${whole.map((one) => `"${one}"`).join(" OR ")})` : `"${beginning}" *`);
+      const terms = await prefixTerms(beginning);
+      ways.push(terms ? `(${terms.map((one) => `"${one}"`).join(" OR ")})` : `"${beginning}" *`);
     }
     each.push(...words);
   }

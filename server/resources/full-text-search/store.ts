@@ -46,7 +46,7 @@ const withRuns = `LEFT JOIN runs ON d.type = 'run' AND runs.id = d.id AND runs.$
 /** Searches a project and environment, newest first. */
 export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => number }) {
   const numberIn = createPlaceOf(sqlite);
-  const beginnings = createPrefixTerms(sqlite);
+  const prefixTerms = createPrefixTerms(sqlite);
   const matches = createMatches(sqlite);
   const selectText = sqlite.query<{ text: string }, [number]>("SELECT text FROM search_words WHERE rowid = ?");
   const all = (sql: string, ...values: SQLQueryBindings[]): Found[] =>
@@ -130,25 +130,25 @@ export function createSearch({ db: { sqlite }, now }: { db: Db; now: () => numbe
     const isFirst = starting_after === null || starting_after === id;
     const before = isFirst ? Number.MAX_SAFE_INTEGER : placeOf(viewer, starting_after);
     const most = limit + 2;
-    const named = id === null ? [] : [byId, unread].flatMap((by) => by(viewer, id, search, before, most));
-    const exact = starting_after === null ? named.filter((one) => one.id === id) : [];
-    const words = await wordsOf(q, beginnings);
-    const worded = words ? await byWords(viewer, words, search, before, most) : [];
-    const others = [...named, ...worded].filter((one) => one.id !== id);
+    const idMatches = id === null ? [] : [byId, unread].flatMap((by) => by(viewer, id, search, before, most));
+    const exact = starting_after === null ? idMatches.filter((one) => one.id === id) : [];
+    const words = await wordsOf(q, prefixTerms);
+    const wordMatches = words ? await byWords(viewer, words, search, before, most) : [];
+    const others = [...idMatches, ...wordMatches].filter((one) => one.id !== id);
     const sorted = [...new Map(others.map((one) => [one.id, one])).values()].sort((a, b) => b.number - a.number);
     const found = [...exact, ...sorted];
-    const rest = createYielder();
+    const maybeYield = createYielder();
     const data: SearchResult[] = [];
     for (const one of found.slice(0, limit)) {
       const text = words && one.by_words ? selectText.get(one.number)?.text : undefined;
-      data.push(shown(one, words && text !== undefined ? excerpt(text, words) : null));
-      await rest();
+      data.push(serialize(one, words && text !== undefined ? excerpt(text, words) : null));
+      await maybeYield();
     }
     return toList(data, found.length > limit, (one) => one.id);
   };
 }
 
-const shown = ({ type, id, title, created_at_ms, agent_id, status }: Found, text: string | null): SearchResult => ({
+const serialize = ({ type, id, title, created_at_ms, agent_id, status }: Found, text: string | null): SearchResult => ({
   object: "search_result",
   type,
   id,

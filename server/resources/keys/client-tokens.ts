@@ -150,7 +150,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     const token: ClientToken = { ...rest, is_visitor, person, page: page?.agent_id, shares, scopes };
     const end = expired(token);
     if (end) throw end;
-    return { ...maker, scopes: none, agent_ids: [sealed.agent_id], token };
+    return { ...maker, scopes: noScopes, agent_ids: [sealed.agent_id], token };
   }
 
   /** Returns the error of an expired token, or null. */
@@ -181,7 +181,7 @@ const identityOf = ({ id, project_id, environment, agent_id, project_limits }: T
   id,
   project_id,
   environment,
-  scopes: none,
+  scopes: noScopes,
   agent_ids: [agent_id],
   limits: project_limits,
 });
@@ -207,7 +207,7 @@ const shareOf = ({ runs_per_minute, runs_per_day }: ChatLimits, requests_per_min
 /** Default limits of a token: enough for one chatting person. */
 const defaultClientLimits: ClientLimits = { requests_per_minute: 120, run_creations_per_minute: 20 };
 
-const none: ReadonlySet<never> = new Set();
+const noScopes: ReadonlySet<never> = new Set();
 
 const contextOf = (environment: Environment): string => `client_token/${environment}`;
 

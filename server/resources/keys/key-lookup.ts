@@ -34,7 +34,7 @@ type Revocation = Pick<KeyRow, "revoked_at_ms" | "exposure">;
 /** Authenticates secrets. Cached keys are invalidated by any write that revokes them. */
 export function createKeyLookup({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
-  const used = new Map<string, LastUse>();
+  const lastUses = new Map<string, LastUse>();
   // A subquery, because a join costs five times as much, and this runs on every request.
   const admission = `SELECT id, project_id, environment, scopes, agent_ids, allowed_cidrs, expires_at_ms,
       (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
@@ -50,13 +50,13 @@ export function createKeyLookup({ db, now }: { db: Db; now: () => number }) {
   );
   // Keyed by the hash as text, so that no secret stays in memory.
   const admitted = db.kept.rows((hash: string) => toAdmitted(byHash.get(Buffer.from(hash, "base64"))));
-  const makers = db.kept.rows((id: string) => toAdmitted(byId.get(id)));
+  const keysById = db.kept.rows((id: string) => toAdmitted(byId.get(id)));
   const isCurrent = (expires: number | null) => expires === null || expires > now();
 
   /** Returns the key's identity; null if it has expired, or the client's network is not allowed. */
   function admit(key: Admitted | null, ip: string | null): Identity | null {
     if (!key || !isCurrent(key.expires_at_ms) || !isFrom(key.allowed_cidrs, ip)) return null;
-    used.set(key.identity.id, { at: now(), ip });
+    lastUses.set(key.identity.id, { at: now(), ip });
     return key.identity;
   }
 
@@ -76,7 +76,7 @@ export function createKeyLookup({ db, now }: { db: Db; now: () => number }) {
     },
 
     /** Authenticates by a key's id, for client tokens. */
-    authenticateFor: (id: string, ip: string | null): Identity | null => admit(makers.of(id), ip),
+    authenticateFor: (id: string, ip: string | null): Identity | null => admit(keysById.of(id), ip),
 
     /** Returns the error of a key that is no longer valid, or null. Checked by open streams. */
     noLongerValid(id: string): AppError | null {
@@ -89,17 +89,17 @@ export function createKeyLookup({ db, now }: { db: Db; now: () => number }) {
     },
 
     /** Last use that is not written yet. */
-    lastUse: (id: string): LastUse | undefined => used.get(id),
+    lastUse: (id: string): LastUse | undefined => lastUses.get(id),
 
     /** Writes the keys' last use, each minute and at shutdown: one write per request would halve the read rate. */
     async writeLastUsed(): Promise<void> {
-      const batch = [...used];
+      const batch = [...lastUses];
       if (batch.length === 0) return;
       const update = sqlite.query("UPDATE api_keys SET last_used_at_ms = ?, last_used_ip = ? WHERE id = ?");
       await db.write(() => {
         for (const [id, { at, ip }] of batch) update.run(at, ip, id);
       });
-      for (const [id, use] of batch) if (used.get(id) === use) used.delete(id);
+      for (const [id, use] of batch) if (lastUses.get(id) === use) lastUses.delete(id);
     },
   };
 }

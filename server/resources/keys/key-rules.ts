@@ -42,8 +42,8 @@ export function createKeyRules({
     if (refusal) throw refusal;
   }
 
-  function requireRights(author: Author, asked: Rights): void {
-    if (author.actor.type === "api_key") requireSubset(rightsOf(find(author, author.actor.id)), asked);
+  function requireRights(author: Author, requestedRights: Rights): void {
+    if (author.actor.type === "api_key") requireSubset(rightsOf(find(author, author.actor.id)), requestedRights);
   }
 
   function requireReach(author: Author, target: KeyRow): void {

@@ -43,9 +43,9 @@ export function createLeakedKeys({ db, audit, rows, isLastAdmin, now }: ExposeOp
   }
 
   /** Returns the exposure to record; null for an unknown key, or if one as severe is already recorded. */
-  function newExposure(row: KeyRow | undefined, sent: Sent): Exposure | null {
+  function newExposure(row: KeyRow | undefined, request: Sent): Exposure | null {
     if (!row) return null;
-    const exposure = exposureOf(row, sent);
+    const exposure = exposureOf(row, request);
     return row.exposure === null || weights[exposure] > weights[row.exposure] ? exposure : null;
   }
 

@@ -167,6 +167,6 @@ function standingOf(keys: KeyStore, principal: Principal) {
 }
 
 function rateLimitStatus(limiter: RateLimiter, principal: Principal, bucket: Bucket) {
-  const standing = limiter.peek(principal, bucket, principal.limits);
-  return standing && { limit: standing.limit, remaining: standing.remaining, reset: standing.reset };
+  const limitStatus = limiter.peek(principal, bucket, principal.limits);
+  return limitStatus && { limit: limitStatus.limit, remaining: limitStatus.remaining, reset: limitStatus.reset };
 }

@@ -26,8 +26,8 @@ export const hashText = (secret: string): string => Bun.CryptoHasher.hash("sha25
 // Plain numbers, because this runs on every request and 32 bits fit into them.
 function checksum(body: string): string {
   let text = "";
-  for (let rest = Bun.hash.crc32(body), i = 0; i < checksumLength; i++, rest = Math.floor(rest / 62))
-    text = digits[rest % 62] + text;
+  for (let remainder = Bun.hash.crc32(body), i = 0; i < checksumLength; i++, remainder = Math.floor(remainder / 62))
+    text = digits[remainder % 62] + text;
   return text;
 }
 

@@ -72,13 +72,13 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
           expires_at_ms: input.expires_in_seconds === undefined ? null : after(input.expires_in_seconds),
         };
         requireRights(author, rights);
-        const made = insert(author, rights, { name: input.name, metadata: input.metadata ?? {} });
-        audit.note(author, "api_key.created", made.id, {
-          name: made.name,
-          scopes: made.scopes,
-          expires_at: made.expires_at,
+        const newKey = insert(author, rights, { name: input.name, metadata: input.metadata ?? {} });
+        audit.note(author, "api_key.created", newKey.id, {
+          name: newKey.name,
+          scopes: newKey.scopes,
+          expires_at: newKey.expires_at,
         });
-        return made;
+        return newKey;
       }),
 
     list: (scope: Scope, page: Page) => listPage(db, { table: apiKeys, kind: "api_key", scope, page }, toKey),
@@ -99,13 +99,13 @@ export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
           (field) => JSON.stringify(after[field]) !== JSON.stringify(row[field]),
         );
         if (changes.length === 0) return toKey(row);
-        const changed = rows.update(author, id, after);
-        const end = timestampOrNull(changed.expires_at_ms);
+        const updatedRow = rows.update(author, id, after);
+        const end = timestampOrNull(updatedRow.expires_at_ms);
         audit.note(author, "api_key.updated", id, {
           changes: changes.map((field) => field.replace(/_ms$/, "")),
           expires_at: end,
         });
-        return toKey(changed);
+        return toKey(updatedRow);
       }),
 
     /** Creates a successor with the same rights. Both keys are valid until the overlap ends. */

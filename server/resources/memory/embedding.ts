@@ -38,18 +38,18 @@ export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) 
   }
 
   return {
-    async choose(wanted: Embedding | null, payer: SpendGuard): Promise<ChosenEmbedding> {
-      const meant = wanted ?? { model: defaultModel };
-      if (isBuiltIn(meant.model)) return builtIn(meant);
-      const dimensions = await dimensionsOf(meant, payer).catch((error) => {
-        throw refusalOf(error, meant.model);
+    async choose(requestedEmbedding: Embedding | null, payer: SpendGuard): Promise<ChosenEmbedding> {
+      const embedding = requestedEmbedding ?? { model: defaultModel };
+      if (isBuiltIn(embedding.model)) return builtIn(embedding);
+      const dimensions = await dimensionsOf(embedding, payer).catch((error) => {
+        throw refusalOf(error, embedding.model);
       });
       if (dimensions > limits.embedding_dimensions)
         throw invalid(
           "embedding.model",
           `Its vectors have ${dimensions} dimensions, more than ${limits.embedding_dimensions}.`,
         );
-      return { model: meant.model, dimensions };
+      return { model: embedding.model, dimensions };
     },
   };
 }

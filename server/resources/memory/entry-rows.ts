@@ -71,7 +71,7 @@ export function createEntryRows(db: Db, now: () => number) {
     `UPDATE memory_entries SET text = $text, metadata = $metadata, status = 'processing', error = NULL,
        processed = 0, total = NULL, updated_at_ms = $at WHERE ${inScope} AND id = $id`,
   );
-  const counting = sqlite.query(`UPDATE memory_stores SET items = items + $more WHERE ${inScope} AND id = $id`);
+  const updateItemCount = sqlite.query(`UPDATE memory_stores SET items = items + $more WHERE ${inScope} AND id = $id`);
 
   const get = ({ project_id, environment }: Scope, memoryId: string, id: string): NamedEntry | null =>
     selectOne.get({ project_id, environment, memoryId, id, now: now() });
@@ -108,13 +108,13 @@ export function createEntryRows(db: Db, now: () => number) {
         ...entry,
       });
       const { project_id, environment } = store;
-      counting.run({ project_id, environment, id: store.id, more: 1 });
+      updateItemCount.run({ project_id, environment, id: store.id, more: 1 });
       return id;
     },
     /** Hides an entry at once; its chunks are deleted later. Call inside a write. */
     mark({ project_id, environment, memory_id, id }: EntryRow): boolean {
       const { changes } = deletion.run({ project_id, environment, id, now: now() });
-      if (changes > 0) counting.run({ project_id, environment, id: memory_id, more: -1 });
+      if (changes > 0) updateItemCount.run({ project_id, environment, id: memory_id, more: -1 });
       return changes > 0;
     },
     /** Changes an entry, to be indexed again; false if nothing differs. Call inside a write. */
@@ -123,7 +123,7 @@ export function createEntryRows(db: Db, now: () => number) {
       const { project_id, environment, id } = row;
       const at = now();
       const { memory_id, scope_id, chunking } = row;
-      const gone = rows.insert(row, {
+      const replacedEntry = rows.insert(row, {
         id: newId("memory_entry", at),
         memory_id,
         scope_id,
@@ -134,7 +134,7 @@ export function createEntryRows(db: Db, now: () => number) {
         updated_at_ms: at,
         deleted_at_ms: at,
       });
-      detaching.run({ project_id, environment, id, gone: gone.id });
+      detaching.run({ project_id, environment, id, gone: replacedEntry.id });
       changing.run({ project_id, environment, id, text, metadata, at });
       return true;
     },

@@ -50,16 +50,16 @@ export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => nu
      WHERE project_id = $project_id AND environment = $environment AND entry_id = $id AND generation < $generation
      ORDER BY chunk_index LIMIT $limit`,
   );
-  const embedded = sqlite.query(
+  const updateGeneration = sqlite.query(
     `UPDATE memory_chunks SET generation = max(generation, $generation)
      WHERE number IN (SELECT value FROM json_each($numbers))`,
   );
-  const counting = sqlite.query(`UPDATE memory_entries SET total = $total, updated_at_ms = $now WHERE ${key}`);
+  const updateTotal = sqlite.query(`UPDATE memory_entries SET total = $total, updated_at_ms = $now WHERE ${key}`);
   const progress = sqlite.query(
     `UPDATE memory_entries SET processed = processed + $chunks, error = NULL, updated_at_ms = $now WHERE ${key}`,
   );
   // Does not set the time of change, from which an entry's waiting time is counted.
-  const waiting = sqlite.query(`UPDATE memory_entries SET error = $error WHERE ${key} AND ${isProcessing}`);
+  const updateError = sqlite.query(`UPDATE memory_entries SET error = $error WHERE ${key} AND ${isProcessing}`);
   const ending = sqlite.query(
     `UPDATE memory_entries SET status = $status, error = $error, updated_at_ms = $now WHERE ${key} AND ${isProcessing}`,
   );
@@ -98,7 +98,7 @@ export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => nu
         insertion.run({ ...key, index: from + at, text, tokens, page, heading });
     },
     setTotal({ project_id, environment, id }: EntryRef, total: number): void {
-      counting.run({ project_id, environment, id, total, now: now() });
+      updateTotal.run({ project_id, environment, id, total, now: now() });
     },
 
     /** Chunks without a vector of this generation, in order. */
@@ -107,7 +107,7 @@ export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => nu
 
     /** Call together with the insertion of the vectors and words of these chunks. */
     noteVectors(numbers: readonly number[], generation: number): void {
-      embedded.run({ generation, numbers: JSON.stringify(numbers) });
+      updateGeneration.run({ generation, numbers: JSON.stringify(numbers) });
     },
     noteProgress({ project_id, environment, id }: EntryRef, chunks: number): void {
       progress.run({ project_id, environment, id, chunks, now: now() });
@@ -115,7 +115,7 @@ export function createEntryWork({ db, now = Date.now }: { db: Db; now?: () => nu
 
     /** Records why the entry is stalled. */
     noteFault({ project_id, environment, id }: EntryRef, error: { code: string; message: string }): void {
-      waiting.run({ project_id, environment, id, error: JSON.stringify(error) });
+      updateError.run({ project_id, environment, id, error: JSON.stringify(error) });
     },
 
     /** True if it was processing until now. */

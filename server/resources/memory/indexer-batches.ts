@@ -58,11 +58,11 @@ export function createBatches({
 }) {
   const { sqlite } = db;
   const work = createEntryWork({ db, now });
-  const counting = sqlite.query<{ n: number }, ScopeColumns & { id: string }>(
+  const selectCount = sqlite.query<{ n: number }, ScopeColumns & { id: string }>(
     `SELECT coalesce(max(chunk_index) + 1, 0) AS n FROM memory_chunks
      WHERE project_id = $project_id AND environment = $environment AND entry_id = $id`,
   );
-  const count = ({ project_id, environment, id }: EntryRow) => counting.get({ project_id, environment, id })?.n ?? 0;
+  const count = ({ project_id, environment, id }: EntryRow) => selectCount.get({ project_id, environment, id })?.n ?? 0;
   const maker = createChunkMaker({ work, count, documents });
 
   /** Indexes one batch of a store; false if nothing can be done now. */
@@ -78,8 +78,8 @@ export function createBatches({
   /** Chunks all short texts or one long one, so that short ones do not wait for a book. */
   async function makeChunks(fresh: readonly EntryWork[]): Promise<void> {
     if (fresh.length === 0) return;
-    const made = await write(() => fresh.filter((one) => maker.makeShort(one)));
-    const long = fresh.find((one) => !made.includes(one));
+    const chunkedEntries = await write(() => fresh.filter((one) => maker.makeShort(one)));
+    const long = fresh.find((one) => !chunkedEntries.includes(one));
     if (!long) return;
     const fault = await maker.makeLong(long, write);
     if (fault === "later") {
@@ -91,12 +91,12 @@ export function createBatches({
   /** Collects chunks without a vector, from as many entries as fit into one batch. */
   function collect(store: VectorStoreRow, entries: readonly EntryRow[]): Part[] {
     const parts: Part[] = [];
-    let left = chunksPerTurn;
+    let remaining = chunksPerTurn;
     for (const entry of entries) {
-      const one = left > 0 ? work.find(entry) : null;
+      const one = remaining > 0 ? work.find(entry) : null;
       if (!one || one.entry.total === null) continue;
-      const chunks = work.pendingChunks(entry, store.generation, left);
-      left -= chunks.length;
+      const chunks = work.pendingChunks(entry, store.generation, remaining);
+      remaining -= chunks.length;
       parts.push({ one, chunks });
     }
     return parts;
@@ -116,11 +116,11 @@ export function createBatches({
       if (!fault) throw error;
       const isSuspect = !fault.retryable || parts.some(({ one }) => rests.failures(one.entry.id) >= suspectFrom);
       if (parts.length > 1 && isSuspect) for (const part of parts) await index(store, [part]);
-      else await refused(store, parts, fault);
+      else await handleRefusal(store, parts, fault);
     }
   }
 
-  async function refused(store: VectorStoreRow, parts: readonly Part[], fault: EmbeddingError): Promise<void> {
+  async function handleRefusal(store: VectorStoreRow, parts: readonly Part[], fault: EmbeddingError): Promise<void> {
     const { code, message } = fault;
     if (fault.retryable) {
       rests.fail(backoffNameOf(store, fault));
@@ -140,7 +140,7 @@ export function createBatches({
 
   /** Stores vectors, words and progress in one write. */
   async function record(store: VectorStoreRow, parts: readonly Part[], vectors: readonly Float32Array[]) {
-    const done = await write(() => {
+    const finishedEntries = await write(() => {
       // The embedding was changed meanwhile, so these vectors are outdated.
       if (queue.store(store)?.generation !== store.generation) return [];
       let at = 0;
@@ -151,7 +151,7 @@ export function createBatches({
       });
     });
     failpoint?.("mid_indexing");
-    over(done);
+    over(finishedEntries);
   }
 
   /** Stores an entry's vectors; true if the entry is done. Call inside a write. */

@@ -65,7 +65,7 @@ export function createGenerations(options: {
     `SELECT count(*) AS total, coalesce(sum(generation >= $generation), 0) AS processed FROM memory_chunks
      WHERE store = $store AND generation > 0`,
   );
-  const marking = sqlite.query<{ number: number }, { generation: number; numbers: string }>(
+  const updateGeneration = sqlite.query<{ number: number }, { generation: number; numbers: string }>(
     `UPDATE memory_chunks SET generation = max(generation, $generation)
      WHERE number IN (SELECT value FROM json_each($numbers))
      RETURNING number`,
@@ -102,7 +102,7 @@ export function createGenerations(options: {
     for (let batches = 0; batches < batchesPerTurn || job.total - job.processed <= nearlyDone; batches++) {
       signal.throwIfAborted();
       const chunks = next.all({ store: store.number, generation: job.generation, at: job.at });
-      if (chunks.length > 0) await fill(store, job, chunks);
+      if (chunks.length > 0) await embedChunks(store, job, chunks);
       else if (job.at > 0) job.at = 0;
       else return await swap(store, job);
       if (!isCurrent(store)) return;
@@ -114,30 +114,30 @@ export function createGenerations(options: {
     return row?.next_model === store.next_model && row.last_generation === store.last_generation;
   };
 
-  async function fill(store: ChangingStore, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
+  async function embedChunks(store: ChangingStore, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
     const { next_model, next_dimensions: dimensions } = store;
     const texts = chunks.map(({ text }) => text);
     const vectors = await embedders.of(next_model, dimensions, store).embed(texts, signal);
     const tables = { number: store.number, generation: job.generation, dimensions };
-    const done = await write(() => {
+    const storedCount = await write(() => {
       if (!isCurrent(store)) return 0;
       createStoreTables(sqlite, tables);
-      const left = marking.all({
+      const markedRows = updateGeneration.all({
         generation: job.generation,
         numbers: JSON.stringify(chunks.map(({ number }) => number)),
       });
-      const there = new Set(left.map(({ number }) => number)); // The others were deleted meanwhile.
+      const existingNumbers = new Set(markedRows.map(({ number }) => number)); // The others were deleted meanwhile.
       const rows = chunks.map(({ number }, index) => ({ number, vector: vectors[index] ?? new Float32Array() }));
       addVectors(
         sqlite,
         tables,
-        rows.filter(({ number }) => there.has(number)),
+        rows.filter(({ number }) => existingNumbers.has(number)),
       );
-      return there.size;
+      return existingNumbers.size;
     });
     failpoint?.("mid_reindexing");
     job.at = chunks.at(-1)?.number ?? job.at;
-    job.processed += done;
+    job.processed += storedCount;
     job.total = Math.max(job.total, job.processed);
     job.error = null;
   }

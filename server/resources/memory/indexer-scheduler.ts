@@ -76,12 +76,12 @@ export function createIndexerScheduler({
   function begin(store: VectorStoreRow): void {
     const owner = nameOf(store);
     const running = [places.take(owner), placesOf(store).take(owner)];
-    const done = turn(store).finally(() => {
+    const turnEnd = turn(store).finally(() => {
       busy.delete(store.id);
       for (const giveBack of running) giveBack();
       schedule();
     });
-    busy.set(store.id, done);
+    busy.set(store.id, turnEnd);
   }
 
   return {

@@ -58,7 +58,7 @@ export function createIndexer(options: IndexerOptions) {
     pause_ms,
   });
   const turns = createIndexerScheduler({ queue, rests, turn });
-  const waiting = new Map<string, Set<() => void>>();
+  const waitersById = new Map<string, Set<() => void>>();
 
   async function turn(store: VectorStoreRow): Promise<void> {
     try {
@@ -74,9 +74,9 @@ export function createIndexer(options: IndexerOptions) {
   async function work(store: VectorStoreRow): Promise<void> {
     const before = turns.wakes();
     const entriesRestUntil = rests.nextOfEntries(); // Read before the entries, which exclude those in backoff.
-    const worked = backoffNamesOf(store).some(rests.has) ? false : await batches.workOn(store);
+    const hasIndexed = backoffNamesOf(store).some(rests.has) ? false : await batches.workOn(store);
     const changed = store.next_model === null ? false : await change(store);
-    if (worked || changed) return rests.clear(store.id);
+    if (hasIndexed || changed) return rests.clear(store.id);
     if (before !== turns.wakes()) return;
     // Nothing can be done until a backoff ends or new work arrives.
     const ends = backoffNamesOf(store).filter(rests.has).map(rests.end);
@@ -101,7 +101,7 @@ export function createIndexer(options: IndexerOptions) {
 
   /** Notifies waiters of these entries. Call after the commit. */
   function over(entries: readonly EntryRow[]): void {
-    for (const { id } of entries) for (const go of waiting.get(id) ?? []) go();
+    for (const { id } of entries) for (const resume of waitersById.get(id) ?? []) resume();
     if (entries.some(({ file_id }) => file_id !== null)) ended();
   }
 
@@ -117,12 +117,12 @@ export function createIndexer(options: IndexerOptions) {
     async settled(entryId: string, ms: number): Promise<void> {
       const over = new AbortController();
       const go = () => over.abort();
-      waiting.set(entryId, (waiting.get(entryId) ?? new Set()).add(go));
+      waitersById.set(entryId, (waitersById.get(entryId) ?? new Set()).add(go));
       signal.addEventListener("abort", go);
       await sleep(ms, over.signal);
       signal.removeEventListener("abort", go);
-      const others = waiting.get(entryId);
-      if (others?.delete(go) && others.size === 0) waiting.delete(entryId);
+      const others = waitersById.get(entryId);
+      if (others?.delete(go) && others.size === 0) waitersById.delete(entryId);
     },
     /** Progress and error of a store's new embedding. */
     progressOf: (store: StoreRow) => generations.progressOf(store as VectorStoreRow),

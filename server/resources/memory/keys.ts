@@ -45,10 +45,10 @@ export function createKeyStore({
     `SELECT ${columnsOf(memoryKeys)} FROM memory_keys WHERE ${inScope} AND key = $key`,
   );
   const count = sqlite.query<{ n: number }, Columns>(`SELECT count(*) AS n FROM memory_keys WHERE ${inScope}`);
-  const over = sqlite.query<ErasedRow, Columns & { now: number }>(
+  const selectExpired = sqlite.query<ErasedRow, Columns & { now: number }>(
     `SELECT ${erasedColumns} FROM memory_keys WHERE ${inScope} AND expires_at_ms <= $now LIMIT 100`,
   );
-  const counting = sqlite.query(
+  const updateItemCount = sqlite.query(
     "UPDATE memory_stores SET items = items + 1 WHERE project_id = $project_id AND environment = $environment AND id = $id",
   );
   const expired = sqlite.query<ErasedRow, { now: number; limit: number }>(
@@ -84,7 +84,7 @@ export function createKeyStore({
     const columns = { project_id, environment, memory_id, scope_id: scopeId };
     const isFull = () => onlyRow(count.get(columns)).n >= limits.keys_per_scope;
     if (!isFull()) return;
-    over.all({ ...columns, now: now() }).forEach(erase);
+    selectExpired.all({ ...columns, now: now() }).forEach(erase);
     if (isFull())
       throw new AppError("validation_failed", `There are ${limits.keys_per_scope} keys already, and may be no more.`);
   }
@@ -114,16 +114,16 @@ export function createKeyStore({
     ) {
       const { project_id, environment } = scope;
       open(scope, place); // Checked first: an unknown store is a 404, whatever the body says.
-      const text = checked(place.key, value);
+      const text = toValidJson(place.key, value);
       return await db.write(() => {
         const { store, scopeId } = open(scope, place);
         const before = one.get({ project_id, environment, memory_id: store.id, scope_id: scopeId, key: place.key });
-        const stands = before !== null && !isOver(before);
-        if (stands && toolCallId !== null && before.tool_call_id === toolCallId) return serializeKey(before);
-        requireVersion(stands ? before.version : 0, expected);
+        const isPresent = before !== null && !isOver(before);
+        if (isPresent && toolCallId !== null && before.tool_call_id === toolCallId) return serializeKey(before);
+        requireVersion(isPresent ? before.version : 0, expected);
         if (!before) {
           requireSpace(store, scopeId);
-          counting.run({ project_id, environment, id: store.id });
+          updateItemCount.run({ project_id, environment, id: store.id });
         }
         // Continues after deleted keys, so that a version number never recurs with another value.
         const version = (before?.version ?? findStore(scope, store.id).last_version) + 1;
@@ -137,7 +137,7 @@ export function createKeyStore({
           value: text,
           version,
           tool_call_id: toolCallId,
-          created_at_ms: stands ? before.created_at_ms : at,
+          created_at_ms: isPresent ? before.created_at_ms : at,
           updated_at_ms: at,
           expires_at_ms: seconds === null ? null : at + seconds * 1000,
         };
@@ -242,12 +242,12 @@ const serializeKey = (row: Row) => ({
 
 function requireVersion(version: number, expected: number | null): void {
   if (expected === null || expected === version) return;
-  const stands = version === 0 ? "There is no such key" : `The key has version ${version}`;
-  throw new AppError("precondition_failed", `${stands}, and not version ${expected}.`, { details: { version } });
+  const description = version === 0 ? "There is no such key" : `The key has version ${version}`;
+  throw new AppError("precondition_failed", `${description}, and not version ${expected}.`, { details: { version } });
 }
 
 /** Serializes the value. Throws if the key or the value is invalid. */
-function checked(key: string, value: unknown): string {
+function toValidJson(key: string, value: unknown): string {
   throwIfInvalid(keyFaults(key));
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.key_value_bytes)

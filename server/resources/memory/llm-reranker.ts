@@ -58,12 +58,12 @@ export function readScores(answer: string, count: number): number[] | null {
   const json = /\{[\s\S]*\}/.exec(answer)?.[0];
   const { scores } = fieldsOf(json && roundedJson(json));
   if (!Array.isArray(scores)) return null;
-  const given = Array.from({ length: count }, () => 0);
+  const normalizedScores = Array.from({ length: count }, () => 0);
   for (const one of scores) {
     const { passage, score } = fieldsOf(one);
     const isPlace = Number.isInteger(passage) && (passage as number) >= 1 && (passage as number) <= count;
     if (!isPlace || !Number.isFinite(score)) return null;
-    given[(passage as number) - 1] = Math.min(best, Math.max(0, score as number)) / best;
+    normalizedScores[(passage as number) - 1] = Math.min(best, Math.max(0, score as number)) / best;
   }
-  return given;
+  return normalizedScores;
 }

@@ -134,7 +134,7 @@ type Row = Pick<EntryRow, "memory_id" | "status" | "error" | "processed" | "tota
 
 /** Entries of a file in all memory stores. */
 function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Db; now?: () => number }) {
-  const live = sqlite.query<Row, ScopeColumns & { fileId: string; now: number }>(
+  const selectLive = sqlite.query<Row, ScopeColumns & { fileId: string; now: number }>(
     `SELECT e.memory_id, e.status, e.error, e.processed, e.total FROM memory_entries e
      JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id
      WHERE e.project_id = $project_id AND e.environment = $environment AND e.file_id = $fileId AND e.deleted_at_ms IS NULL
@@ -147,9 +147,9 @@ function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Db; now?: (
 
   return {
     of({ project_id, environment }: Scope, fileId: string) {
-      const rows = live.all({ project_id, environment, fileId, now: now() });
-      const errorOf = (wanted: EntryRow["status"]) => {
-        const { error } = rows.find(({ status, error }) => status === wanted && error !== null) ?? {};
+      const rows = selectLive.all({ project_id, environment, fileId, now: now() });
+      const errorOf = (entryStatus: EntryRow["status"]) => {
+        const { error } = rows.find(({ status, error }) => status === entryStatus && error !== null) ?? {};
         return error ? (JSON.parse(error) as { code: string; message: string }) : null;
       };
       return {

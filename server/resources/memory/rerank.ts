@@ -62,11 +62,11 @@ export function createRankMatches({
     const request = rankRequest(query, passages);
     return await pay(payer, { model: by.model, request, signal }, async (count) => {
       const bounds = { idle_ms: idleTimeout({ connection }), max_ms: 2 * chatPatience_ms };
-      const heard = await collectText(await openModel(connection, model), request, signal, bounds);
-      count(heard);
+      const response = await collectText(await openModel(connection, model), request, signal, bounds);
+      count(response);
       signal.throwIfAborted();
-      if (heard.error) throw new RerankError("rerank_failed", heard.error.message);
-      const scores = readScores(heard.answer, passages.length);
+      if (response.error) throw new RerankError("rerank_failed", response.error.message);
+      const scores = readScores(response.answer, passages.length);
       if (!scores) throw new RerankError("rerank_failed", "The model's answer is no list of scores.");
       return scores;
     });

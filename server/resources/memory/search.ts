@@ -85,7 +85,7 @@ export function createMemorySearch({
     let { mode = "hybrid" } = body;
     let degraded: Found["degraded"] = null;
     const scope_id = scopeIdOf(requireVectors(findStore(scope, memoryId)), body.scope_id);
-    const filter = checked(body);
+    const filter = validatedFilter(body);
     for (;;) {
       const store = requireVectors(findStore(scope, memoryId));
       const vector =
@@ -132,9 +132,9 @@ export function createMemorySearch({
     signal?: AbortSignal,
   ): Promise<Reranked & Found> {
     const { query, rerank, top_k = defaultTopK, score_threshold, diversity = 0 } = body;
-    const most = diversity > 0 ? Math.min(diverse_times * top_k, diverse_most) : top_k;
+    const candidateCount = diversity > 0 ? Math.min(diverse_times * top_k, diverse_most) : top_k;
     if (!rerank) {
-      const { matches: found, degraded } = await matches(scope, memoryId, { ...body, top_k: most }, signal);
+      const { matches: found, degraded } = await matches(scope, memoryId, { ...body, top_k: candidateCount }, signal);
       return { matches: maximalMarginalRelevance(found, top_k, diversity), error: null, degraded };
     }
     const by = completeRerank(rerank);
@@ -179,7 +179,7 @@ interface Found {
   degraded: CodedError | null;
 }
 
-function checked({ query, filter }: SearchMemory): Filter | null {
+function validatedFilter({ query, filter }: SearchMemory): Filter | null {
   const isTooLong = Buffer.byteLength(query) > limits.search_query_bytes;
   const read = filter == null ? null : checkFilter(filter);
   throwIfInvalid([
@@ -230,21 +230,26 @@ export function maximalMarginalRelevance<Passage extends Compared>(
   count: number,
   diversity: number,
 ): Passage[] {
-  const left = passages.map((passage) => ({ passage, unit: passage.vector ? unit(passage.vector) : null, likest: 0 }));
-  const chosen: Passage[] = [];
-  const worth = ({ passage, likest }: (typeof left)[number]) => (1 - diversity) * passage.score - diversity * likest;
-  while (chosen.length < count) {
-    const [first] = left;
+  const candidates = passages.map((passage) => ({
+    passage,
+    unit: passage.vector ? unit(passage.vector) : null,
+    likest: 0,
+  }));
+  const selection: Passage[] = [];
+  const relevanceOf = ({ passage, likest }: (typeof candidates)[number]) =>
+    (1 - diversity) * passage.score - diversity * likest;
+  while (selection.length < count) {
+    const [first] = candidates;
     if (!first) break;
-    const one = left.reduce((best, each) => (worth(each) > worth(best) ? each : best), first);
-    left.splice(left.indexOf(one), 1);
-    chosen.push(one.passage);
-    for (const other of left) {
+    const one = candidates.reduce((best, each) => (relevanceOf(each) > relevanceOf(best) ? each : best), first);
+    candidates.splice(candidates.indexOf(one), 1);
+    selection.push(one.passage);
+    for (const other of candidates) {
       const isSame = other.passage.text === one.passage.text;
       other.likest = Math.max(other.likest, isSame ? 1 : likeness(one.unit, other.unit));
     }
   }
-  return chosen;
+  return selection;
 }
 
 /** Normalizes to length 1, so that a dot product is the cosine. */

@@ -46,8 +46,12 @@ export function createMemoryStores(options: MemoryStoreOptions) {
 
   const shown = (row: StoreRow) => serializeStore(row, progressOf);
 
-  const note = (author: Author, done: string, { id, name, kind }: Pick<StoreRow, "id" | "name" | "kind">, more = {}) =>
-    audit.note(author, `memory.${done}`, id, { name, kind, ...more });
+  const auditChange = (
+    author: Author,
+    action: string,
+    { id, name, kind }: Pick<StoreRow, "id" | "name" | "kind">,
+    more = {},
+  ) => audit.note(author, `memory.${action}`, id, { name, kind, ...more });
 
   async function create(author: Author, input: CreateMemory) {
     const { name, kind, scope = "project", ttl_seconds = null, metadata = {} } = input;
@@ -55,7 +59,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       ...nameIssues(name),
       ...(!memoryKinds[kind].isSearched && input.embedding ? [keysHaveNone()] : []),
     ]);
-    const chosen = memoryKinds[kind].isSearched ? await embeddings.choose(input.embedding ?? null, author) : null;
+    const newEmbedding = memoryKinds[kind].isSearched ? await embeddings.choose(input.embedding ?? null, author) : null;
     const [id, at] = [newId("memory", now()), now()];
     const row = await db.write(() => {
       const { project_id, environment } = author;
@@ -64,15 +68,15 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       const next = nextNumber.get();
       if (!next) throw new Error("The number of the next memory store is missing.");
       const { number } = next;
-      const generation = chosen && firstGeneration;
+      const generation = newEmbedding && firstGeneration;
       const row = rows.insert(author, {
         id,
         number,
         name,
         kind,
         scope,
-        model: chosen?.model,
-        dimensions: chosen?.dimensions,
+        model: newEmbedding?.model,
+        dimensions: newEmbedding?.dimensions,
         generation,
         last_generation: generation,
         ttl_seconds,
@@ -80,8 +84,9 @@ export function createMemoryStores(options: MemoryStoreOptions) {
         created_at_ms: at,
         updated_at_ms: at,
       });
-      if (chosen) createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: chosen.dimensions });
-      note(author, "created", row, { scope, ...chosen });
+      if (newEmbedding)
+        createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: newEmbedding.dimensions });
+      auditChange(author, "created", row, { scope, ...newEmbedding });
       return row;
     });
     return shown(row);
@@ -97,7 +102,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     const row = await db.write(() => {
       const before = find(author, id);
       const { name, ttl_seconds, metadata } = input;
-      note(author, "updated", before, { changes: Object.keys(input), ...chosen });
+      auditChange(author, "updated", before, { changes: Object.keys(input), ...chosen });
       return rows.update(author, id, {
         name,
         ttl_seconds,
@@ -130,7 +135,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       await db.write(() => {
         const row = find(author, id);
         db.orm.update(memoryStores).set({ deleted_at_ms: now() }).where(eq(memoryStores.number, row.number)).run();
-        note(author, "deleted", row);
+        auditChange(author, "deleted", row);
       });
       onDelete();
       return { id, object: "memory" as const, deleted: true };
@@ -144,10 +149,10 @@ const keysHaveNone = () => fault("embedding", "A store of keys has no embedding.
 
 /** The store's next embedding; null if it is already the current one. */
 function nextOf({ model, dimensions }: StoreRow, chosen: ChosenEmbedding) {
-  const stands = chosen.model === model && chosen.dimensions === dimensions;
+  const isSame = chosen.model === model && chosen.dimensions === dimensions;
   return {
-    next_model: stands ? null : chosen.model,
-    next_dimensions: stands ? null : chosen.dimensions,
+    next_model: isSame ? null : chosen.model,
+    next_dimensions: isSame ? null : chosen.dimensions,
     last_generation: sql`last_generation + 1`, // A new number, so that no vectors of an earlier change are reused.
   };
 }

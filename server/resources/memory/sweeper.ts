@@ -43,7 +43,7 @@ export function createMemorySweeper({
        WHERE expires_at_ms <= $now AND deleted_at_ms IS NULL LIMIT $limit)
      RETURNING project_id, environment, memory_id AS id`,
   );
-  const counting = sqlite.query(`UPDATE memory_stores SET items = items - 1 WHERE ${scope} AND id = $id`);
+  const decrementItems = sqlite.query(`UPDATE memory_stores SET items = items - 1 WHERE ${scope} AND id = $id`);
   // Skip entries of a deleted store: its tables are dropped as a whole.
   const deletedEntry = sqlite.query<EntryKey, []>(
     `SELECT e.project_id, e.environment, e.id, e.memory_id FROM memory_entries e
@@ -118,7 +118,7 @@ export function createMemorySweeper({
   /** Marks up to `limit` expired entries as deleted and returns their number. Call inside a write. */
   function forgetExpired(limit: number): number {
     const rows = expire.all({ now: now(), limit: Math.min(limit, rowsPerWrite) });
-    for (const row of rows) counting.run(row);
+    for (const row of rows) decrementItems.run(row);
     return rows.length;
   }
 

@@ -19,10 +19,10 @@ interface ConnectionFault {
 }
 
 /** Returns the connection or its fault. The name of a provider implies that provider. */
-export function checkConnection(given: ConnectionInput): Connection | ConnectionFault {
-  const { name } = given;
-  const [base_url, api_key] = [given.base_url?.trim() || null, given.api_key?.trim() || null];
-  const provider = (given.provider ??
+export function checkConnection(input: ConnectionInput): Connection | ConnectionFault {
+  const { name } = input;
+  const [base_url, api_key] = [input.base_url?.trim() || null, input.api_key?.trim() || null];
+  const provider = (input.provider ??
     connectionProviders.find((known) => known === name) ??
     "openai_compatible") as ConnectionProvider;
   const refuse = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
@@ -42,10 +42,10 @@ export function checkConnection(given: ConnectionInput): Connection | Connection
   // A line break of a pasted key would break the header.
   if (api_key !== null && !/^[\x21-\x7e]+$/.test(api_key))
     return refuse("api_key", "A key has no spaces and no line breaks.");
-  const max_concurrent = given.max_concurrent ?? null;
+  const max_concurrent = input.max_concurrent ?? null;
   if (max_concurrent !== null && !isWithin(max_concurrent, { least: 1, most: concurrentMax }))
     return refuse("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
-  const idle_timeout_ms = given.idle_timeout_ms ?? null;
+  const idle_timeout_ms = input.idle_timeout_ms ?? null;
   if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
     return refuse("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
   return {

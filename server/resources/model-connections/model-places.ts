@@ -57,13 +57,13 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
   /** Makes a call outside of runs once there is a place. Throws the signal's reason if aborted before. */
   async function during<T>(owner: Scope, connection: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const end = new AbortController();
-    const over = AbortSignal.any([end.signal, signal]);
+    const endSignal = AbortSignal.any([end.signal, signal]);
     try {
       for (;;) {
         signal.throwIfAborted();
         const places = countOf(connection);
         if (places === null) break;
-        if (await takeSlot(lineOf(connection, places), nameOf(owner), over)) break;
+        if (await takeSlot(lineOf(connection, places), nameOf(owner), endSignal)) break;
       }
       return await call();
     } finally {
@@ -94,17 +94,17 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
 /** True once the owner has a place, held until `end`; false if `end` or a new limit came first. */
 function takeSlot(line: Line, owner: string, end: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const over = (isSeated: boolean) => {
+  const settle = (isSeated: boolean) => {
     line.waiting--;
     resolve(isSeated);
   };
-  const sit = () =>
+  const holdSlot = () =>
     new Promise<void>((leave) => {
       line.taken++;
-      over(true);
+      settle(true);
       end.addEventListener("abort", () => leave(), { once: true });
     }).finally(() => line.taken--);
   line.waiting++;
-  line.queue.run(owner, AbortSignal.any([end, line.replaced.signal]), sit).catch(() => over(false));
+  line.queue.run(owner, AbortSignal.any([end, line.replaced.signal]), holdSlot).catch(() => settle(false));
   return promise;
 }

@@ -81,13 +81,13 @@ export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
 /** The output limit is a property of the model, whatever price the operator sets. */
 function toPrice({ model, input, cached_input, output, set_at_ms }: Row): ModelPrice {
   const [provider = "", ...rest] = model.split("/");
-  const most = knownModel(provider, rest.join("/"))?.price.max_output_tokens;
+  const maxOutputTokens = knownModel(provider, rest.join("/"))?.price.max_output_tokens;
   const as_of = timestamp(set_at_ms).slice(0, 10);
   return {
     input,
     cached_input,
     output,
-    ...(most !== undefined && { max_output_tokens: most }),
+    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     as_of,
     source: "operator",
   };

@@ -159,8 +159,8 @@ export function createConnectionStore({
     },
 
     list(): ConnectionInfo[] {
-      const kept = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
-      const given = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
+      const storedConnections = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
+      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
         name,
         provider,
         base_url,
@@ -169,7 +169,7 @@ export function createConnectionStore({
         source: "environment" as const,
         created_at_ms: null,
       }));
-      return [...kept, ...given];
+      return [...storedConnections, ...environmentConnections];
     },
 
     /** Adds or replaces a connection. */

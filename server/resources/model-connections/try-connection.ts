@@ -13,12 +13,12 @@ const question = "Answer with the one word: ready";
 
 /** Tests a connection by requesting one word. Default model: the cheapest known or the first listed one. */
 export async function tryConnection(connection: Connection, model: string | null): Promise<Tried> {
-  const begun = performance.now();
+  const startTime = performance.now();
   const signal = AbortSignal.timeout(patience_ms);
   const failed = (name: string | null, code: string, message: string): Tried => ({
     ok: false,
     model: name,
-    latency_ms: since(begun),
+    latency_ms: since(startTime),
     output: null,
     usage: null,
     error: { code, message },
@@ -26,14 +26,14 @@ export async function tryConnection(connection: Connection, model: string | null
   const name = model ?? usualModel(connection) ?? (await firstModel(connection, signal));
   if (name === null)
     return failed(null, "model_not_available", "The server does not list its models. Name one that it has.");
-  const opened = await openModel(connection, name);
+  const modelClient = await openModel(connection, name);
   const request = {
     messages: [{ role: "user" as const, content: question }],
     tools: [],
     settings: { max_output_tokens: 64 },
   };
   let output = "";
-  for await (const event of opened.stream(request, signal)) {
+  for await (const event of modelClient.stream(request, signal)) {
     if (event.type === "delta" && event.kind === "output") output = (output + event.text).slice(0, outputMax);
     else if (event.type === "error")
       return signal.aborted
@@ -42,7 +42,7 @@ export async function tryConnection(connection: Connection, model: string | null
     else if (event.type === "done") {
       const { input_tokens, output_tokens } = event.usage;
       const usage = { input_tokens, output_tokens };
-      return { ok: true, model: name, latency_ms: since(begun), output: output.trim() || null, usage, error: null };
+      return { ok: true, model: name, latency_ms: since(startTime), output: output.trim() || null, usage, error: null };
     }
   }
   return failed(name, "model_error", responseIncomplete);

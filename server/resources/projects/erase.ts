@@ -32,13 +32,14 @@ export function createEraser({
   first?: (projectId: string) => number;
   pause_ms?: number;
 }) {
-  return async function erase(projectId: string, goOn: () => boolean = () => true): Promise<boolean> {
-    while (goOn() && (await db.write(() => first(projectId))) > 0) await Bun.sleep(pause_ms);
+  return async function erase(projectId: string, shouldContinue: () => boolean = () => true): Promise<boolean> {
+    while (shouldContinue() && (await db.write(() => first(projectId))) > 0) await Bun.sleep(pause_ms);
     for (const owned of ownedTables(db.sqlite)) {
       const step = owned.children.length > 0 ? eraseOwners : eraseRows;
-      while (goOn() && (await db.write(() => step(db.sqlite, owned, projectId))) > 0) await Bun.sleep(pause_ms);
+      while (shouldContinue() && (await db.write(() => step(db.sqlite, owned, projectId))) > 0)
+        await Bun.sleep(pause_ms);
     }
-    if (!goOn()) return false;
+    if (!shouldContinue()) return false;
     await db.write(() => db.sqlite.query("DELETE FROM projects WHERE id = ?").run(projectId));
     return true;
   };
@@ -64,7 +65,7 @@ function eraseOwners(sqlite: Database, { table, children }: OwnedTable, projectI
     )
     .all(projectId);
   const parents = JSON.stringify(rows.map(({ name }) => name));
-  let left = childrenPerWrite;
+  let remaining = childrenPerWrite;
   for (const child of children) {
     const columns = child.key.join(", ");
     const { changes } = sqlite
@@ -72,9 +73,9 @@ function eraseOwners(sqlite: Database, { table, children }: OwnedTable, projectI
         `DELETE FROM ${child.table} WHERE (${columns}) IN (SELECT ${columns} FROM ${child.table}
          WHERE ${child.column} IN (SELECT value FROM json_each(?)) LIMIT ?)`,
       )
-      .run(parents, left);
-    left -= changes;
-    if (left <= 0) return changes;
+      .run(parents, remaining);
+    remaining -= changes;
+    if (remaining <= 0) return changes;
   }
   return sqlite
     .query(`DELETE FROM ${table} WHERE project_id = ? AND ${parent} IN (SELECT value FROM json_each(?))`)

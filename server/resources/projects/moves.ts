@@ -39,7 +39,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   const { sqlite } = db;
   const columns = "id, project, name, cell, state, at_ms";
   const byId = sqlite.query<Move, [string]>(`SELECT ${columns} FROM project_moves WHERE id = ?`);
-  const out = sqlite.query<Move, []>(`SELECT ${columns} FROM project_moves WHERE state = 'out' ORDER BY id`);
+  const selectOutgoing = sqlite.query<Move, []>(`SELECT ${columns} FROM project_moves WHERE state = 'out' ORDER BY id`);
   const nameOf = sqlite.query<{ name: string }, [string]>("SELECT name FROM projects WHERE id = ?");
   const insert = sqlite.query(
     "INSERT INTO project_moves (id, project, name, cell, state, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
@@ -64,7 +64,7 @@ export function createMoveStore({ db, audit, now = Date.now }: StoreBase) {
   return {
     find: (id: string): Move | null => byId.get(id),
     /** Moves whose project has left the tables but not this cell. */
-    out: (): Move[] => out.all(),
+    out: (): Move[] => selectOutgoing.all(),
     /** True if the move has brought its project in. */
     isIn: (id: string): boolean => byId.get(id)?.state === "in",
     size: (id: string): ParcelSize => onlyRow(size.get(id)),

@@ -58,15 +58,15 @@ export function exportProject(
   take: (piece: Uint8Array) => void,
   most_bytes: number,
 ): void {
-  let left = most_bytes;
+  let remaining = most_bytes;
 
   function pack(table: string, columns: string[], rows: Iterable<Value[]>): void {
     let [some, length]: [Value[][], number] = [[], 0];
     const flush = (): void => {
       if (some.length === 0) return;
       take(encode({ table, columns, rows: some }));
-      left -= length;
-      if (left < 0) throw new TooLarge(`It has more than ${Math.round(most_bytes / 1e6)} MB.`);
+      remaining -= length;
+      if (remaining < 0) throw new TooLarge(`It has more than ${Math.round(most_bytes / 1e6)} MB.`);
       [some, length] = [[], 0];
     };
     for (const row of rows) {
@@ -144,14 +144,14 @@ export function removeProject(sqlite: Database, projectId: string): void {
  */
 function leaveWords(sqlite: Database, projectId: string): void {
   if (!sqlite.query("SELECT 1 FROM search_documents WHERE project_id = ?").get(projectId)) return;
-  const left = newId("project");
+  const placeholderId = newId("project");
   sqlite
     .query(
       `INSERT INTO projects (id, name, created_at_ms, archived_at_ms, deleted_at_ms)
        VALUES (?1, 'deleted ' || ?1, ?2, ?2, ?2)`,
     )
-    .run(left, timeOf(left));
-  sqlite.query("UPDATE search_documents SET project_id = ? WHERE project_id = ?").run(left, projectId);
+    .run(placeholderId, timeOf(placeholderId));
+  sqlite.query("UPDATE search_documents SET project_id = ? WHERE project_id = ?").run(placeholderId, projectId);
 }
 
 /** Inserts exported rows, here or in another cell. Database-local numbers are reassigned. Call inside a write. */
@@ -188,12 +188,12 @@ function createNumbers(sqlite: Database) {
     const { kind, generation, next_model } = row;
     const number = onlyRow(nextStore.get()).number;
     stores.set(row.number as number, number);
-    const make = (of: Value, size: Value) => {
+    const createTables = (of: Value, size: Value) => {
       dimensions.set(`${row.number} ${of}`, size as number);
       createStoreTables(sqlite, { number, generation: of as number, dimensions: size as number });
     };
-    if (kind === "vector") make(generation!, row.dimensions!);
-    if (next_model !== null) make(row.last_generation!, row.next_dimensions!);
+    if (kind === "vector") createTables(generation!, row.dimensions!);
+    if (next_model !== null) createTables(row.last_generation!, row.next_dimensions!);
     return Object.values({ ...row, number });
   }
 
@@ -211,7 +211,7 @@ function createNumbers(sqlite: Database) {
       }
       if (table === "runs") {
         const run = row();
-        return Object.values({ ...run, projected: Number(run.projected) & ~searched });
+        return Object.values({ ...run, projected: Number(run.projected) & ~searchProjectedBit });
       }
       return values;
     },
@@ -219,7 +219,7 @@ function createNumbers(sqlite: Database) {
 }
 
 /** Bit of `runs.projected`: the run is in the search index. */
-const searched = 1;
+const searchProjectedBit = 1;
 
 /** Indexes the words of chunks that have a vector. */
 function insertWords(sqlite: Database, columns: readonly string[], rows: Value[][], numbers: Numbers): void {
@@ -252,8 +252,8 @@ const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8
 
 /** JSON with bytes as an array of one base64 string, compressed. */
 const encode = ({ table, columns, rows }: Rows): Uint8Array => {
-  const told = rows.map((row) => row.map((value) => (value instanceof Uint8Array ? [value.toBase64()] : value)));
-  return Bun.zstdCompressSync(JSON.stringify({ table, columns, rows: told }), { level: 1 });
+  const jsonRows = rows.map((row) => row.map((value) => (value instanceof Uint8Array ? [value.toBase64()] : value)));
+  return Bun.zstdCompressSync(JSON.stringify({ table, columns, rows: jsonRows }), { level: 1 });
 };
 
 function decode(piece: Uint8Array): Rows {
@@ -262,7 +262,7 @@ function decode(piece: Uint8Array): Rows {
     columns: string[];
     rows: (string | number | null | [string])[][];
   };
-  const back = (value: string | number | null | [string]): Value =>
+  const toValue = (value: string | number | null | [string]): Value =>
     Array.isArray(value) ? Uint8Array.fromBase64(value[0]) : value;
-  return { table, columns, rows: rows.map((row) => row.map(back)) };
+  return { table, columns, rows: rows.map((row) => row.map(toValue)) };
 }

@@ -3,7 +3,7 @@ import { timestamp, timestampOrNull } from "../../domain/time.ts";
 import type { Project } from "./store.ts";
 
 export function serializeProject({ id, name, created_at_ms, archived_at_ms, settings }: Project) {
-  const kept = (environment: Environment) => ({
+  const retentionOf = (environment: Environment) => ({
     runs_days: settings.retention?.[environment]?.runs_days ?? null,
     traces_days: settings.retention?.[environment]?.traces_days ?? null,
   });
@@ -20,9 +20,9 @@ export function serializeProject({ id, name, created_at_ms, archived_at_ms, sett
       runs_in_progress: settings.runs_in_progress ?? null,
       children_per_run: settings.children_per_run ?? null,
     },
-    retention: Object.fromEntries(environments.map((environment) => [environment, kept(environment)])) as Record<
+    retention: Object.fromEntries(environments.map((environment) => [environment, retentionOf(environment)])) as Record<
       Environment,
-      ReturnType<typeof kept>
+      ReturnType<typeof retentionOf>
     >,
     budget_per_day: {
       max_cost_usd: settings.budget_per_day?.max_cost_usd ?? null,

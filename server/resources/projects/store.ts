@@ -29,7 +29,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     .where(eq(projects.name, sql.placeholder("name")))
     .prepare();
   const all = orm.select().from(projects).where(isNull(projects.deleted_at_ms)).orderBy(projects.id).prepare();
-  const gone = orm
+  const selectDeleted = orm
     .select({ id: projects.id })
     .from(projects)
     .where(isNotNull(projects.deleted_at_ms))
@@ -37,18 +37,20 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     .prepare();
 
   // The name stays reserved, because the project comes back if the other cell cannot take it.
-  const leaving = db.sqlite.query<unknown, [string]>("SELECT 1 FROM project_moves WHERE name = ? AND state = 'out'");
-  const moved = db.sqlite.query("SELECT 1 FROM project_moves LIMIT 1");
+  const selectOutgoing = db.sqlite.query<unknown, [string]>(
+    "SELECT 1 FROM project_moves WHERE name = ? AND state = 'out'",
+  );
+  const selectAnyMove = db.sqlite.query("SELECT 1 FROM project_moves LIMIT 1");
 
   const row = orm
     .select()
     .from(projects)
     .where(eq(projects.id, sql.placeholder("id")))
     .prepare();
-  const kept = db.kept.rows((id: string) => row.get({ id }) ?? null);
+  const projectCache = db.kept.rows((id: string) => row.get({ id }) ?? null);
 
-  const note = (done: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
-    audit.note({ actor, project_id: id }, `project.${done}`, id, { name, ...details });
+  const auditChange = (action: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
+    audit.note({ actor, project_id: id }, `project.${action}`, id, { name, ...details });
 
   /** Changes an existing project and returns it. Call inside a write. */
   const set = (id: string, values: Partial<Project>): Project =>
@@ -64,7 +66,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     // Otherwise deleting a project by id could hit another project that has this id as its name.
     if (isId("project", name))
       throw new AppError("validation_failed", "A project's name may not look like an id.", { param: "name" });
-    if (byName.get({ name }) || leaving.get(name))
+    if (byName.get({ name }) || selectOutgoing.get(name))
       throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
   }
 
@@ -73,7 +75,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       requireName(name);
       const row = { id: newId("project", now()), name, settings: {}, created_at_ms: now() };
       const project = orm.insert(projects).values(row).returning().get();
-      note("created", project, actor);
+      auditChange("created", project, actor);
       return project;
     });
 
@@ -86,7 +88,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       const settings = applyChange(before.settings, change);
       const after = { ...before, name: name ?? before.name, settings };
       if (Bun.deepEquals(after, before)) return before;
-      note("updated", after, actor, { settings });
+      auditChange("updated", after, actor, { settings });
       return set(id, { name: after.name, settings });
     });
 
@@ -97,12 +99,12 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     byId: find,
     byName: (name: string): Project | null => byName.get({ name }) ?? null,
     /** Never throws, because runs of a project that is being deleted continue for a moment. */
-    settingsOf: (id: string): ProjectSettings => kept.of(id)?.settings ?? {},
+    settingsOf: (id: string): ProjectSettings => projectCache.of(id)?.settings ?? {},
     /** True unless the project is archived or gone. */
-    isOpen: (id: string): boolean => kept.of(id)?.archived_at_ms === null,
+    isOpen: (id: string): boolean => projectCache.of(id)?.archived_at_ms === null,
     /** Creates the first start's project; null if there is or was any project. */
     async createDefault(): Promise<Project | null> {
-      return all.get() || moved.get() ? null : await create("default");
+      return all.get() || selectAnyMove.get() ? null : await create("default");
     },
     /** Sets the retention of an environment. Absent fields stay; null: forever. */
     keep: (id: string, environment: Environment, change: Change<RetentionDays>, actor = itself): Promise<Project> =>
@@ -113,7 +115,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       db.write(() => {
         const before = find(id);
         if (before.archived_at_ms !== null) return before;
-        note("archived", before, actor);
+        auditChange("archived", before, actor);
         return set(id, { archived_at_ms: now() });
       }),
 
@@ -122,7 +124,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       db.write(() => {
         const before = find(id);
         if (before.archived_at_ms === null) return before;
-        note("unarchived", before, actor);
+        auditChange("unarchived", before, actor);
         return set(id, { archived_at_ms: null });
       }),
 
@@ -138,7 +140,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       }),
 
     /** Projects that are still to be erased. */
-    deleted: (): string[] => gone.all().map(({ id }) => id),
+    deleted: (): string[] => selectDeleted.all().map(({ id }) => id),
   };
 }
 
@@ -155,10 +157,13 @@ function applyChange(
 ): ProjectSettings {
   const settings: ProjectSettings = { ...merged<ProjectSettings>(before, limits ?? {}) };
   if (retention) {
-    const kept = { ...before.retention };
+    const retentionDays = { ...before.retention };
     for (const [environment, change] of Object.entries(retention))
-      kept[environment as Environment] = merged<RetentionDays>(kept[environment as Environment] ?? {}, change);
-    settings.retention = kept;
+      retentionDays[environment as Environment] = merged<RetentionDays>(
+        retentionDays[environment as Environment] ?? {},
+        change,
+      );
+    settings.retention = retentionDays;
   }
   if (budget_per_day) settings.budget_per_day = merged<DayBudget>(before.budget_per_day ?? {}, budget_per_day);
   if (unknown_price) settings.unknown_price = unknown_price;
@@ -169,7 +174,7 @@ function applyChange(
 
 /** Null removes a field; absent and undefined ones stay. */
 function merged<T extends object>(fields: T, change: Change<T>): T {
-  const named = Object.entries(change).filter(([, value]) => value !== undefined);
-  const all = Object.entries({ ...fields, ...Object.fromEntries(named) });
+  const changedEntries = Object.entries(change).filter(([, value]) => value !== undefined);
+  const all = Object.entries({ ...fields, ...Object.fromEntries(changedEntries) });
   return Object.fromEntries(all.filter(([, value]) => value !== null)) as T;
 }

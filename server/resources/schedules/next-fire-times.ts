@@ -19,7 +19,7 @@ const plansPerWrite = 20;
 export function createNextFireTimes(db: Db) {
   const { sqlite } = db;
   const key = "project_id = $project_id AND environment = $environment AND id = $id";
-  const moving = sqlite.query(
+  const updateNextTime = sqlite.query(
     `UPDATE schedules SET next_at_ms = $after, next_run_ats = $next_run_ats WHERE ${key} AND next_at_ms = $before`,
   );
   const queueing = sqlite.query(`UPDATE schedules SET queued_at_ms = $due_at_ms WHERE ${key}`);
@@ -29,7 +29,9 @@ export function createNextFireTimes(db: Db) {
     /** Moves a schedule to its next plan; false if the plan was changed meanwhile. Call inside a write. */
     move({ project_id, environment, id, next_at_ms: before }: Row, plan: Plan): boolean {
       const next_run_ats = JSON.stringify(plan.next_run_ats);
-      return moving.run({ project_id, environment, id, before, after: plan.next_at_ms, next_run_ats }).changes > 0;
+      return (
+        updateNextTime.run({ project_id, environment, id, before, after: plan.next_at_ms, next_run_ats }).changes > 0
+      );
     },
     /** Queues this fire time. Call inside a write. */
     queue: ({ project_id, environment, id }: Row, due_at_ms: number): void =>
@@ -53,9 +55,9 @@ export async function replan(db: Db, now: () => number, isRunning: () => boolean
          FROM schedules s WHERE s.rowid > $after AND s.next_at_ms > $now ORDER BY s.rowid) WHERE since <= $now LIMIT $limit`,
   );
   for (let after: number | undefined = 0; after !== undefined && isRunning(); ) {
-    const begun: number = after;
+    const cursor: number = after;
     after = await db.write(() => {
-      const planned = selectPlanned.all({ after: begun, now: now(), limit: plansPerWrite });
+      const planned = selectPlanned.all({ after: cursor, now: now(), limit: plansPerWrite });
       for (const raw of planned) {
         const row = rowOf(raw) as Planned;
         const plan = planAfter(row, row.since);

@@ -27,7 +27,7 @@ interface Due extends Scope {
 
 type SchedulerOptions = Omit<Parameters<typeof createTrigger>[0], "isRunning">;
 
-const beginning = { next_at_ms: 0, place: 0 };
+const startPosition = { next_at_ms: 0, place: 0 };
 
 /**
  * Starts the runs of schedules with one timer for the next fire time. The plan moves on in the write that creates the
@@ -45,7 +45,7 @@ export class Scheduler {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #stopping = Promise.withResolvers<void>();
   /** Fire time and row number of the last schedule read. */
-  #behind: Pick<Due, "next_at_ms" | "place"> = beginning;
+  #behind: Pick<Due, "next_at_ms" | "place"> = startPosition;
   #isMore = false;
   #isRunning = false;
   #replanned = Promise.resolve();
@@ -86,14 +86,14 @@ export class Scheduler {
   look(): void {
     if (!this.#isRunning) return;
     this.#readOn();
-    const rest = createYielder();
+    const maybeYield = createYielder();
     while (this.#underWay.size < atOnce) {
       const owner = this.#places.next(this.#lines.owners());
       const due = owner === null ? undefined : this.#lines.next(owner);
       if (owner === null || !due) break;
       this.#waiting.delete(due.id);
       const giveBack = this.#places.take(owner);
-      this.#take(due, () => this.#fire(due, rest).finally(giveBack));
+      this.#take(due, () => this.#fire(due, maybeYield).finally(giveBack));
     }
     this.arm();
   }
@@ -127,7 +127,7 @@ export class Scheduler {
 
   /** Reads the next due schedules by fire time; starts over when none is waiting. */
   #readOn(): void {
-    if (this.#waiting.size === 0 && !this.#isMore) this.#behind = beginning;
+    if (this.#waiting.size === 0 && !this.#isMore) this.#behind = startPosition;
     const { next_at_ms, place } = this.#behind;
     const due = this.#statements.selectDue.all({ now: this.#options.now(), next_at_ms, place, limit: perLook });
     for (const one of due) {
@@ -166,7 +166,7 @@ export class Scheduler {
       .then(() => {
         this.#underWay.delete(id);
         const row = this.#isRunning ? this.#rows.get(scope, id) : null;
-        if (row && this.#isDue(row)) this.#behind = beginning; // Still due, but reading has moved past it: start over.
+        if (row && this.#isDue(row)) this.#behind = startPosition; // Still due, but reading has moved past it: start over.
         if (row && isQueued(row) && !firings.isBusy(row)) this.#follow(row);
         this.arm();
       });

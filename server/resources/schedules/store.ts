@@ -68,7 +68,7 @@ export function createScheduleStore({
 
   async function create(author: Author & Viewer, input: CreateSchedule) {
     const at = now();
-    const row = changed(blank(author, newId("schedule", at), at), input);
+    const row = applyInput(blank(author, newId("schedule", at), at), input);
     check(author, row, input);
     if (row.enabled) Object.assign(row, planAfter(row, at));
     await db.write(() => {
@@ -81,7 +81,7 @@ export function createScheduleStore({
 
   async function update(author: Author & Viewer, id: string, input: UpdateSchedule) {
     const known = find(author, id); // Checked first: an unknown schedule is a 404, whatever the body says.
-    check(author, changed(known, input), input);
+    check(author, applyInput(known, input), input);
     const row = await db.write(() => {
       const after = replanned(find(author, id), input);
       audit.note(author, "schedule.updated", id, { name: after.name, changes: Object.keys(input) });
@@ -93,7 +93,7 @@ export function createScheduleStore({
 
   /** Keeps the plan, unless its times changed or it was disabled: then it is planned from now on. */
   function replanned(before: Row, input: UpdateSchedule): Row {
-    const after = changed(before, input);
+    const after = applyInput(before, input);
     const isReset = input.enabled === true;
     const fresh = isReset ? { failure_count: 0, disabled_reason: null, last_error: null } : {};
     if (!after.enabled)
@@ -103,8 +103,8 @@ export function createScheduleStore({
         queued_at_ms: null,
         disabled_reason: input.enabled === false ? null : after.disabled_reason,
       };
-    const stands = before.enabled && before.cron === after.cron && before.timezone === after.timezone;
-    return { ...after, ...fresh, ...(stands ? {} : { ...planAfter(after, now()), queued_at_ms: null }) };
+    const isSameTiming = before.enabled && before.cron === after.cron && before.timezone === after.timezone;
+    return { ...after, ...fresh, ...(isSameTiming ? {} : { ...planAfter(after, now()), queued_at_ms: null }) };
   }
 
   return {
@@ -161,13 +161,13 @@ const blank = ({ project_id, environment }: Scope, id: string, at: number): Row 
 });
 
 /** Applies an update to a row. Absent fields stay. */
-function changed(row: Row, input: UpdateSchedule): Row {
+function applyInput(row: Row, input: UpdateSchedule): Row {
   const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, ...own } = input;
   const columns = { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata };
-  const said = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  const definedColumns = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
   return {
     ...row,
-    ...said,
+    ...definedColumns,
     definition: { ...definitionOf(row), ...own },
   };
 }

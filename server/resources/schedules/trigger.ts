@@ -92,12 +92,12 @@ export function createTrigger({
     const due_at_ms = latestTime(row, row.next_at_ms, now());
     // If the clock was set back, or a plan was changed, the time may have been handled already.
     if (firings.isTaken(row, due_at_ms))
-      return within(row, () => leave(row, { trigger: "plan", due_at_ms, waited: false }));
+      return writeUnlessSuperseded(row, () => advance(row, { trigger: "plan", due_at_ms, waited: false }));
     const isLate = now() - due_at_ms > grace_ms;
     if (isLate && row.catch_up === "skip") return settle(row, due_at_ms, "missed");
     const turn: Turn = { trigger: isLate ? "catch_up" : "plan", due_at_ms, waited: false };
     if (row.if_busy === "start" || !firings.isBusy(row)) return begin(row, turn);
-    if (row.if_busy === "queue" && row.queued_at_ms === null) return hold(row, due_at_ms);
+    if (row.if_busy === "queue" && row.queued_at_ms === null) return queueRun(row, due_at_ms);
     return settle(row, due_at_ms, "skipped");
   }
 
@@ -111,23 +111,23 @@ export function createTrigger({
     try {
       requireRoom();
       await start(row, orderOf(row, "queue"), newId("request", now()), (run) => {
-        leave(row, turn);
+        advance(row, turn);
         firings.started(row, turn, run);
         failpoint?.("before_schedule.fired");
       });
       failpoint?.("after_schedule.fired");
     } catch (error) {
-      await refused(row, turn, error);
+      await handleRefusal(row, turn, error);
     }
   }
 
-  async function refused(row: Row, turn: Turn, cause: unknown): Promise<void> {
+  async function handleRefusal(row: Row, turn: Turn, cause: unknown): Promise<void> {
     if (cause instanceof Superseded || !isRunning()) return;
     const { code, message } = toAppError(cause);
     if (code === "internal_error") log.error("a schedule met a bug", { schedule_id: row.id, error: cause });
     const error = { code, message: failureMessage(code, message), at_ms: now(), run_id: null };
-    await within(row, () => {
-      leave(row, turn);
+    await writeUnlessSuperseded(row, () => {
+      advance(row, turn);
       firings.add(row, { ...turn, outcome: "failed", run_id: null, error });
       if (passing.includes(code)) firings.mention(row, error);
       else firings.fail(row, row.id, error);
@@ -135,26 +135,26 @@ export function createTrigger({
   }
 
   const settle = (row: Row, due_at_ms: number, outcome: "missed" | "skipped"): Promise<void> =>
-    within(row, () => {
+    writeUnlessSuperseded(row, () => {
       const trigger = "plan";
-      leave(row, { trigger, due_at_ms, waited: false });
+      advance(row, { trigger, due_at_ms, waited: false });
       firings.add(row, { trigger, due_at_ms, outcome, run_id: null, error: null });
     });
 
-  const hold = (row: Row, due_at_ms: number): Promise<void> =>
-    within(row, () => {
-      leave(row, { trigger: "plan", due_at_ms, waited: false });
+  const queueRun = (row: Row, due_at_ms: number): Promise<void> =>
+    writeUnlessSuperseded(row, () => {
+      advance(row, { trigger: "plan", due_at_ms, waited: false });
       plans.queue(row, due_at_ms);
     });
 
-  const within = (row: Row, job: () => void): Promise<void> =>
+  const writeUnlessSuperseded = (row: Row, job: () => void): Promise<void> =>
     db.write(job).catch((error) => {
       if (!(error instanceof Superseded)) throw error;
       log.info("a schedule was changed while it fired", { schedule_id: row.id });
     });
 
   /** Moves the schedule on. Throws if it was changed meanwhile, or its project is closed. Call inside a write. */
-  function leave(row: Row, { waited, due_at_ms }: Turn): void {
+  function advance(row: Row, { waited, due_at_ms }: Turn): void {
     const isLeft = waited ? plans.unqueue(row, due_at_ms) : plans.move(row, planAfter(row, due_at_ms));
     if (!isLeft || !isOpen(row.project_id)) throw new Superseded();
   }

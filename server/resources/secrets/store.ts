@@ -32,10 +32,10 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
       ),
     )
     .prepare();
-  const named = ({ project_id, environment }: Scope, name: string): Row | undefined =>
+  const findByName = ({ project_id, environment }: Scope, name: string): Row | undefined =>
     one.get({ project_id, environment, name });
 
-  const find = (scope: Scope, name: string): Row => named(scope, name) ?? throwNotFound();
+  const find = (scope: Scope, name: string): Row => findByName(scope, name) ?? throwNotFound();
 
   return {
     get: (scope: Scope, name: string) => toSecret(find(scope, name)),
@@ -46,7 +46,7 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
       const sealed = seal.seal(value, context(author, name));
       return db.write(() => {
         const at = now();
-        const before = named(author, name);
+        const before = findByName(author, name);
         const row = before
           ? rows.update(author, before.id, { sealed, metadata, updated_at_ms: at })
           : rows.insert(author, {
@@ -71,11 +71,11 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
         return { id: row.id, object: "secret" as const, deleted: true };
       }),
 
-    has: (scope: Scope, name: string): boolean => named(scope, name) !== undefined,
+    has: (scope: Scope, name: string): boolean => findByName(scope, name) !== undefined,
 
     /** Decrypts a secret, or returns null. Use it only in the outgoing request; never store or return it. */
     value(scope: Scope, name: string): string | null {
-      const row = named(scope, name);
+      const row = findByName(scope, name);
       return row ? seal.open(row.sealed, context(row, name)) : null;
     },
   };

@@ -56,7 +56,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
   const selection = sqlite.query<{ thread_id: string }, string[]>(
     `SELECT thread_id FROM thread_chats WHERE ${within} AND agent_id = ? AND user_id = ? AND chat = ?`,
   );
-  const naming = sqlite.query(
+  const insertChat = sqlite.query(
     "INSERT INTO thread_chats (project_id, environment, agent_id, user_id, chat, thread_id) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const renaming = sqlite.query(`UPDATE thread_chats SET thread_id = ? WHERE ${within} AND thread_id = ?`);
@@ -64,7 +64,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
   const firstBehind = sqlite.query<{ position: number | null }, string[]>(
     `SELECT min(position) AS position FROM thread_messages WHERE ${within} AND thread_id = ? AND run_id > ?`,
   );
-  const saidBetween = sqlite.query<StoredMessage, (string | number)[]>(
+  const selectMessages = sqlite.query<StoredMessage, (string | number)[]>(
     `SELECT position, run_id, message, prompt, created_at_ms FROM thread_messages
      WHERE ${within} AND thread_id = ? AND position > ? AND position < ? ORDER BY position LIMIT ${piece}`,
   );
@@ -73,12 +73,12 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   // The copy keeps its inline images alive; other files are not reference-counted.
-  const showing = sqlite.query(
+  const insertImageUses = sqlite.query(
     `INSERT OR IGNORE INTO image_uses (project_id, environment, file_id, owner_id)
      SELECT ?1, ?2, shown.value ->> 'file_id', ?3 FROM json_each(?4, '$.images') AS shown WHERE EXISTS (
        SELECT 1 FROM image_uses WHERE project_id = ?1 AND environment = ?2 AND file_id = shown.value ->> 'file_id')`,
   );
-  const counting = sqlite.query(
+  const updateThreadCount = sqlite.query(
     `UPDATE threads SET message_count = message_count + ?, last_run_id = coalesce(?, last_run_id) WHERE ${within} AND id = ?`,
   );
   const dropping = sqlite.query(
@@ -121,8 +121,8 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
    * each must call `release`.
    */
   function reserve(viewer: Viewer, name: ChatName): string {
-    const there = threadOf(viewer, name);
-    if (there !== null) return there;
+    const existingId = threadOf(viewer, name);
+    if (existingId !== null) return existingId;
     const key = JSON.stringify(keyOf(viewer, name));
     const of = [...reservations.values()].find((one) => one.key === key) ?? {
       viewer,
@@ -141,7 +141,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
     const of = reservations.get(id);
     if (!of || selection.get(...keyOf(of.viewer, of.name))) return;
     insert(of.viewer, of.thread);
-    naming.run(...keyOf(of.viewer, of.name), id);
+    insertChat.run(...keyOf(of.viewer, of.name), id);
   }
 
   /** Call when a run was created in this thread, or refused. */
@@ -190,16 +190,16 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
         return { id: thread.id, end: onlyRow(firstBehind.get(...scope, threadId, keep ?? "")).position };
       });
       const copyFrom = (place: number): number | null => {
-        const said = saidBetween.all(...scope, threadId, place, end ?? Number.MAX_SAFE_INTEGER);
-        for (const { position, run_id, message, prompt, created_at_ms } of said) {
+        const messages = selectMessages.all(...scope, threadId, place, end ?? Number.MAX_SAFE_INTEGER);
+        for (const { position, run_id, message, prompt, created_at_ms } of messages) {
           const own = newId("message", now());
           const renamed = JSON.stringify({ ...parseExact<object>(message), id: own });
           copy.run(...scope, id, position, own, run_id, renamed, prompt, created_at_ms);
-          showing.run(...scope, id, message);
+          insertImageUses.run(...scope, id, message);
         }
-        const lastRun = said.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
-        counting.run(said.length, lastRun, ...scope, id);
-        return said.length < piece ? null : lastItem(said).position;
+        const lastRun = messages.findLast(({ run_id }) => run_id !== null)?.run_id ?? null;
+        updateThreadCount.run(messages.length, lastRun, ...scope, id);
+        return messages.length < piece ? null : lastItem(messages).position;
       };
       for (let place: number | null = 0; place !== null; ) {
         const from: number = place;

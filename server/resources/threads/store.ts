@@ -119,8 +119,8 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   }
 
   /** Adds a message from outside of runs. Refused while a run is active, because its messages must stay together. */
-  async function say(viewer: Viewer, id: string, given: CreateMessage) {
-    const wrong = messageFault(given, inputMost);
+  async function say(viewer: Viewer, id: string, newMessage: CreateMessage) {
+    const wrong = messageFault(newMessage, inputMost);
     if (wrong) throw invalid(wrong.path.slice(1) || "content", wrong.message);
     const { project_id, environment } = viewer;
     const thread = { project_id, environment, id };
@@ -129,16 +129,16 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
       const atWork = firstUnfinished.get(project_id, environment, id);
       if (atWork) throw new AppError("thread_busy", threadBusy, { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
-      requireCallOrder(given, open);
+      requireCallOrder(newMessage, open);
       const images = imagesOf(viewer, "", null);
-      const said = seededMessage(
-        toEarlierMessage(given, "", open, (part, path) => images.of(part, path.slice(1))),
+      const entry = seededMessage(
+        toEarlierMessage(newMessage, "", open, (part, path) => images.of(part, path.slice(1))),
         now(),
       );
       images.keep({ thread_id: id });
-      append(thread, null, [said]);
-      rows.update(viewer, id, { updated_at_ms: said.at, message_count: sql`message_count + 1` });
-      return { ...said.message, run_id: null };
+      append(thread, null, [entry]);
+      rows.update(viewer, id, { updated_at_ms: entry.at, message_count: sql`message_count + 1` });
+      return { ...entry.message, run_id: null };
     });
   }
 
@@ -158,8 +158,8 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
     chats,
     get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
-      const { status: wanted, ...filters } = page.filters;
-      const where = [...inStatus(wanted as ThreadStatus | undefined), ...ofKey(viewer), ...ofToken(viewer)];
+      const { status: statusFilter, ...filters } = page.filters;
+      const where = [...inStatus(statusFilter as ThreadStatus | undefined), ...ofKey(viewer), ...ofToken(viewer)];
       return listPage(
         db,
         {
@@ -169,7 +169,7 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
           scope: viewer,
           page: { ...page, filters },
           where,
-          isSparse: wanted !== undefined,
+          isSparse: statusFilter !== undefined,
         },
         toThread,
       );
@@ -232,14 +232,14 @@ function requireCallOrder({ role, tool_call_id = "" }: CreateMessage, open: Read
 const busyThreads = `SELECT thread_id FROM runs WHERE runs.project_id = threads.project_id
   AND runs.environment = threads.environment AND thread_id IS NOT NULL AND ended_at_ms IS NULL`;
 
-const inStatus = (wanted: ThreadStatus | undefined): Condition[] =>
-  wanted === undefined
+const inStatus = (filter: ThreadStatus | undefined): Condition[] =>
+  filter === undefined
     ? []
-    : wanted === "idle"
+    : filter === "idle"
       ? [{ sql: `NOT EXISTS (SELECT 1 ${unfinished})`, values: [] }]
       : [
           { sql: `id IN (${busyThreads})`, values: [] },
-          { sql: `${status} = ?`, values: [wanted] },
+          { sql: `${status} = ?`, values: [filter] },
         ];
 
 /** True if a client token covers the thread; a token bound to a run covers none. */

@@ -22,8 +22,8 @@ export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Defi
   if (originOf(to) === originOf(from)) return;
   const message = "The URL has a new origin: send the headers again, since their values were meant for the old one.";
   if (!headers) throw invalid("headers", message, "required");
-  const kept = Object.keys(headers).filter((name) => headers[name] === mask);
-  throwIfInvalid(kept.map((name) => fault(`headers.${name}`, message)));
+  const maskedNames = Object.keys(headers).filter((name) => headers[name] === mask);
+  throwIfInvalid(maskedNames.map((name) => fault(`headers.${name}`, message)));
 }
 
 // The URL class gives the origin "null" for every `stdio:` address.

@@ -83,17 +83,17 @@ export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, nam
 const baseOf = (
   { id, type }: Row,
   { approval, on_unknown, max_output_bytes }: Definition,
-  named: Pick<ToolSnapshot, "name" | "description" | "parameters">,
-): PinnedBase => ({ id, type, approval, on_unknown, max_output_bytes, ...named });
+  fields: Pick<ToolSnapshot, "name" | "description" | "parameters">,
+): PinnedBase => ({ id, type, approval, on_unknown, max_output_bytes, ...fields });
 
 const nameLength_max = 64;
 
 /** Returns a free name similar to `wanted` that models accept; deterministic. */
-export function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  const clean = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+export function freeName(baseName: string, usedNames: ReadonlySet<string>): string {
+  const clean = baseName.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   for (let count = 1; ; count++) {
     const end = count === 1 ? "" : `_${count}`;
     const name = clean.slice(0, nameLength_max - end.length) + end;
-    if (!taken.has(name)) return name;
+    if (!usedNames.has(name)) return name;
   }
 }

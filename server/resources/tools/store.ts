@@ -77,10 +77,10 @@ export function createToolStore(options: ToolStoreOptions) {
   });
 
   const requireFewSecrets = (scope: Scope, headers: Record<string, string>): void => {
-    const { fault: tooMany } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
+    const { fault: secretsFault } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
       options.secrets.value(scope, name),
     );
-    if (tooMany) throw invalid("headers", tooMany);
+    if (secretsFault) throw invalid("headers", secretsFault);
   };
 
   /** The response is the only place that shows the signing secret. */
@@ -144,12 +144,12 @@ export function createToolStore(options: ToolStoreOptions) {
 
   /** Requests an MCP server's tools and stores them; `within` is called inside the write. */
   async function relist(scope: Scope, id: string, within: (row: Row) => void = () => {}): Promise<void> {
-    const asked = find(scope, id);
-    const listing = await askServer(asked);
+    const original = find(scope, id);
+    const listing = await askServer(original);
     await db.write(() => {
       const row = find(scope, id);
       // The tool may have changed to another server meanwhile; this response is not about that one.
-      if (isSameServer(row, asked)) keep(row, listing);
+      if (isSameServer(row, original)) keep(row, listing);
       within(row);
     });
   }
@@ -179,8 +179,8 @@ export function createToolStore(options: ToolStoreOptions) {
 
   /** Refreshes once for concurrently starting runs. After a failure the list stays. */
   function refreshOnce(scope: Scope, id: string): Promise<void> {
-    const under = refreshes.get(id);
-    if (under) return under;
+    const pendingRefresh = refreshes.get(id);
+    if (pendingRefresh) return pendingRefresh;
     const work = relistIfPossible(scope, id).finally(() => refreshes.delete(id));
     refreshes.set(id, work);
     return work;

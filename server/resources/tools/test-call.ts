@@ -42,9 +42,9 @@ export function createToolTest({ db, audit, callable, runTool }: ToolTestOptions
     requireFit(snapshot, args);
     // Recorded before the call, whose effects remain even if this process crashes.
     await db.write(() => audit.note(author, "tool.tested", id, { name: snapshot.name, type: snapshot.type }));
-    const begun = performance.now();
+    const startTime = performance.now();
     const outcome = await runTool(author, snapshot, args, signal);
-    return { ...answerOf(outcome), latency_ms: Math.round(performance.now() - begun) };
+    return { ...answerOf(outcome), latency_ms: Math.round(performance.now() - startTime) };
   };
 }
 

@@ -34,7 +34,7 @@ export function createCapsuleFiles({ db, blobs, requireRoom, now }: CapsuleFiles
   );
 
   return (capsule: CapsuleWriter, viewer: Viewer, withContents: boolean, pause: () => Promise<void>) => {
-    const written = new Set<string>();
+    const seenIds = new Set<string>();
     let room: number = capsuleFiles.all;
 
     /** Files that the viewer may also read directly. */
@@ -42,8 +42,8 @@ export function createCapsuleFiles({ db, blobs, requireRoom, now }: CapsuleFiles
       const { project_id, environment, agent_ids } = viewer;
       for (const file of select.all(project_id, environment, runId, JSON.stringify(inputs), now())) {
         if (agent_ids && file.agent_id !== null && !agent_ids.includes(file.agent_id)) continue;
-        if (written.size === filesMax) return;
-        if (written.size < written.add(file.id).size) yield file;
+        if (seenIds.size === filesMax) return;
+        if (seenIds.size < seenIds.add(file.id).size) yield file;
       }
     }
 

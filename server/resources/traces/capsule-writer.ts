@@ -87,9 +87,10 @@ function create(path: string): Database {
 
 /** Exports an event with secrets redacted; the journal's event is not changed. */
 export function exportedEvent(event: RunEvent): RunEvent {
-  const shown = redactedJson(event);
-  if (shown.type !== "step.completed" || !shown.answer || event.type !== "step.completed") return shown;
-  const same = JSON.stringify(shown.answer.parts) === JSON.stringify(event.answer?.parts);
+  const redactedEvent = redactedJson(event);
+  if (redactedEvent.type !== "step.completed" || !redactedEvent.answer || event.type !== "step.completed")
+    return redactedEvent;
+  const same = JSON.stringify(redactedEvent.answer.parts) === JSON.stringify(event.answer?.parts);
   // Deltas are stored as lengths, which no longer fit once the text is redacted.
-  return same ? shown : { ...shown, answer: { ...shown.answer, deltas: [] } };
+  return same ? redactedEvent : { ...redactedEvent, answer: { ...redactedEvent.answer, deltas: [] } };
 }

@@ -45,25 +45,25 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
 
   /** Depth first, in the order of the calls. Runs of a replay or fork are children of the original run. */
   async function write(viewer: Viewer, root: RunRow, capsule: CapsuleWriter, files: FilesWriter, pause: Pause) {
-    const written = new Set<string>();
-    const left = [{ run: root, parent_run_id: null as string | null }];
-    for (let next = left.pop(); next; next = left.pop()) {
+    const visitedRuns = new Set<string>();
+    const pendingRuns = [{ run: root, parent_run_id: null as string | null }];
+    for (let next = pendingRuns.pop(); next; next = pendingRuns.pop()) {
       const { run, parent_run_id } = next;
-      if (written.has(run.id)) continue;
-      written.add(run.id);
-      const first = created(run.id);
+      if (visitedRuns.has(run.id)) continue;
+      visitedRuns.add(run.id);
+      const first = creationOf(run.id);
       requireRoom();
       const { agent_hash, file_ids } = first;
       capsule.run({ ...run, parent_run_id, agent_hash });
       capsule.agent(agent_hash, () => journal.snapshot(viewer, agent_hash));
-      const called = await writeEntries(capsule, run, pause);
+      const subagentIds = await writeEntries(capsule, run, pause);
       await files(run.id, file_ids);
-      const below = called.flatMap((id) => find(viewer, id) ?? []).filter((child) => sees(viewer, child));
-      left.push(...below.map((child) => ({ run: child, parent_run_id: run.id })).reverse());
+      const children = subagentIds.flatMap((id) => find(viewer, id) ?? []).filter((child) => sees(viewer, child));
+      pendingRuns.push(...children.map((child) => ({ run: child, parent_run_id: run.id })).reverse());
     }
   }
 
-  function created(id: string): RunCreated {
+  function creationOf(id: string): RunCreated {
     const [first] = journal.read(id, 0, 1);
     if (first?.event.type !== "run.created") throw notFound();
     return first.event;

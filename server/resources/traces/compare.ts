@@ -31,9 +31,9 @@ export async function compare(
   a: Trace,
   b: Trace,
   page: ComparisonPage,
-  rest: () => Promise<void>,
+  maybeYield: () => Promise<void>,
 ): Promise<Comparison> {
-  const { changes, steps, more } = await pairsOf(a, b, page, rest);
+  const { changes, steps, more } = await pairsOf(a, b, page, maybeYield);
   const usage = { a: a.state.usage, b: b.state.usage };
   const duration_ms = { a: durationOf(a), b: durationOf(b) };
   return {

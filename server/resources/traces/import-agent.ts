@@ -104,12 +104,12 @@ const check = lazy(() => TypeCompiler.Compile(Agent));
  * Validates an imported agent, which must be as harmless as {@link file://./exported-agent.ts} makes them. Returns it,
  * or its fault.
  */
-export function readAgent(given: unknown): { agent: AgentSnapshot } | { path: string; message: string } {
-  if (!check().Check(given)) {
-    const fault = check().Errors(given).First();
+export function readAgent(input: unknown): { agent: AgentSnapshot } | { path: string; message: string } {
+  if (!check().Check(input)) {
+    const fault = check().Errors(input).First();
     return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This is not an agent"}.` };
   }
-  const agent = given as AgentSnapshot;
+  const agent = input as AgentSnapshot;
   const [fault] = rulesOf(agent);
   return fault ?? { agent };
 }

@@ -14,7 +14,7 @@ export type ImportBody = ReturnType<typeof createImportBody>;
 
 /** Receives imports: JSON into memory, a capsule into a file. */
 export function createImportBody({ workspace, requireRoom }: { workspace: Workspace; requireRoom: () => void }) {
-  const waiting = new WeakMap<Request, string>();
+  const pathByRequest = new WeakMap<Request, string>();
   // Parsing of all bodies shares this queue; one per owner is parsed at a time.
   const queue = createFairQueue({ count: 2, reserve: 1 });
 
@@ -32,7 +32,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
     refuseCompressed(request.headers);
     if (Number(request.headers.get("content-length") ?? 0) > capsuleLimits.bytes) throw tooLarge();
     const path = workspace.name("upload");
-    waiting.set(request, path);
+    pathByRequest.set(request, path);
     const hash = new Bun.CryptoHasher("sha256");
     let size = 0;
     const handle = openSync(path, "wx", 0o600);
@@ -55,8 +55,8 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
 
   /** Deletes what was received of any request, however it ended. */
   function discard(request: Request): void {
-    const path = waiting.get(request);
-    waiting.delete(request);
+    const path = pathByRequest.get(request);
+    pathByRequest.delete(request);
     if (path !== undefined) workspace.remove(path);
   }
 
@@ -65,7 +65,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
     discard,
     /** Calls `use` with the request's capsule, which is open until it resolves; null for JSON. */
     async withCapsule<T>(request: Request, use: (order: CapsuleOrder | null) => Promise<T>): Promise<T> {
-      const path = waiting.get(request);
+      const path = pathByRequest.get(request);
       if (path === undefined) return await use(null);
       const handle = openSync(path, "r");
       try {

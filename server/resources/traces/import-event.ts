@@ -7,12 +7,12 @@ import { closedObject } from "../../lib/schema.ts";
 const checks = new Map<string, TypeCheck<TSchema>>();
 
 /** Validates an imported event. Returns it, or its fault. */
-export function readEvent(given: unknown): { event: RunEvent } | { path: string; message: string } {
-  const type = typeof given === "object" && given !== null && "type" in given ? given.type : undefined;
+export function readEvent(input: unknown): { event: RunEvent } | { path: string; message: string } {
+  const type = typeof input === "object" && input !== null && "type" in input ? input.type : undefined;
   const check = typeof type === "string" ? checkOf(type) : null;
   if (!check) return { path: "type", message: noSuch("type of entry") };
-  if (check.Check(given)) return { event: given as RunEvent };
-  const fault = check.Errors(given).First();
+  if (check.Check(input)) return { event: input as RunEvent };
+  const fault = check.Errors(input).First();
   return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "This entry does not match its type"}.` };
 }
 
@@ -20,11 +20,11 @@ function checkOf(type: string): TypeCheck<TSchema> | null {
   if (!Object.hasOwn(eventFields, type)) return null;
   const known = checks.get(type);
   if (known) return known;
-  const made = TypeCompiler.Compile<TSchema>(
+  const compiledCheck = TypeCompiler.Compile<TSchema>(
     closedObject({ type: Type.Literal(type), ...eventFields[type as RunEventType] }),
   );
-  checks.set(type, made);
-  return made;
+  checks.set(type, compiledCheck);
+  return compiledCheck;
 }
 
 /**

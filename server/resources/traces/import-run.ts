@@ -68,12 +68,14 @@ export async function readCapsuleContent(content: CapsuleContent, now: number, p
       throw invalid(`${path}parent_run_id`, "Expected one run and its subagent runs.");
     const snapshot = content.agents.get(agent_hash);
     if (snapshot === undefined) throw invalid(`${path}agent_hash`, "The capsule does not contain the run's agent.");
-    const given: ParsedEntry[] = [];
+    const parsedEntries: ParsedEntry[] = [];
     for (const { seq, at, event } of entries) {
-      given.push({ seq, at, event: await parsed(event, `${path}entries[${given.length}].event`) });
+      parsedEntries.push({ seq, at, event: await parsed(event, `${path}entries[${parsedEntries.length}].event`) });
       await pause();
     }
-    runs.push(await runOf(path, run_id, parent_run_id, await parsed(snapshot, `${path}agent`), given, now, pause));
+    runs.push(
+      await runOf(path, run_id, parent_run_id, await parsed(snapshot, `${path}agent`), parsedEntries, now, pause),
+    );
   }
   return distinct(runs);
 }
@@ -82,14 +84,14 @@ export async function readCapsuleContent(content: CapsuleContent, now: number, p
 function distinct(runs: ForeignRun[]): ForeignRun[] {
   const steps = new Set<string>();
   const callers = new Map<string, string>();
-  const called = new Map<string, string>();
+  const calleeByCaller = new Map<string, string>();
   for (const { run_id, entries } of runs)
     for (const { event } of entries) {
       if ("step_id" in event && steps.size === steps.add(event.step_id).size)
         throw invalid("step_id", `Two steps have the id ${event.step_id}.`);
       if (event.type !== "subagent.started") continue;
       const caller = `${run_id} ${event.tool_call_id}`;
-      if (!putOnce(callers, event.run_id, caller) || !putOnce(called, caller, event.run_id))
+      if (!putOnce(callers, event.run_id, caller) || !putOnce(calleeByCaller, caller, event.run_id))
         throw invalid(
           "run_id",
           `Expected one run per call of an agent and one call per run: ${event.run_id} breaks this.`,
@@ -135,8 +137,8 @@ async function runOf(
 }
 
 function requireCount(path: string, count: number): void {
-  const most = capsuleLimits.entries;
-  if (count === 0 || count > most) throw invalid(`${path}entries`, `Expected 1 to ${most} entries.`);
+  const maxEntries = capsuleLimits.entries;
+  if (count === 0 || count > maxEntries) throw invalid(`${path}entries`, `Expected 1 to ${maxEntries} entries.`);
 }
 
 function entryOf(

@@ -51,14 +51,14 @@ export function createImports({
     const places = assignPlaces(viewer, runs, now);
     const arrivals: Arrival[] = [];
     for (const [i, { agent, entries }] of runs.entries()) {
-      const whole = await settledRun(entries, pause).catch((error) => {
+      const settledEntries = await settledRun(entries, pause).catch((error) => {
         if (error instanceof InvalidRun) throw invalid(`runs[${i}].entries`, error.message);
         throw error;
       });
       arrivals.push({
         place: { ...requireValue(places[i], `The place of run ${i}`), agent_hash: journal.hashOf(agent) },
         agent,
-        entries: whole,
+        entries: settledEntries,
       });
     }
     return arrivals;

@@ -18,21 +18,21 @@ const longFrom = 200;
  * fold the whole journal again. Appended entries invalidate it.
  */
 export function createLastTrace(journal: Pick<Journal, "head" | "readSome">) {
-  let kept: CachedTrace | null = null;
+  let cached: CachedTrace | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function keep(next: CachedTrace): void {
-    kept = next;
+    cached = next;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      kept = null;
+      cached = null;
     }, keep_ms).unref();
   }
 
   return async (runId: string, { raw = false }: { raw?: boolean } = {}): Promise<Trace | null> => {
     const seq = journal.head(runId)?.seq;
     if (seq === undefined) return null;
-    if (kept?.runId === runId && kept.seq === seq && kept.raw === raw) return kept.trace;
+    if (cached?.runId === runId && cached.seq === seq && cached.raw === raw) return cached.trace;
     const trace = await readTrace(journal, runId, { raw });
     if (trace && trace.steps.length >= longFrom) keep({ runId, seq, raw, trace });
     return trace;

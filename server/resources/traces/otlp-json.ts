@@ -52,8 +52,8 @@ export const nanoseconds = (ms: number): string => (ms > 0 ? `${Math.trunc(ms)}0
 type Given = string | number | boolean | readonly string[] | { double: number } | null | undefined;
 
 /** Attributes with texts that are already redacted; null and undefined are omitted. */
-export const attributes = (given: Record<string, Given>): OtlpAttribute[] =>
-  Object.entries(given).flatMap(([key, value]) =>
+export const attributes = (attributeValues: Record<string, Given>): OtlpAttribute[] =>
+  Object.entries(attributeValues).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [{ key: key.toWellFormed(), value: anyValue(value) }],
   );
 

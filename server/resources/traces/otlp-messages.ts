@@ -26,9 +26,9 @@ interface ToolCall {
 
 /** Redacts a text, cuts it to `max` characters and replaces lone surrogates. */
 export function shortText(text: string, max = textMax): string {
-  const shown = redact(text.slice(0, max + secretMax));
-  if (text.length <= max) return shown.toWellFormed();
-  return `${shown.slice(0, max).toWellFormed()}… (${text.length} characters)`;
+  const redactedText = redact(text.slice(0, max + secretMax));
+  if (text.length <= max) return redactedText.toWellFormed();
+  return `${redactedText.slice(0, max).toWellFormed()}… (${text.length} characters)`;
 }
 
 /** The same for a JSON value. */
@@ -38,25 +38,25 @@ export const shortJson = (value: unknown): string => shortText(JSON.stringify(re
 export function promptMessage(message: PromptMessage): Message {
   if (message.role === "tool") return { role: "tool", content: message.output, tool_call_id: message.call_id };
   if (message.role !== "assistant") return { role: message.role, content: message.content };
-  const said = (type: "text" | "reasoning") =>
+  const textOfType = (type: "text" | "reasoning") =>
     message.parts.map((part) => (part.type === type ? part.text : "")).join("");
   const tool_calls = message.parts.flatMap((part) =>
     part.type === "tool_call" ? [{ id: part.id, name: part.name, arguments: jsonOrText(part.arguments) }] : [],
   );
-  return { role: "assistant", content: said("text"), reasoning: said("reasoning"), tool_calls };
+  return { role: "assistant", content: textOfType("text"), reasoning: textOfType("reasoning"), tool_calls };
 }
 
 /** Input of a model call in the conventions' form; if too long, without the oldest messages. */
 export function inputMessages(messages: readonly Message[]): string {
-  const kept: string[] = [];
+  const keptMessages: string[] = [];
   let room = attributeMax;
   for (const message of messages.toReversed()) {
     const json = JSON.stringify({ role: message.role, parts: partsOf(message) });
     room -= json.length;
-    if (room < 0 && kept.length > 0) break;
-    kept.push(json);
+    if (room < 0 && keptMessages.length > 0) break;
+    keptMessages.push(json);
   }
-  return `[${kept.toReversed().join(",")}]`;
+  return `[${keptMessages.toReversed().join(",")}]`;
 }
 
 /** Output of a model call in the conventions' form. */
@@ -102,7 +102,7 @@ const textPart = (content: string, calls: readonly ToolCall[]): object[] => [
 
 /** Returns the redacted value, or the beginning of its JSON. */
 function shortValue(value: unknown, max: number): unknown {
-  const shown = redactedJson(value ?? null);
-  const json = JSON.stringify(shown);
-  return json.length <= max ? shown : shortText(json, max);
+  const redacted = redactedJson(value ?? null);
+  const json = JSON.stringify(redacted);
+  return json.length <= max ? redacted : shortText(json, max);
 }

@@ -48,8 +48,8 @@ export async function postSpans(
       redirect: "manual",
       signal: AbortSignal.any([cut, AbortSignal.timeout(attempt_ms)]),
     });
-    const said = await beginningOf(answer);
-    if (answer.ok) return { failure: null, rejected: rejected(said) };
+    const responseStart = await beginningOf(answer);
+    if (answer.ok) return { failure: null, rejected: rejected(responseStart) };
     const asked_ms = retryAfter(answer.headers.get("retry-after"), Date.now());
     const reason = `It returned status ${answer.status}.`;
     return { failure: { isRetryable: retryable.has(answer.status), retryAfter_ms: asked_ms, reason }, rejected: 0 };

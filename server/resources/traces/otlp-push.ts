@@ -64,10 +64,10 @@ export function createOtlpPush({
   const lines = createRoundRobin<Waiting>();
   // A quarter is reserved for other owners, so that one project's flood drops only its own traces.
   const places = createFairSemaphore({ count: queueMax, reserve: Math.floor(queueMax / 4) });
-  let waiting = 0;
+  let queuedRuns = 0;
   const closing = new AbortController();
   const cutting = new AbortController();
-  const slice = createYielder();
+  const maybeYield = createYielder();
   let working: Promise<void> | null = null;
   let dropped = 0;
 
@@ -82,7 +82,7 @@ export function createOtlpPush({
       return;
     }
     lines.add(owner, { runId, giveBack: places.take(owner) });
-    waiting++;
+    queuedRuns++;
     working ??= work();
   }
 
@@ -90,7 +90,7 @@ export function createOtlpPush({
     try {
       // Deferred, so that other listeners of the commit go first.
       await new Promise((resolve) => setImmediate(resolve));
-      while (waiting > 0 && !cutting.signal.aborted) await send(await nextBatch());
+      while (queuedRuns > 0 && !cutting.signal.aborted) await send(await nextBatch());
     } finally {
       working = null; // Otherwise runs that end later would never be sent.
     }
@@ -104,7 +104,7 @@ export function createOtlpPush({
       [spans, length] = [[], 0];
     };
     let runs = 0;
-    for (; waiting > 0 && runs < runsPerBatch && bodies.length === 0 && !cutting.signal.aborted; runs++)
+    for (; queuedRuns > 0 && runs < runsPerBatch && bodies.length === 0 && !cutting.signal.aborted; runs++)
       for (const span of await spansOf(nextRun())) {
         if (length + span.length > requestMax) close();
         spans.push(span);
@@ -118,7 +118,7 @@ export function createOtlpPush({
   function nextRun(): string {
     const { runId, giveBack } = requireValue(lines.next(), "A waiting run");
     giveBack();
-    waiting--;
+    queuedRuns--;
     return runId;
   }
 
@@ -137,7 +137,7 @@ export function createOtlpPush({
 
   /** Yields. Throws when shutdown has waited long enough, so that a long trace does not delay it further. */
   async function rest(): Promise<void> {
-    await slice();
+    await maybeYield();
     cutting.signal.throwIfAborted();
   }
 
@@ -172,7 +172,7 @@ export function createOtlpPush({
       const timer = setTimeout(() => cutting.abort(), flush_ms);
       await working;
       clearTimeout(timer);
-      if (waiting + dropped > 0) giveUp(waiting, stopped);
+      if (queuedRuns + dropped > 0) giveUp(queuedRuns, stopped);
     },
   };
 }

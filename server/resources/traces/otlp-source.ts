@@ -34,14 +34,14 @@ export function createOtlpSource({ db, journal }: { db: Db; journal: Journal }) 
   }
 
   /** Spans of a run without its children; `rest` is called now and then. */
-  async function* own(trace: Trace, options: SpanOptions, rest = createYielder()): AsyncGenerator<OtlpSpan> {
+  async function* own(trace: Trace, options: SpanOptions, maybeYield = createYielder()): AsyncGenerator<OtlpSpan> {
     const run = trace.state.run;
     const agent = journal.snapshot(run, run.agent_hash);
     const source = sourceOf(run);
-    const asked = new Set(trace.steps.flatMap(({ id, type }) => (type === "model_call" ? [id] : [])));
+    const modelCallIds = new Set(trace.steps.flatMap(({ id, type }) => (type === "model_call" ? [id] : [])));
     const prompts =
-      options.content() && asked.size > 0
-        ? (await promptsOf(journal, run.run_id, agent, asked, contentMax, rest)).found
+      options.content() && modelCallIds.size > 0
+        ? (await promptsOf(journal, run.run_id, agent, modelCallIds, contentMax, maybeYield)).found
         : undefined;
     yield* spansOf(
       {
@@ -86,9 +86,9 @@ export async function writtenSpans<Written extends { length: number }>(
   const spans: Written[] = [];
   let room = contentMax;
   for await (const span of make({ content: () => content && room > 0 })) {
-    const written = write(span);
-    room -= written.length;
-    spans.push(written);
+    const encodedSpan = write(span);
+    room -= encodedSpan.length;
+    spans.push(encodedSpan);
     await rest();
   }
   return spans;

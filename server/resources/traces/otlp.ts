@@ -91,8 +91,8 @@ function runAttributes(state: RunState, agent: AgentSnapshot): OtlpAttribute[] {
     "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
     "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
     "error.type": failure,
-    "session.id": masked(run.session_id),
-    "user.id": masked(run.user_id),
+    "session.id": redactText(run.session_id),
+    "user.id": redactText(run.user_id),
     "runnel.run.id": run.run_id,
     "runnel.run.status": state.status,
     "runnel.run.origin": triggerOf(run),
@@ -106,9 +106,9 @@ function runAttributes(state: RunState, agent: AgentSnapshot): OtlpAttribute[] {
   });
 }
 
-const conversationOf = ({ thread_id, session_id }: RunCreated): string | null => thread_id ?? masked(session_id);
+const conversationOf = ({ thread_id, session_id }: RunCreated): string | null => thread_id ?? redactText(session_id);
 
-const masked = (text: string | null): string | null => text && redact(text);
+const redactText = (text: string | null): string | null => text && redact(text);
 
 const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttribute[] =>
   attributes({
@@ -196,9 +196,9 @@ function kindOf(step: TraceStep, state: RunState, agent: AgentSnapshot, prompt: 
 }
 
 function modelCall(step: TraceStep, agent: AgentSnapshot, prompt: ModelRequest | null): StepKind {
-  const { messages: news = [] } = step.input as { messages?: Parameters<typeof inputMessages>[0] };
-  const messages = prompt ? prompt.messages.filter(({ role }) => role !== "system").map(promptMessage) : news;
-  const said = step.output as Parameters<typeof outputMessages>[0] | null;
+  const { messages: newMessages = [] } = step.input as { messages?: Parameters<typeof inputMessages>[0] };
+  const messages = prompt ? prompt.messages.filter(({ role }) => role !== "system").map(promptMessage) : newMessages;
+  const modelOutput = step.output as Parameters<typeof outputMessages>[0] | null;
   const model = modelAttributes(step.model ?? step.name, agent);
   const first = step.time_to_first_token_ms;
   return {
@@ -216,7 +216,7 @@ function modelCall(step: TraceStep, agent: AgentSnapshot, prompt: ModelRequest |
       "gen_ai.system_instructions": prompt && systemInstructions(agent),
       "gen_ai.input.messages": inputMessages(messages),
       "gen_ai.output.messages":
-        said && outputMessages({ ...said, reasoning: step.reasoning, finish: step.finish_reason }),
+        modelOutput && outputMessages({ ...modelOutput, reasoning: step.reasoning, finish: step.finish_reason }),
     }),
   };
 }
@@ -301,10 +301,10 @@ function eventsOf({ retries, approval }: TraceStep, content: boolean): OtlpEvent
   return events;
 }
 
-const eventOf = (name: string, at: string, given: Given): OtlpEvent => ({
+const eventOf = (name: string, at: string, values: Given): OtlpEvent => ({
   timeUnixNano: nanoseconds(Date.parse(at)),
   name,
-  attributes: attributes(given),
+  attributes: attributes(values),
 });
 
 const linkOf = ({ run }: RunState, { run_id, root }: { run_id: string; root: string }): OtlpLink => ({

@@ -25,8 +25,8 @@ export async function promptsOf(
   runId: string,
   agent: AgentSnapshot,
   steps: ReadonlySet<string>,
-  most: number,
-  rest = createYielder(),
+  maxChars: number,
+  maybeYield = createYielder(),
 ): Promise<Prompts> {
   const prompts: Prompts = { found: new Map(), length: 0 };
   let state: RunState | InitialState = initialState;
@@ -38,10 +38,10 @@ export async function promptsOf(
         const json = JSON.stringify(prompt);
         prompts.found.set(event.step_id, sha256(json) === event.input_hash ? prompt : null);
         prompts.length += json.length;
-        if (prompts.found.size === steps.size || prompts.length >= most) return prompts;
+        if (prompts.found.size === steps.size || prompts.length >= maxChars) return prompts;
       }
       state = apply(state, entry);
-      await rest();
+      await maybeYield();
     }
   return prompts;
 }

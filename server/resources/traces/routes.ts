@@ -205,9 +205,9 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Capsul
   );
 
 function withContents(url: string): boolean {
-  const asked = new URL(url).searchParams.get("files") ?? "true";
-  if (asked !== "true" && asked !== "false") throw invalid("files", booleanExpected);
-  return asked === "true";
+  const filesParam = new URL(url).searchParams.get("files") ?? "true";
+  if (filesParam !== "true" && filesParam !== "false") throw invalid("files", booleanExpected);
+  return filesParam === "true";
 }
 
 const firstPage = { limit: 100, starting_after: null, raw: false, subagents: false, prompts: false };
@@ -226,8 +226,8 @@ export const importRoutes = ({
 }) =>
   new Elysia({ prefix: "/traces", tags: ["Traces"] }).use(auth).post(
     "/",
-    async ({ principal, body: given, request, status }) => {
-      const id = await body.withCapsule(request, (capsule) => imports.take(principal, given, capsule, request.signal));
+    async ({ principal, body: input, request, status }) => {
+      const id = await body.withCapsule(request, (capsule) => imports.take(principal, input, capsule, request.signal));
       return status(201, await traces.get(principal, id, firstPage));
     },
     {

@@ -73,8 +73,8 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     const all = subagents ? nested(viewer, { run_id: row.id, trace }, raw) : trace.steps;
     const page = await pageOf(all, starting_after, limit);
     const [steps, steps_has_more] = prompts ? await withPrompts(row, page) : page;
-    const rest = raw && starting_after === null ? await untracedFields(journal, row, trace) : {};
-    return { ...traceSummary(row, trace), ...rest, steps, steps_has_more };
+    const untraced = raw && starting_after === null ? await untracedFields(journal, row, trace) : {};
+    return { ...traceSummary(row, trace), ...untraced, steps, steps_has_more };
   }
 
   function nested(viewer: Viewer, root: TracedRun, raw: boolean): AsyncGenerator<TraceStep> {
@@ -99,8 +99,8 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
       for (const [id, prompt] of prompts.found) found.set(id, prompt);
     }
     const first = steps.findIndex(({ id, type }) => type === "model_call" && !found.has(id));
-    const whole = first === -1 ? steps : steps.slice(0, first);
-    const { data, has_more } = await fillPage(whole, whole.length, (step) => withPrompt(step, found));
+    const pageSteps = first === -1 ? steps : steps.slice(0, first);
+    const { data, has_more } = await fillPage(pageSteps, pageSteps.length, (step) => withPrompt(step, found));
     return [data, more || first !== -1 || has_more];
   }
 
@@ -122,8 +122,8 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     return select.get(run_id, viewer.project_id, viewer.environment)?.id ?? null;
   }
 
-  async function itemOf(row: Row & TerminalEventRow, rest: () => Promise<void>) {
-    const brief = await briefOf(row, rest);
+  async function itemOf(row: Row & TerminalEventRow, maybeYield: () => Promise<void>) {
+    const brief = await briefOf(row, maybeYield);
     return brief && { ...traceHead(row, brief.state), steps_count: journal.count(row.id, stepEvents) };
   }
 
@@ -138,8 +138,12 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     get,
     diff,
     otlp: otlpOf,
-    list(viewer: Viewer, asked: Page) {
-      const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
+    list(viewer: Viewer, requestedPage: Page) {
+      const page = {
+        ...requestedPage,
+        starting_after: runOf(requestedPage.starting_after),
+        ending_before: runOf(requestedPage.ending_before),
+      };
       const where = [{ sql: "summary IS NULL", values: [] }, ...agentConditions(viewer, "agent_id")];
       const rest = createYielder();
       // Sparse: for most old runs only a summary is left.
@@ -171,11 +175,11 @@ async function pageOf(steps: Steps, after: string | null, limit: number): Promis
 }
 
 async function* behind(steps: Steps, cursor: string | null): AsyncGenerator<TraceStep> {
-  let begun = cursor === null;
+  let isPastCursor = cursor === null;
   for await (const step of steps)
-    if (begun) yield step;
-    else begun = step.id === cursor;
-  if (!begun)
+    if (isPastCursor) yield step;
+    else isPastCursor = step.id === cursor;
+  if (!isPastCursor)
     throw new AppError("invalid_cursor", "The cursor is not a step of this trace.", { param: "starting_after" });
 }
 
@@ -197,14 +201,14 @@ const entriesPerRead = 64;
 /** Collects the parts of the journal that the steps of a trace, read with `raw`, do not contain. */
 async function untracedFields(journal: Journal, row: Scope & { id: string }, { steps, state }: Trace): Promise<Rest> {
   const pause = createYielder();
-  const told = new Set(steps.flatMap(({ raw = [] }) => raw.map(({ seq }) => seq)));
+  const tracedSeqs = new Set(steps.flatMap(({ raw = [] }) => raw.map(({ seq }) => seq)));
   const rest: Rest = { agent: null, raw: [] };
   // Stop at the trace's last entry: later ones do not belong to it.
   for (let after = 0; after < state.seq; ) {
     const entries = journal.read(row.id, after, Math.min(entriesPerRead, state.seq - after));
     if (entries.length === 0) break; // Deleted meanwhile.
     for (const entry of entries) {
-      if (!told.has(entry.seq)) rest.raw.push(entry);
+      if (!tracedSeqs.has(entry.seq)) rest.raw.push(entry);
       if (entry.event.type === "run.created") rest.agent = exportedAgent(journal.snapshot(row, entry.event.agent_hash));
     }
     after = lastItem(entries).seq;

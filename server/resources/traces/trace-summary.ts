@@ -18,7 +18,7 @@ export const traceSummary = (row: Owner, { state, recoveries }: Trace) => ({
 /** Fields of a trace in lists. */
 export function traceHead({ id, project_id, environment }: Owner, state: RunState) {
   const run = state.run;
-  const begun = state.started_at ?? state.created_at;
+  const startTime = state.started_at ?? state.created_at;
   return {
     id: siblingId(id, "trace"),
     object: "trace" as const,
@@ -26,9 +26,9 @@ export function traceHead({ id, project_id, environment }: Owner, state: RunStat
     agent_id: run.agent_id,
     agent_version: run.agent_version,
     status: state.status,
-    started_at: timestamp(begun),
+    started_at: timestamp(startTime),
     ended_at: timestampOrNull(state.ended_at),
-    duration_ms: (state.ended_at ?? state.updated_at) - begun,
+    duration_ms: (state.ended_at ?? state.updated_at) - startTime,
     usage: state.usage,
     created_at: timestamp(state.created_at),
     origin: triggerOf(run),

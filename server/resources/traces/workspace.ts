@@ -8,9 +8,9 @@ export type Workspace = ReturnType<typeof createWorkspace>;
  * Folder for files that are too large for memory and live as long as one request. `given` must not be shared; default:
  * a temporary folder.
  */
-export function createWorkspace(given: string | null) {
-  if (given !== null && existsSync(given)) clear(given);
-  let path = given;
+export function createWorkspace(configuredPath: string | null) {
+  if (configuredPath !== null && existsSync(configuredPath)) clear(configuredPath);
+  let path = configuredPath;
   const folder = (): string => {
     path ??= mkdtempSync(join(tmpdir(), "runnel-"));
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -23,7 +23,7 @@ export function createWorkspace(given: string | null) {
     remove,
     /** Deletes the folder if it is temporary. */
     close(): void {
-      if (given === null && path !== null) rmSync(path, { recursive: true, force: true });
+      if (configuredPath === null && path !== null) rmSync(path, { recursive: true, force: true });
     },
   };
 }

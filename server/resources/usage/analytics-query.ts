@@ -21,7 +21,7 @@ export interface AnalyticsQuery {
 
 /** Most hours or days in one response. */
 const mostBuckets = 750;
-const daysUnlessSaid = 30;
+const defaultDays = 30;
 const longestName = 256;
 /** Shorter periods are grouped by hour. */
 const hourlyUpTo_ms = 3 * units.day;
@@ -66,7 +66,7 @@ export function readAnalyticsQuery(url: string, now: number): AnalyticsQuery {
   const group_by = word("group_by", analyticsGroupings) ?? "model";
   const bucket = word("bucket", buckets);
   const to = last ?? Math.max(now, first ?? 0);
-  const from = first ?? to - daysUnlessSaid * units.day;
+  const from = first ?? to - defaultDays * units.day;
   const unit = bucket ?? (to - from <= hourlyUpTo_ms ? "hour" : "day");
   const from_ms = Math.floor(from / units[unit]) * units[unit];
   const to_ms = Math.ceil(to / units[unit]) * units[unit];

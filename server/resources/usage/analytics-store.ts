@@ -80,11 +80,11 @@ export function createAnalytics({ db: { sqlite } }: { db: Db }) {
     viewer: Viewer,
     { from_ms, to_ms, unit, group_by, agent_id, name }: AnalyticsQuery,
   ): Promise<Row[]> {
-    const rest = createYielder();
+    const maybeYield = createYielder();
     const { project_id, environment } = viewer;
     const of = owned[group_by as keyof typeof owned];
     const agents = [...of.agents(viewer), ...(agent_id === null ? [] : [{ sql: of.agent, values: [agent_id] }])];
-    const narrowed = agents.map(({ sql }) => ` AND (${sql})`).join("");
+    const agentFilterSql = agents.map(({ sql }) => ` AND (${sql})`).join("");
     const owners = sqlite
       .query<{ id: string }, SQLQueryBindings[]>(
         `SELECT id FROM ${of.owners} WHERE project_id = ? AND environment = ? ${name === null ? "" : "AND id = ?"} LIMIT 1000`,
@@ -95,15 +95,15 @@ export function createAnalytics({ db: { sqlite } }: { db: Db }) {
       for (let at_ms = from_ms; at_ms < to_ms; at_ms += units[unit]) {
         const query = sqlite.query<Record<"count" | "completed" | "failed" | "cancelled", number>, SQLQueryBindings[]>(
           `SELECT count(*) AS count, ${of.outcomes} FROM ${of.table}
-           WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${narrowed}`,
+           WHERE project_id = ? AND environment = ? AND ${of.column} = ? AND id >= ? AND id < ? ${agentFilterSql}`,
         );
         const ids = [firstIdAt(of.kind, at_ms), firstIdAt(of.kind, at_ms + units[unit])];
         const counted = onlyRow(
           query.get(project_id, environment, id, ...ids, ...agents.flatMap(({ values }) => values)),
         );
-        const none = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0, took_ms: 0 };
-        if (counted.count > 0) rows.push({ name: id, at_ms, ...counted, ...none });
-        await rest();
+        const noSpending = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0, took_ms: 0 };
+        if (counted.count > 0) rows.push({ name: id, at_ms, ...counted, ...noSpending });
+        await maybeYield();
       }
     return rows;
   }
@@ -125,13 +125,15 @@ export function createAnalytics({ db: { sqlite } }: { db: Db }) {
       data: series.slice(0, most).map(({ name, total, points }) => ({
         object: "analytics_series",
         name,
-        ...shown(total),
+        ...serialize(total),
         points: isHistogram(group_by)
           ? []
-          : points.sort((a, b) => a.at_ms - b.at_ms).map((point) => ({ at: timestamp(point.at_ms), ...shown(point) })),
+          : points
+              .sort((a, b) => a.at_ms - b.at_ms)
+              .map((point) => ({ at: timestamp(point.at_ms), ...serialize(point) })),
       })),
       has_more: series.length > most,
-      totals: shown(rows.reduce<AnalyticsCounts>(add, nothing())),
+      totals: serialize(rows.reduce<AnalyticsCounts>(add, nothing())),
       ...(isHistogram(group_by) && { percentiles: percentilesOf(series) }),
       from: timestamp(from_ms),
       to: timestamp(to_ms),
@@ -182,7 +184,7 @@ const owned: Record<"webhook" | "schedule", Owned> = {
 const add = (sum: AnalyticsCounts, counts: AnalyticsCounts): AnalyticsCounts =>
   Object.fromEntries(analyticsCounters.map((name) => [name, sum[name] + counts[name]])) as unknown as AnalyticsCounts;
 
-const shown = ({ cost_nano_usd, took_ms, ...counts }: AnalyticsCounts) => ({
+const serialize = ({ cost_nano_usd, took_ms, ...counts }: AnalyticsCounts) => ({
   count: counts.count,
   completed: counts.completed,
   failed: counts.failed,

@@ -63,13 +63,13 @@ export function createRunCounts({ sqlite, write }: Db): Projection {
       for (const unit of buckets) {
         const at_ms = Math.floor(of.ended_at_ms / units[unit]) * units[unit];
         const group = [of.project_id, of.environment, dimension, unit, at_ms, of.agent_id, name] as const;
-        addRow.run(...bounded(group), ...analyticsCounters.map((counter) => counts[counter]));
+        addRow.run(...limitUsers(group), ...analyticsCounters.map((counter) => counts[counter]));
       }
     forget();
   }
   write.defer({ finish, forget });
 
-  function bounded(group: Group): Group {
+  function limitUsers(group: Group): Group {
     const [project_id, environment, dimension, unit, at_ms, agent_id, name] = group;
     if (dimension !== "user" || selectKnown.get(...group)) return group;
     const { n } = onlyRow(countUsers.get(project_id, environment, dimension, unit, at_ms, agent_id));
@@ -88,12 +88,12 @@ export function createRunCounts({ sqlite, write }: Db): Projection {
   return {
     bit: 2,
     begin(run) {
-      const told = tellings(run);
+      const runCounts = countsOfRun(run);
       // Replays and imports happened earlier or elsewhere.
       const isCounted = run.origin === "run" || run.origin === "fork";
       return {
-        entry: told.entry,
-        write: () => isCounted && told.all((dimension, name, counts) => count(run, dimension, name, counts)),
+        entry: runCounts.entry,
+        write: () => isCounted && runCounts.all((dimension, name, counts) => count(run, dimension, name, counts)),
       };
     },
   };
@@ -105,7 +105,7 @@ export const nothing = (): AnalyticsCounts =>
 type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts>) => void;
 
 /** Sums up a run entry by entry, because it may have thousands of calls and all counts are written at once. */
-function tellings(run: EndedRun) {
+function countsOfRun(run: EndedRun) {
   const tools = new Map<string, AnalyticsCounts>();
   const first = new Map<string, AnalyticsCounts>();
   const spent = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 };
@@ -144,17 +144,17 @@ function tellings(run: EndedRun) {
         });
       if (event.type === "run.failed") error = event.error.code;
     },
-    all(tell: Tell): void {
+    all(addCounts: Tell): void {
       const took_ms = run.worked_ms;
       const of = { count: 1, [run.status]: 1, took_ms, ...spent } as Partial<AnalyticsCounts>;
-      tell("model", run.model ?? "", of);
-      if (key !== null) tell("key", key, of);
-      if (run.user_id !== null) tell("user", run.user_id, of);
-      if (error !== null) tell("error", error, of);
-      for (const [tool, counts] of tools) tell("tool", tool, counts);
+      addCounts("model", run.model ?? "", of);
+      if (key !== null) addCounts("key", key, of);
+      if (run.user_id !== null) addCounts("user", run.user_id, of);
+      if (error !== null) addCounts("error", error, of);
+      for (const [tool, counts] of tools) addCounts("tool", tool, counts);
       // A cancelled run's duration says nothing about others.
-      if (run.status !== "cancelled") tell("duration", String(bucketOf(took_ms)), { count: 1, took_ms });
-      for (const [range, counts] of first) tell("first_token", range, counts);
+      if (run.status !== "cancelled") addCounts("duration", String(bucketOf(took_ms)), { count: 1, took_ms });
+      for (const [range, counts] of first) addCounts("first_token", range, counts);
     },
   };
 }

@@ -16,7 +16,7 @@ type Ranges = Map<number, number>;
  * cost does not grow with their number; yields for many agents and days.
  */
 export async function readDurations(sqlite: Database, column: string, where: string, values: SQLQueryBindings[]) {
-  const rest = createYielder();
+  const maybeYield = createYielder();
   const groups = new Map<string, Ranges>();
   const rows = sqlite
     .query<{ name: string; runs_by_ms: string }, SQLQueryBindings[]>(
@@ -24,7 +24,7 @@ export async function readDurations(sqlite: Database, column: string, where: str
     )
     .all(...values);
   for (const { name, runs_by_ms } of rows) {
-    await rest();
+    await maybeYield();
     const ranges = groups.get(name) ?? new Map();
     groups.set(name, ranges);
     const counted: Record<string, number> = JSON.parse(runs_by_ms);

@@ -52,9 +52,9 @@ export function createPaidCalls({
   now: () => number;
 }) {
   let calls = 0;
-  const hearers: ((model: string, spent: ModelSpend) => void)[] = [];
+  const listeners: ((model: string, spent: ModelSpend) => void)[] = [];
   // For runs with a budget: otherwise concurrent searches would each see all of it.
-  const unrecorded = new Map<string, Set<Unrecorded>>();
+  const unrecordedByRun = new Map<string, Set<Unrecorded>>();
 
   async function add({ project_id, environment, run }: SpendGuard, model: string, all: readonly ModelSpend[]) {
     const agent_id = run?.agent_id ?? "";
@@ -70,7 +70,7 @@ export function createPaidCalls({
   /** Reserves a call's worst case in its run's budget. Returns a function to report the cost. */
   function reserveOfRun({ run, project_id }: SpendGuard, { model, request }: Parameters<Pay>[1]) {
     if (!run) return () => {};
-    const known = unrecorded.get(run.run_id) ?? new Set();
+    const known = unrecordedByRun.get(run.run_id) ?? new Set();
     const usage = withTaken(run.usage, known);
     const own = allowance(run.budget, usage, priceOf(model), request, settingsOf(project_id).unknown_price);
     if ("exceeded" in own) throw new BudgetError(budgetMessage(own));
@@ -80,7 +80,7 @@ export function createPaidCalls({
       taken: { tokens: input_tokens + max_output_tokens, nano_usd: worstCost(own.worst) ?? 0 },
       over: false,
     };
-    unrecorded.set(run.run_id, known.add(call));
+    unrecordedByRun.set(run.run_id, known.add(call));
     return (all: readonly ModelSpend[]) => {
       call.taken = unrecordedUsage(all.reduce(addModelCall, noUsage), noUsage);
       call.over = true;
@@ -90,7 +90,7 @@ export function createPaidCalls({
   const pay: Pay = async (payer, { model, request, signal = never }, make) => {
     const price = priceOf(model);
     const { project_id, environment, told } = payer;
-    const took = reserveOfRun(payer, { model, request });
+    const settleReservation = reserveOfRun(payer, { model, request });
     const scope = { project_id, environment };
     const name = `call ${++calls}`; // Differs from all run ids.
     const all: ModelSpend[] = [];
@@ -103,12 +103,12 @@ export function createPaidCalls({
         ),
       );
     } finally {
-      took(all);
+      settleReservation(all);
       if (all.length > 0) await add(payer, model, all);
       dayBudgets.release(scope, name); // After counting: otherwise it would briefly count nowhere.
       for (const spent of all) {
         told?.(spent);
-        for (const hear of hearers) hear(model, spent);
+        for (const listener of listeners) listener(model, spent);
       }
     }
   };
@@ -117,14 +117,14 @@ export function createPaidCalls({
     pay,
     /** Call with durable entries: searches that they record no longer need reservations. */
     committed(runId: string, entries: readonly JournalEntry[]): void {
-      const known = unrecorded.get(runId);
+      const known = unrecordedByRun.get(runId);
       if (!known || !entries.some(({ event }) => recordsSearch(event))) return;
       for (const call of known) if (call.over) known.delete(call);
-      if (known.size === 0) unrecorded.delete(runId);
+      if (known.size === 0) unrecordedByRun.delete(runId);
     },
     /** Registers a listener for the cost of each call. */
     onPaid(hear: (model: string, spent: ModelSpend) => void): void {
-      hearers.push(hear);
+      listeners.push(hear);
     },
   };
 }

@@ -17,7 +17,7 @@ export interface UsageQuery {
 
 const day_ms = 24 * 3_600_000;
 const daysMax = 366;
-const daysUnlessSaid = 30;
+const defaultDays = 30;
 
 const day = "^\\d{4}-\\d\\d-\\d\\d([Tt].+)?$";
 export const usageParameters = {
@@ -41,7 +41,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
   const group_by = query.get("group_by") ?? "day";
   if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${usageGroupings.join(", ")}.`));
   const to = last ?? Math.max(requireValue(readDay(dayOf(now)), "Today"), first ?? 0);
-  const from = first ?? to - (daysUnlessSaid - 1) * day_ms;
+  const from = first ?? to - (defaultDays - 1) * day_ms;
   if (faults.length === 0 && from > to) faults.push(fault("to", "This is before from."));
   if (faults.length === 0 && (to - from) / day_ms >= daysMax)
     faults.push(fault("from", `At most ${daysMax} days can be asked for at once.`));

@@ -36,10 +36,10 @@ export function createUsageStore({ db }: { db: Db }) {
     const bound = agentConditions(viewer, "agent_id");
     const where = ["project_id = ? AND environment = ? AND day BETWEEN ? AND ?", ...bound.map(({ sql }) => sql)];
     const values: SQLQueryBindings[] = [project_id, environment, from, to, ...bound.flatMap((each) => each.values)];
-    const select = (what: string, grouped = ""): (Counts & { name: string })[] =>
+    const select = (selectList: string, groupClause = ""): (Counts & { name: string })[] =>
       db.sqlite
         .query<Counts & { name: string }, SQLQueryBindings[]>(
-          `SELECT ${what} FROM usage_days WHERE ${where.join(" AND ")} ${grouped}`,
+          `SELECT ${selectList} FROM usage_days WHERE ${where.join(" AND ")} ${groupClause}`,
         )
         .all(...values);
     const name = columns[group_by];
@@ -52,10 +52,10 @@ export function createUsageStore({ db }: { db: Db }) {
       data: rows.slice(0, groupsMax).map((row) => ({
         object: "usage" as const,
         [name]: row.name,
-        ...shown(row, worked.of(row.name)),
+        ...serialize(row, worked.of(row.name)),
       })),
       has_more: rows.length > groupsMax,
-      totals: shown(totals, worked.all),
+      totals: serialize(totals, worked.all),
       from,
       to,
       group_by,
@@ -72,7 +72,7 @@ export function createUsageStore({ db }: { db: Db }) {
 }
 
 /** Sums include known costs only; the number of calls with unknown costs is shown beside them. */
-const shown = (counts: Counts, worked_ms: Durations) => ({
+const serialize = (counts: Counts, worked_ms: Durations) => ({
   runs: {
     started: counts.runs_started,
     completed: counts.runs_completed,

@@ -35,7 +35,7 @@ export async function deliver(
   } catch (error) {
     // An event that cannot be serialized must not block those behind it.
     log.error("an event could not be written", { delivery_id: delivery.id, error });
-    return { body: "", outcome: { ...unwritten, at_ms, request: { url, headers: {} } } };
+    return { body: "", outcome: { ...payloadFailure, at_ms, request: { url, headers: {} } } };
   }
   failpoint?.("before_delivery");
   const outcome = await httpAttempt({
@@ -54,7 +54,7 @@ export async function deliver(
   return outcome && { body, outcome };
 }
 
-const unwritten = {
+const payloadFailure = {
   latency_ms: 0,
   response: null,
   error: { code: "internal_error", message: "The event could not be written. The server's log has the cause." },

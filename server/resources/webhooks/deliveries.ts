@@ -28,7 +28,7 @@ const rowsPerWrite = 50;
 const againPerWrite = 500;
 
 /** Status filters of pending deliveries: before the first attempt, or after a failure. */
-const waiting: Record<string, string | undefined> = {
+const waitingConditions: Record<string, string | undefined> = {
   pending: "status = 'pending' AND failures = 0",
   retrying: "status = 'pending' AND failures > 0",
 };
@@ -59,7 +59,7 @@ export function createDeliveryStore({
     `SELECT id FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND webhook_id = ? AND id > ?
        AND created_at_ms >= ? AND (status = 'failed' OR status = 'pending' AND failures > 0) ORDER BY id LIMIT ?`,
   );
-  const again = sqlite.query(
+  const requeue = sqlite.query(
     `UPDATE webhook_deliveries SET status = 'pending', failures = 0, next_at_ms = ?
      WHERE project_id = ? AND environment = ? AND id IN (SELECT value FROM json_each(?))`,
   );
@@ -79,7 +79,7 @@ export function createDeliveryStore({
     return row;
   }
 
-  function whole(row: DeliveryRow) {
+  function serializeFull(row: DeliveryRow) {
     const { project_id, environment, delivery_id, number } = webhookAttempts;
     const ofRow = [eq(project_id, row.project_id), eq(environment, row.environment), eq(delivery_id, row.id)];
     return serializeFullDelivery(
@@ -94,47 +94,47 @@ export function createDeliveryStore({
   }
 
   function sendAgain({ project_id, environment }: Viewer, ids: readonly string[]): void {
-    again.run(now(), project_id, environment, JSON.stringify(ids));
+    requeue.run(now(), project_id, environment, JSON.stringify(ids));
   }
 
   const wake = ({ project_id, environment }: Viewer, id: string) => dispatcher.trust({ project_id, environment, id });
 
   /** Deletes up to `limit` deliveries of deleted webhooks, finally those webhooks. Call inside a write. */
   function forgetDeleted(limit: number): number {
-    const gone = sqlite
+    const deletedWebhook = sqlite
       .query<WebhookKey, []>("SELECT project_id, environment, id FROM webhooks WHERE deleted_at_ms IS NOT NULL LIMIT 1")
       .get();
-    if (!gone) return 0;
-    const { changes } = forgetOf.run(gone.project_id, gone.environment, gone.id, limit);
+    if (!deletedWebhook) return 0;
+    const { changes } = forgetOf.run(deletedWebhook.project_id, deletedWebhook.environment, deletedWebhook.id, limit);
     if (changes > 0) return changes;
     return sqlite
       .query("DELETE FROM webhooks WHERE project_id = ? AND environment = ? AND id = ?")
-      .run(gone.project_id, gone.environment, gone.id).changes;
+      .run(deletedWebhook.project_id, deletedWebhook.environment, deletedWebhook.id).changes;
   }
 
   return {
     list(viewer: Viewer, webhookId: string, page: Page) {
       webhook(viewer, webhookId);
       const { status = "", ...filters } = page.filters;
-      const waits = waiting[status];
+      const statusCondition = waitingConditions[status];
       return listPage(
         db,
         {
           table: webhookDeliveries,
           kind: "delivery",
           scope: viewer,
-          page: waits ? { ...page, filters } : page,
+          page: statusCondition ? { ...page, filters } : page,
           within: scopeCondition(viewer, { webhook_id: webhookId }),
           where: [
             ...agentConditions(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
-            ...(waits ? [{ sql: waits, values: [] }] : []),
+            ...(statusCondition ? [{ sql: statusCondition, values: [] }] : []),
           ],
         },
         serializeDelivery,
       );
     },
 
-    get: (viewer: Viewer, webhookId: string, id: string) => whole(find(viewer, webhookId, id)),
+    get: (viewer: Viewer, webhookId: string, id: string) => serializeFull(find(viewer, webhookId, id)),
 
     /** Sends a test event once, also if the webhook is disabled; the outcome does not count. */
     async test(author: Author & Viewer, id: string) {
@@ -142,30 +142,33 @@ export function createDeliveryStore({
       const row = webhook(author, id);
       const { project_id, environment } = author;
       const event = { ...newDelivery, type: testEvent, run_id: null, seq: null, created_at_ms: now() } as const;
-      const unsent = { ...event, project_id, environment, id: newId("delivery", now()), webhook_id: id };
-      const delivery: DeliveryRow = { ...unsent, body: writeEvent(unsent, { object: serializeWebhook(row) }) };
-      const tried = await dispatcher.tryOnce(row, delivery);
-      if (!tried) throw new AppError("shutting_down", stoppingBriefly, { retryAfter: 5 });
+      const deliveryFields = { ...event, project_id, environment, id: newId("delivery", now()), webhook_id: id };
+      const delivery: DeliveryRow = {
+        ...deliveryFields,
+        body: writeEvent(deliveryFields, { object: serializeWebhook(row) }),
+      };
+      const attempt = await dispatcher.tryOnce(row, delivery);
+      if (!attempt) throw new AppError("shutting_down", stoppingBriefly, { retryAfter: 5 });
       return await db.write(() => {
         webhook(author, id);
         insert.run(project_id, environment, delivery.id, id, testEvent, event.created_at_ms);
-        record(delivery, tried.body, tried.outcome);
+        record(delivery, attempt.body, attempt.outcome);
         audit.note(author, "webhook.tested", id, { delivery_id: delivery.id });
-        return whole(find(author, id, delivery.id));
+        return serializeFull(find(author, id, delivery.id));
       });
     },
 
     /** Resends an event under the same id; the retry schedule starts over. */
     async redeliver(author: Author & Viewer, webhookId: string, id: string) {
       requireUnrestrictedKey(author);
-      const shown = await db.write(() => {
+      const result = await db.write(() => {
         const { type } = find(author, webhookId, id);
         sendAgain(author, [id]);
         audit.note(author, "delivery.redelivered", id, { webhook_id: webhookId, type });
-        return whole(find(author, webhookId, id));
+        return serializeFull(find(author, webhookId, id));
       });
       wake(author, webhookId);
-      return shown;
+      return result;
     },
 
     /** Resends all deliveries since a time that failed or wait for a retry. */
@@ -175,12 +178,12 @@ export function createDeliveryStore({
       if (from === null) throw invalid("since", timeExpected);
       let deliveries = 0;
       for (let after: string | undefined = ""; after !== undefined; ) {
-        const begun = after;
+        const cursor = after;
         after = await db.write(() => {
           webhook(author, id);
-          if (begun === "") audit.note(author, "webhook.redelivered", id, { since });
+          if (cursor === "") audit.note(author, "webhook.redelivered", id, { since });
           const { project_id, environment } = author;
-          const some = selectFailed.all(project_id, environment, id, begun, from, againPerWrite);
+          const some = selectFailed.all(project_id, environment, id, cursor, from, againPerWrite);
           sendAgain(
             author,
             some.map((row) => row.id),

@@ -74,28 +74,28 @@ export function createDeliveryQueues({ now }: { now: () => number }) {
     placesFor,
     /** Takes a place for an attempt; returns a function to release it. */
     take(lane: DeliveryQueue): () => void {
-      const taken = [places.take(lane.owner)];
-      if (isTroubled(lane)) taken.push(placesOfTroubled.take(lane.owner));
+      const releases = [places.take(lane.owner)];
+      if (isTroubled(lane)) releases.push(placesOfTroubled.take(lane.owner));
       return () => {
-        for (const giveBack of taken) giveBack();
+        for (const giveBack of releases) giveBack();
       };
     },
     /** Lets owners take turns, `most` attempts in total. Returns the number of started attempts. */
     serve(at: number, most: number, fill: (lane: DeliveryQueue, most: number) => number): number {
-      let left = most;
+      let remaining = most;
       const ready = createRoundRobin<DeliveryQueue>();
       for (const lane of lanes.values()) if (mayBegin(lane, at)) ready.add(lane.owner, lane);
-      const next = () => (left > 0 ? places.next(ready.owners()) : null);
+      const next = () => (remaining > 0 ? places.next(ready.owners()) : null);
       for (let owner = next(); owner !== null; owner = next()) {
         const lane = requireValue(ready.next(owner), "A queue of the owner");
-        const sent = fill(lane, left);
-        left -= sent;
+        const startedCount = fill(lane, remaining);
+        remaining -= startedCount;
         // Move a served queue behind the others, so that few places rotate.
-        if (sent > 0) moveBehind(lane);
+        if (startedCount > 0) moveBehind(lane);
       }
       for (const lane of lanes.values())
         if (lane.due === Number.POSITIVE_INFINITY && lane.inFlight.size === 0) lanes.delete(lane.key.id);
-      return most - left;
+      return most - remaining;
     },
     /**
      * Time when the next idle queue is due. Queues due earlier wait for a place; the attempt that releases one polls

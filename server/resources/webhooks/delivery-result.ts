@@ -75,14 +75,14 @@ export function createDeliveryResults({
   }
 
   /** Records an attempt; no-op if the delivery was deleted with its webhook, run or project. */
-  return function record(tried: DeliveryRow, body: string, outcome: Outcome): Verdict {
-    const { project_id, environment } = tried;
-    const delivery = deliveries.get(tried, tried.id);
-    const webhook = webhooks.get(tried, tried.webhook_id);
+  return function record(attemptedRow: DeliveryRow, body: string, outcome: Outcome): Verdict {
+    const { project_id, environment } = attemptedRow;
+    const delivery = deliveries.get(attemptedRow, attemptedRow.id);
+    const webhook = webhooks.get(attemptedRow, attemptedRow.webhook_id);
     if (!delivery || !webhook) return "nothing";
     const attempts = delivery.attempts + 1;
     // A client may have requested a resend during the attempt: then the schedule has started over.
-    const failures = outcome.error ? Math.min(delivery.failures, tried.failures) + 1 : 0;
+    const failures = outcome.error ? Math.min(delivery.failures, attemptedRow.failures) + 1 : 0;
     const isGone = outcome.response?.status === 410 && outcome.request.url === webhook.url;
     const isLast = isGone || delivery.type === testEvent;
     const wait = outcome.error && !isLast ? waitAfter(failures, outcome.asked_ms, random) : null;
@@ -111,13 +111,13 @@ const waits_ms = [
   24 * hour_ms,
 ] as const;
 
-const longestAsked_ms = 24 * hour_ms;
+const maxRetryAfter_ms = 24 * hour_ms;
 
 /** Milliseconds until the next attempt, at least what the receiver requested; null: give up. */
-function waitAfter(failures: number, asked_ms: number | null, random = Math.random): number | null {
+function waitAfter(failures: number, retryAfter_ms: number | null, random = Math.random): number | null {
   const wait = waits_ms[failures - 1];
   if (wait === undefined) return null;
   // Jitter, so that simultaneous failures are not retried simultaneously.
   const jittered = Math.round(wait * (0.8 + 0.4 * random()));
-  return Math.max(jittered, Math.min(asked_ms ?? 0, longestAsked_ms));
+  return Math.max(jittered, Math.min(retryAfter_ms ?? 0, maxRetryAfter_ms));
 }

@@ -82,9 +82,9 @@ export function createDispatcher(options: DispatcherOptions) {
     db.snapshot.begin();
     const webhook = webhooks.get(lane.key, id);
     const rows = webhook?.enabled ? selectNext.all(project_id, environment, id, room + lane.inFlight.size + 1) : [];
-    const waiting = rows.filter((row) => !lane.inFlight.has(row.id));
-    const due = waiting.filter(({ next_at_ms }) => next_at_ms !== null && next_at_ms <= at).slice(0, room);
-    lane.due = waiting[due.length]?.next_at_ms ?? Number.POSITIVE_INFINITY;
+    const pendingRows = rows.filter((row) => !lane.inFlight.has(row.id));
+    const due = pendingRows.filter(({ next_at_ms }) => next_at_ms !== null && next_at_ms <= at).slice(0, room);
+    lane.due = pendingRows[due.length]?.next_at_ms ?? Number.POSITIVE_INFINITY;
     if (webhook) for (const row of due) begin(lane, webhook, row);
     return due.length;
   }
@@ -109,10 +109,10 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   async function send(lane: DeliveryQueue, webhook: WebhookRow, delivery: DeliveryRow): Promise<void> {
-    const tried = await tryNow(webhook, delivery);
-    if (!tried) return;
-    options.onTried?.(tried.outcome);
-    const verdict = await db.write(() => record(delivery, tried.body, tried.outcome));
+    const attempt = await tryNow(webhook, delivery);
+    if (!attempt) return;
+    options.onTried?.(attempt.outcome);
+    const verdict = await db.write(() => record(delivery, attempt.body, attempt.outcome));
     if (verdict === "delivered") lane.failures = 0;
     else if (verdict === "failed") lanes.pause(lane);
     else if (verdict === "disabled")

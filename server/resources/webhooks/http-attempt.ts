@@ -41,21 +41,21 @@ const mostHeaders_chars = 8192;
 export async function httpAttempt(order: AttemptOrder): Promise<Outcome | null> {
   const { egress, url, id, body, at_ms, signal, httpsOnly, limit_ms } = order;
   const secrets = [...order.secrets, ...Object.values(order.headers)];
-  const told = {
+  const standardHeaders = {
     "content-type": "application/json",
     "user-agent": "runnel-webhooks",
     ...(order.secrets.length > 0
       ? sign({ secrets: order.secrets, id, timestamp: Math.floor(at_ms / 1000), body })
       : { "webhook-id": id }),
   };
-  const headers = { ...told, ...order.headers };
+  const headers = { ...standardHeaders, ...order.headers };
   const hidden = Object.fromEntries(Object.keys(order.headers).map((name) => [name, "[hidden]"]));
-  const begun = performance.now();
-  const ended = (rest: Pick<Outcome, "response" | "error" | "asked_ms">): Outcome => ({
+  const startTime = performance.now();
+  const outcomeOf = (result: Pick<Outcome, "response" | "error" | "asked_ms">): Outcome => ({
     at_ms,
-    latency_ms: Math.round(performance.now() - begun),
-    request: { url, headers: { ...told, ...hidden } },
-    ...rest,
+    latency_ms: Math.round(performance.now() - startTime),
+    request: { url, headers: { ...standardHeaders, ...hidden } },
+    ...result,
   });
   try {
     const request = { method: "POST", headers, body, timeoutMs: limit_ms, signal, httpsOnly } as const;
@@ -69,11 +69,11 @@ export async function httpAttempt(order: AttemptOrder): Promise<Outcome | null> 
       body: redact(maskTruncated(start.text, secrets)),
       truncated: start.truncated,
     };
-    return ended({ response, error: errorOf(status), asked_ms });
+    return outcomeOf({ response, error: errorOf(status), asked_ms });
   } catch (error) {
     if (signal.aborted) return null;
     if (!(error instanceof EgressError)) throw error;
-    return ended({ response: null, error: { code: error.code, message: error.message }, asked_ms: null });
+    return outcomeOf({ response: null, error: { code: error.code, message: error.message }, asked_ms: null });
   }
 }
 
@@ -81,14 +81,14 @@ export async function httpAttempt(order: AttemptOrder): Promise<Outcome | null> 
 async function readStart(body: ReadableStream<Uint8Array>): Promise<{ text: string; truncated: boolean }> {
   const reader = body.getReader();
   const parts: Uint8Array[] = [];
-  let left = mostBody_bytes;
+  let remaining = mostBody_bytes;
   try {
-    while (left > 0) {
+    while (remaining > 0) {
       const { value, done } = await reader.read();
       if (done) return { text: textOf(parts), truncated: false };
       // Copy, because a view would keep the whole buffer alive.
-      parts.push(value.slice(0, left));
-      left -= value.length;
+      parts.push(value.slice(0, remaining));
+      remaining -= value.length;
     }
   } catch {
     // Keep what arrived before the error.
@@ -101,14 +101,14 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<{ text: stri
 const textOf = (parts: readonly Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(parts));
 
 function shownHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
-  const shown: Record<string, string> = Object.create(null);
+  const redactedHeaders: Record<string, string> = Object.create(null);
   let left = mostHeaders_chars;
   for (const [name, value] of headers) {
     left -= name.length + value.length;
     if (left < 0) break;
-    shown[name] = name === "set-cookie" ? "[hidden]" : redact(value, secrets);
+    redactedHeaders[name] = name === "set-cookie" ? "[hidden]" : redact(value, secrets);
   }
-  return shown;
+  return redactedHeaders;
 }
 
 function errorOf(status: number): Outcome["error"] {

@@ -32,8 +32,8 @@ export function createWebhooksModule({ base, options, journals, serializeFollowe
   const outbox = createOutbox(base);
   const record = createDeliveryResults(base);
   const payloads = createPayloads({ db, journal: journals.journal, serializeFollowed });
-  const tried = createEventEmitter<[Outcome]>();
-  const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: tried.tell });
+  const attemptEvents = createEventEmitter<[Outcome]>();
+  const dispatcher = createDispatcher({ ...base, record, payloads, attempt_ms, onTried: attemptEvents.tell });
   const webhooks = createWebhookStore({ ...base, trust: dispatcher.trust });
   const deliveries = createDeliveryStore({ ...base, dispatcher, record });
   const announced = () => dispatcher.wake(outbox.take());
@@ -48,7 +48,7 @@ export function createWebhooksModule({ base, options, journals, serializeFollowe
     announced,
     deliver: dispatcher.drain,
     /** Registers a listener for the outcome of each attempt. */
-    onTried: tried.listen,
+    onTried: attemptEvents.listen,
     followers,
     deleteExpired: [deliveries.forget],
     start: dispatcher.load,

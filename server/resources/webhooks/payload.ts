@@ -24,7 +24,7 @@ export type Payloads = ReturnType<typeof createPayloads>;
 
 const most_bytes = 20_000;
 // Entries; each has at most `most_bytes`.
-const keptMost = 100;
+const maxCached = 100;
 
 /** Builds the bodies of deliveries. */
 export function createPayloads({
@@ -38,25 +38,26 @@ export function createPayloads({
 }) {
   const selectSummary = db.sqlite.query<{ summary: string | null }, [string]>("SELECT summary FROM runs WHERE id = ?");
   // Cache of recent events as JSON, because several webhooks get the same event; the newest is last.
-  const kept = new Map<string, string>();
+  const payloadCache = new Map<string, string>();
 
   async function dataOf(delivery: DeliveryRow, run_id: string, seq: number): Promise<string> {
     const [entry] = journal.read(run_id, seq - 1, 1);
     // The trace may have been deleted since: then only the summary is sent.
-    if (!entry) return fitted(delivery, { object: thin(summaryOf(run_id)), truncated: true });
+    if (!entry) return truncateToLimit(delivery, { object: withoutMessages(summaryOf(run_id)), truncated: true });
     const name = `${run_id} ${seq}`;
-    const data = kept.get(name) ?? fitted(delivery, await readData(run_id, entry, delivery.run_expires_at_ms));
-    kept.delete(name);
-    kept.set(name, data);
-    if (kept.size > keptMost) deleteOldest(kept);
+    const data =
+      payloadCache.get(name) ?? truncateToLimit(delivery, await readData(run_id, entry, delivery.run_expires_at_ms));
+    payloadCache.delete(name);
+    payloadCache.set(name, data);
+    if (payloadCache.size > maxCached) deleteOldest(payloadCache);
     return data;
   }
 
   /** Data of a run's event, as of this entry; later entries are not read. */
   async function readData(run_id: string, { seq, event }: JournalEntry, expiresAt: number | null): Promise<EventData> {
     const state = await stateAt(run_id, seq);
-    if (!state) return { object: thin(summaryOf(run_id)), truncated: true }; // It was deleted while it was read.
-    const object = thin(runObject({ ...state, messages: [] }, expiresAt));
+    if (!state) return { object: withoutMessages(summaryOf(run_id)), truncated: true }; // It was deleted while it was read.
+    const object = withoutMessages(runObject({ ...state, messages: [] }, expiresAt));
     return event.type === "tool.requested" ? { object, tool_call: shownCall(event.call) } : { object };
   }
 
@@ -94,7 +95,8 @@ export function createPayloads({
 }
 
 /** Serializes an event, cut to at most 20 KB. */
-export const writeEvent = (delivery: Unsent, data: EventData): string => withData(delivery, fitted(delivery, data));
+export const writeEvent = (delivery: Unsent, data: EventData): string =>
+  withData(delivery, truncateToLimit(delivery, data));
 
 type Unsent = Omit<DeliveryRow, "body">;
 
@@ -113,13 +115,13 @@ function withData(delivery: Unsent, data: string): string {
 }
 
 /** Serializes the data, cut to fit. All deliveries of an event get the same cut. */
-function fitted(delivery: Unsent, whole: EventData): string {
+function truncateToLimit(delivery: Unsent, fullData: EventData): string {
   const room = most_bytes - Buffer.byteLength(withData(delivery, ""));
-  let text = JSON.stringify(whole);
+  let text = JSON.stringify(fullData);
   if (Buffer.byteLength(text) <= room) return text;
   // Shallow copies suffice, because cuts replace fields and never modify values.
-  const data: EventData = { ...whole, object: { ...whole.object }, truncated: true };
-  if (whole.tool_call) data.tool_call = { ...whole.tool_call };
+  const data: EventData = { ...fullData, object: { ...fullData.object }, truncated: true };
+  if (fullData.tool_call) data.tool_call = { ...fullData.tool_call };
   for (const cut of cuts) {
     cut(data);
     text = JSON.stringify(data);
@@ -132,8 +134,8 @@ function fitted(delivery: Unsent, whole: EventData): string {
 const cuts: ((data: EventData) => void)[] = [
   ({ object }) => shorten(object, "tool_calls", () => []),
   ({ object }) => shorten(object, "output_json", () => null),
-  ({ object }) => shorten(object, "input", (input) => beginning(1000)(lastText(input as RunInput))),
-  ({ object }) => shorten(object, "output", beginning(4000)),
+  ({ object }) => shorten(object, "input", (input) => truncateTo(1000)(lastText(input as RunInput))),
+  ({ object }) => shorten(object, "output", truncateTo(4000)),
   ({ object }) => shorten(object, "metadata", () => ({})),
   ({ object }) => shorten(object, "required_action", withoutArguments),
   ({ tool_call }) => tool_call && shorten(tool_call, "arguments", () => ({})),
@@ -144,7 +146,7 @@ function shorten(object: Record<string, unknown>, field: string, to: (value: unk
   if (object[field] !== undefined && object[field] !== null) object[field] = to(object[field]);
 }
 
-const beginning = (length: number) => (value: unknown) =>
+const truncateTo = (length: number) => (value: unknown) =>
   typeof value === "string" ? value.slice(0, length).toWellFormed() : value;
 
 const withoutArguments = (action: unknown) => {
@@ -153,7 +155,7 @@ const withoutArguments = (action: unknown) => {
   return { type, submit_tool_outputs: { tool_calls } };
 };
 
-function thin({ messages: _, tool_calls, ...run }: RunObject): Record<string, unknown> {
+function withoutMessages({ messages: _, tool_calls, ...run }: RunObject): Record<string, unknown> {
   return { ...run, tool_calls: tool_calls.map(({ output: __, ...call }) => call) };
 }
 

@@ -38,12 +38,12 @@ export function createRunWebhooks({ db, seal, egress, outbox, announced, now = D
   const idsOf = db.sqlite.query<{ id: string; name: string }, [string]>(
     "SELECT id, name FROM webhooks WHERE run_id = ? AND deleted_at_ms IS NULL ORDER BY id",
   );
-  const standingOf = db.sqlite.query<
+  const selectRunStatus = db.sqlite.query<
     { id: string; status: RunStatus; seq: number; expires_at_ms: number | null },
     [string]
   >("SELECT id, status, seq, expires_at_ms FROM runs WHERE id = ?");
 
-  const shown = (row: WebhookRow): RunWebhook => ({
+  const serialize = (row: WebhookRow): RunWebhook => ({
     name: row.name ?? "",
     url: row.url,
     headers: openWebhookSecrets(seal, row, row.sealed).headers ?? {},
@@ -68,10 +68,10 @@ export function createRunWebhooks({ db, seal, egress, outbox, announced, now = D
       const row = await db.write(() => {
         const all = idsOf.all(runId);
         const before = all.find((one) => one.name === name);
-        if (before) rows.update(scope, before.id, gone(at));
+        if (before) rows.update(scope, before.id, deletedFields(at));
         else if (all.length >= mostOfRun)
           throw new AppError("validation_failed", `A task may have at most ${mostOfRun} push notification configs.`);
-        const run = standingOf.get(runId) ?? throwNotFound();
+        const run = selectRunStatus.get(runId) ?? throwNotFound();
         const row = rows.insert(scope, {
           id,
           run_id: runId,
@@ -91,18 +91,19 @@ export function createRunWebhooks({ db, seal, egress, outbox, announced, now = D
         return row;
       });
       announced();
-      return shown(row);
+      return serialize(row);
     },
 
-    get: (scope: Scope, runId: string, name: string): RunWebhook => shown(find(scope, runId, name)),
-    list: (scope: Scope, runId: string): RunWebhook[] => idsOf.all(runId).map(({ id }) => shown(rows.find(scope, id))),
+    get: (scope: Scope, runId: string, name: string): RunWebhook => serialize(find(scope, runId, name)),
+    list: (scope: Scope, runId: string): RunWebhook[] =>
+      idsOf.all(runId).map(({ id }) => serialize(rows.find(scope, id))),
     /** Removes a webhook; no-op if there is none. */
     remove: (scope: Scope, runId: string, name: string): Promise<void> =>
       db.write(() => {
         const found = idsOf.all(runId).find((one) => one.name === name);
-        if (found) rows.update(scope, found.id, gone(now()));
+        if (found) rows.update(scope, found.id, deletedFields(now()));
       }),
   };
 }
 
-const gone = (at: number) => ({ deleted_at_ms: at, enabled: false, sealed: "" });
+const deletedFields = (at: number) => ({ deleted_at_ms: at, enabled: false, sealed: "" });

@@ -19,7 +19,7 @@ import { serializeWebhook } from "./serialize.ts";
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
-const most = 100;
+const maxWebhooks = 100;
 const overlap_seconds = 24 * 3600;
 
 export function createWebhookStore({
@@ -42,8 +42,12 @@ export function createWebhookStore({
     "SELECT count(*) AS n FROM webhooks WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL AND run_id IS NULL",
   );
 
-  const note = (author: Author, done: string, { id, url }: Pick<WebhookRow, "id" | "url">, more: object = {}): void =>
-    audit.note(author, `webhook.${done}`, id, { host: new URL(url).host, ...more });
+  const auditChange = (
+    author: Author,
+    action: string,
+    { id, url }: Pick<WebhookRow, "id" | "url">,
+    more: object = {},
+  ): void => audit.note(author, `webhook.${action}`, id, { host: new URL(url).host, ...more });
 
   /** The response is the only place that shows the secret. */
   async function create(author: Author & Viewer, input: CreateWebhook) {
@@ -54,9 +58,9 @@ export function createWebhookStore({
     const [id, at, secret] = [newId("webhook", now()), now(), newSigningSecret()];
     const sealed = sealWebhookSecrets(seal, { project_id, environment, id }, { secret, previous: null });
     const row = await db.write(() => {
-      if (onlyRow(count.get(project_id, environment)).n >= most)
-        throw new AppError("validation_failed", `There are already ${most} webhooks, which is the limit.`);
-      note(author, "created", { id, url }, { events });
+      if (onlyRow(count.get(project_id, environment)).n >= maxWebhooks)
+        throw new AppError("validation_failed", `There are already ${maxWebhooks} webhooks, which is the limit.`);
+      auditChange(author, "created", { id, url }, { events });
       return rows.insert(author, {
         id,
         url,
@@ -84,17 +88,17 @@ export function createWebhookStore({
       const { url, events, description, metadata } = input;
       hasMoved = url !== undefined && url !== row.url;
       // A new address, or enabling, resets the failures.
-      const well = hasMoved || input.enabled ? { failing_since_ms: null, failure_count: 0 } : {};
+      const healthReset = hasMoved || input.enabled ? { failing_since_ms: null, failure_count: 0 } : {};
       const after = rows.update(author, id, {
         url,
         events,
         description,
         metadata,
-        ...well,
+        ...healthReset,
         ...switched(row, input.enabled),
         updated_at_ms: now(),
       });
-      note(author, "updated", after, { changes: Object.keys(input) });
+      auditChange(author, "updated", after, { changes: Object.keys(input) });
       return after;
     });
     const { project_id, environment } = author;
@@ -112,7 +116,7 @@ export function createWebhookStore({
       const before = openWebhookSecrets(seal, row, row.sealed);
       const sealed = sealWebhookSecrets(seal, row, { secret, previous: overlap > 0 ? before.secret : null });
       const previous_until_ms = overlap > 0 ? now() + overlap * 1000 : null;
-      note(author, "secret_rotated", row, { overlap_seconds: overlap });
+      auditChange(author, "secret_rotated", row, { overlap_seconds: overlap });
       const signing = { sealed, secret_prefix: prefixOf(secret), previous_until_ms };
       return rows.update(author, id, { ...signing, updated_at_ms: now() });
     });
@@ -136,7 +140,7 @@ export function createWebhookStore({
       return db.write(() => {
         const row = find(author, id);
         rows.update(author, id, { deleted_at_ms: now(), enabled: false, sealed: "" });
-        note(author, "deleted", row);
+        auditChange(author, "deleted", row);
         return { id, object: "webhook" as const, deleted: true };
       });
     },

@@ -67,8 +67,8 @@ export function createChildStarts({
 
   /** Starts the child run of a call. Returns the existing child if a crash came before its parent had recorded it. */
   async function start(parent: RunHead, order: ChildOrder): Promise<Started> {
-    const known = runs.childOf(parent.run_id, order.tool_call_id);
-    if (known !== null) return { run_id: known };
+    const existingId = runs.childOf(parent.run_id, order.tool_call_id);
+    if (existingId !== null) return { run_id: existingId };
     if (parent.depth >= limits.agent_depth)
       return refusal("agent_depth_exceeded", `Agents call agents at most ${limits.agent_depth} deep.`);
     const full = refusalIfFull(parent);
@@ -78,8 +78,8 @@ export function createChildStarts({
       const { begun } = await perScope(nameOf(parent), async () => {
         await yieldTurn();
         requireWaiting(parent);
-        const made = refusalIfFull(parent) ?? (await prepare(parent, order));
-        return { begun: "refused" in made ? made : begin(parent, order, made) };
+        const prepared = refusalIfFull(parent) ?? (await prepare(parent, order));
+        return { begun: "refused" in prepared ? prepared : begin(parent, order, prepared) };
       });
       return await begun;
     } catch (error) {
@@ -126,14 +126,18 @@ export function createChildStarts({
   ): RunCreated {
     const run = parent.run;
     const left_ms = Math.max(1, (runs.expiry(run.run_id) ?? now()) - now());
-    const own = budget ?? agent.budget;
+    const ownBudget = budget ?? agent.budget;
     return childRun(run, agent, {
       run_id: newId("run", now()),
       agent_hash: journal.hashOf(agent),
       input,
       parent_call_id: tool_call_id,
       timeout_ms: Math.min(limits.run_timeout_ms, left_ms),
-      budget: childBudget(parent, own, Math.max(0, now() - requireValue(parent.started_at, "The start of the parent"))),
+      budget: childBudget(
+        parent,
+        ownBudget,
+        Math.max(0, now() - requireValue(parent.started_at, "The start of the parent")),
+      ),
       price: priceOf(agent.model),
       context_window: windowOf(agent.model),
       ...preModelSteps(agent, { thread_id: null, file_ids: [] }),
@@ -142,14 +146,14 @@ export function createChildStarts({
 
   async function begin(parent: RunHead, order: ChildOrder, { run, agent, decided }: PreparedChild): Promise<Started> {
     const { run_id } = run;
-    let other: Started | null = null;
+    let earlyResult: Started | null = null;
     const entries = await journal.commit(
       run_id,
       () => {
         // Two loops may ask at once, one of them superseded without knowing it.
         const known = runs.childOf(parent.run_id, order.tool_call_id);
-        other = known === null ? refusalIfFull(parent) : { run_id: known };
-        if (other) return [];
+        earlyResult = known === null ? refusalIfFull(parent) : { run_id: known };
+        if (earlyResult) return [];
         requireWaiting(parent);
         const inserted = journal.insert(
           run_id,
@@ -160,7 +164,7 @@ export function createChildStarts({
       },
       parent,
     );
-    if (other) return other;
+    if (earlyResult) return earlyResult;
     pool.start(run_id, { history: entries, agent });
     return { run_id };
   }
@@ -189,8 +193,8 @@ type Own = Pick<
 >;
 
 /** Returns the child's creation event; project, user, session and key come from its parent. */
-const childRun = (parent: RunCreated, agent: AgentSnapshot, own: Own): RunCreated => ({
-  ...own,
+const childRun = (parent: RunCreated, agent: AgentSnapshot, childFields: Own): RunCreated => ({
+  ...childFields,
   project_id: parent.project_id,
   environment: parent.environment,
   agent_id: agent.id,

@@ -88,10 +88,10 @@ export function createNewRuns(options: NewRunOptions) {
   ): Promise<NewRun> {
     const refreshed = own ? undefined : refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
-    const made = await prepare(scope, body, requestId, own);
-    const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: made.agent });
+    const prepared = await prepare(scope, body, requestId, own);
+    const begin = ([run_id, entries]: Inserted) => pool.start(run_id, { history: entries, agent: prepared.agent });
     const inserted = await journal.commitAll(
-      () => insert(scope, body, made, note),
+      () => insert(scope, body, prepared, note),
       scope,
       // The model is called while the commit is under way, unless another run has to end first.
       ([first, ...others]) => {
@@ -117,12 +117,12 @@ export function createNewRuns(options: NewRunOptions) {
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
     // Only if there are guardrails, because the runs created in one tick share a snapshot of the database.
     const images = options.imagesOf(scope, "input", agent.id);
-    const asked = toRecordedInput(body.input, images.of);
-    const screened = agent.guardrails ? await screenInput(agent, asked) : null;
+    const recordedInput = toRecordedInput(body.input, images.of);
+    const screened = agent.guardrails ? await screenInput(agent, recordedInput) : null;
     const created = {
       type: "run.created" as const,
       ...creationFields(scope, agent, body, requestId, journal.hashOf(agent)),
-      ...(screened?.asked ?? asked),
+      ...(screened?.asked ?? recordedInput),
       ...owner,
       ...preModelSteps(agent, { ...owner, file_ids: body.file_ids ?? [] }),
       price: priceOf(agent.model),
@@ -141,12 +141,12 @@ export function createNewRuns(options: NewRunOptions) {
     const created = Object.assign(made.created, { run_id });
     const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
     const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
-    const decided = decidedEvents(made.findings, 0, 0);
+    const decisionEvents = decidedEvents(made.findings, 0, 0);
     threadQueue.beginFor(scope, body, created);
     const events: RunEvent[] =
       queue_position === null
-        ? withFollowUp(initialState, [created, ...decided], agent, now())
-        : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
+        ? withFollowUp(initialState, [created, ...decisionEvents], agent, now())
+        : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decisionEvents];
     const own = journal.insert(run_id, events);
     journal.pin(scope, run_id, agent);
     made.images.keep({ run_id });

@@ -32,11 +32,11 @@ export function createRequireUnpinned(sqlite: Database) {
 
 /** Call inside a write. Removes a run from every suite, and its results from suite runs. */
 export function createUnpin(sqlite: Database) {
-  const ofRun = "project_id = ? AND environment = ? AND run_id = ?";
-  const unpinning = sqlite.query(`DELETE FROM suite_cases WHERE ${ofRun}`);
-  const forgetting = sqlite.query(`UPDATE suite_run_cases SET result = NULL WHERE ${ofRun}`);
+  const runCondition = "project_id = ? AND environment = ? AND run_id = ?";
+  const deleteCases = sqlite.query(`DELETE FROM suite_cases WHERE ${runCondition}`);
+  const clearResults = sqlite.query(`UPDATE suite_run_cases SET result = NULL WHERE ${runCondition}`);
   return function unpin({ project_id, environment }: Scope, id: string): void {
-    unpinning.run(project_id, environment, id);
-    forgetting.run(project_id, environment, id);
+    deleteCases.run(project_id, environment, id);
+    clearResults.run(project_id, environment, id);
   };
 }

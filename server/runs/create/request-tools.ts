@@ -22,10 +22,10 @@ export const RequestTool = named(
 export type RequestTool = Static<typeof RequestTool>;
 
 /** Returns the agent with the request's tools added. Throws if they are invalid. */
-export function withRequestTools(agent: AgentSnapshot, given: readonly RequestTool[] = []): AgentSnapshot {
-  if (given.length === 0) return agent;
+export function withRequestTools(agent: AgentSnapshot, requestTools: readonly RequestTool[] = []): AgentSnapshot {
+  if (requestTools.length === 0) return agent;
   const faults: Fault[] = [];
-  const count = agent.tools.length + given.length;
+  const count = agent.tools.length + requestTools.length;
   if (count > limits.tools_per_agent)
     faults.push(
       fault(
@@ -34,13 +34,13 @@ export function withRequestTools(agent: AgentSnapshot, given: readonly RequestTo
       ),
     );
   const names = new Set(agent.tools.map(({ name }) => name));
-  for (const [index, { name, parameters }] of given.entries()) {
+  for (const [index, { name, parameters }] of requestTools.entries()) {
     if (names.has(name)) faults.push(fault(`tools[${index}].name`, "Another tool of the run has this name."));
     names.add(name);
     faults.push(...schemaFaults(parameters, `tools[${index}].parameters`));
   }
   throwIfInvalid(faults);
-  return { ...agent, tools: [...agent.tools, ...given.map(snapshotOf)] };
+  return { ...agent, tools: [...agent.tools, ...requestTools.map(snapshotOf)] };
 }
 
 /**

@@ -4,6 +4,6 @@ import { inputMost } from "../../http/schemas.ts";
 
 /** Throws if the input is too long, or its messages are no conversation that ends with a user message. */
 export function requireInput(input: RunInput, param: string): void {
-  const wrong = inputFault(input, inputMost);
-  if (wrong) throw invalid(`${param}${wrong.path}`, wrong.message);
+  const issue = inputFault(input, inputMost);
+  if (issue) throw invalid(`${param}${issue.path}`, issue.message);
 }

@@ -48,11 +48,11 @@ export function createRunRequests(deps: RunRequestDeps) {
 
   /** Responds with a new run: as an event stream, or as an object at once or after `?wait=`. */
   async function answerNew(
-    asked: RequestContext,
+    context: RequestContext,
     { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
     make: (requestId: string, note: Note | undefined) => Promise<NewRun<ShownRun>>,
   ): Promise<Response | RunObject> {
-    const { principal, request, set } = asked;
+    const { principal, request, set } = context;
     const wait = readWaitParam(request.url);
     const slim = readSlim(request.url);
     const claim = claimOf(request);
@@ -61,34 +61,34 @@ export function createRunRequests(deps: RunRequestDeps) {
       : await make(requestIdOf(set), noteOf(claim, { stream }, wait));
     if (stream && claim) requireEvents(deps, principal, run.id);
     set.headers.location = `/v1/runs/${run.id}`;
-    if (stream) return follow(asked, run.id, 0, { slim, cancelOnLeave: on_disconnect === "cancel" });
+    if (stream) return follow(context, run.id, 0, { slim, cancelOnLeave: on_disconnect === "cancel" });
     set.status = 201;
     if (wait === 0 || typeof claim?.previous?.seq === "number") return serializeRun(principal, run.shown(), set);
     await service.settled(run.id, wait * 1000, [ending(principal.project_id), request.signal]);
     // If the client disconnected, store no response: its retry must wait for the same run.
     if (!request.signal.aborted) await claim?.saveNow(runs.standing(principal, run.id));
-    return answerOf(asked, run.id, claim);
+    return answerOf(context, run.id, claim);
   }
 
   const follow = (
     { principal, request }: RequestContext,
     id: string,
     seq: number,
-    more: { slim: boolean; cancelOnLeave?: boolean },
-  ) => openStream(principal, id, { seq, anchor: null, offset: 0 }, request, { noLongerValid, ...more });
+    options: { slim: boolean; cancelOnLeave?: boolean },
+  ) => openStream(principal, id, { seq, anchor: null, offset: 0 }, request, { noLongerValid, ...options });
 
   /** Returns the run: its current state, or for an Idempotency-Key its stored state. */
   const answerOf = ({ principal, set }: RequestContext, id: string, claim: Claim | undefined) =>
     serializeRun(principal, claim ? runs.showAsOf(principal, claim.savedAnswer()) : runs.show(principal, id), set);
 
   /** Writes an audit entry with the run's own entries if a person acts; the journal alone covers what keys do. */
-  function byPerson({ principal }: RequestContext, done: string, note: Note | undefined): Note | undefined {
+  function byPerson({ principal }: RequestContext, action: string, note: Note | undefined): Note | undefined {
     if (principal.kind === "key") return note;
     return (row, before) => {
       note?.(row, before);
       const { id, agent_id, seq } = row;
       if (seq === before) return; // Nothing changed.
-      audit.note({ ...row, actor: principal.actor }, `run.${done}`, id, { agent_id });
+      audit.note({ ...row, actor: principal.actor }, `run.${action}`, id, { agent_id });
     };
   }
 
@@ -166,9 +166,9 @@ function serializeRun(
 
 function readExclusions(url: string): RunList[] {
   if (!url.includes("?")) return [];
-  const [text, ...more] = cachedQuery(url).getAll("exclude");
+  const [text, ...repeated] = cachedQuery(url).getAll("exclude");
   const lists = text?.split(",") ?? [];
-  if (more.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
+  if (repeated.length > 0 || !lists.every((list): list is RunList => runLists.includes(list as RunList)))
     throw invalid("exclude", `Expected any of ${runLists.join(", ")}, separated by commas.`);
   return lists as RunList[];
 }

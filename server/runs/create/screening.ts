@@ -39,30 +39,34 @@ interface ScreenedInput {
  * Screens an input with all guardrails but judges, message by message. Blocked text is masked like redacted text, so
  * that the journal has neither.
  */
-export async function screenInput({ guardrails = [] }: Guarded, asked: RecordedInput): Promise<ScreenedInput> {
+export async function screenInput({ guardrails = [] }: Guarded, recordedInput: RecordedInput): Promise<ScreenedInput> {
   const list = compileCached(guardrails);
-  if (guardrailsOn(list, "input").length === 0) return { asked, findings: [], isBlocked: false };
+  if (guardrailsOn(list, "input").length === 0) return { asked: recordedInput, findings: [], isBlocked: false };
   const findings: Finding[] = [];
-  async function screened<T>(by: CompiledGuardrails, given: T): Promise<T> {
-    const { value, triggered } = await screenInSlices(by, "input", given, {
+  async function screenValue<T>(compiled: CompiledGuardrails, subject: T): Promise<T> {
+    const { value, triggered } = await screenInSlices(compiled, "input", subject, {
       masks: ({ guardrail: { action } }) => action === "redact" || action === "block",
     });
     findings.push(...triggered);
     return value;
   }
   // Arguments keep their shape, and guardrails on length do not apply to them.
-  const [ofTexts, ofArguments] = [withoutKinds(list, "shape"), withoutKinds(list, "shape", "length")];
+  const [textGuardrails, argumentGuardrails] = [withoutKinds(list, "shape"), withoutKinds(list, "shape", "length")];
   const earlier: EarlierMessage[] = [];
-  for (const message of asked.earlier ?? []) {
+  for (const message of recordedInput.earlier ?? []) {
     const { content, tool_calls } = message;
     const calls: InputCall[] = [];
-    const said = await screened(ofTexts, content);
+    const screenedContent = await screenValue(textGuardrails, content);
     for (const call of tool_calls ?? [])
-      calls.push({ ...call, arguments: await screened(ofArguments, call.arguments) });
-    earlier.push({ ...message, content: said, ...(tool_calls && { tool_calls: calls }) });
+      calls.push({ ...call, arguments: await screenValue(argumentGuardrails, call.arguments) });
+    earlier.push({ ...message, content: screenedContent, ...(tool_calls && { tool_calls: calls }) });
   }
   return {
-    asked: { ...asked, input: await screened(list, asked.input), ...(asked.earlier && { earlier }) },
+    asked: {
+      ...recordedInput,
+      input: await screenValue(list, recordedInput.input),
+      ...(recordedInput.earlier && { earlier }),
+    },
     findings,
     isBlocked: findings.some(({ verdict }) => verdict === "blocked"),
   };
@@ -87,27 +91,31 @@ export async function screenAnswer(
 ): Promise<ScreenedAnswer> {
   const list = compileCached(guardrails);
   const { tool_call_id, output, decision, reason, arguments: args } = answer;
-  const own = (findings: readonly Finding[]) => findings.map((finding) => ({ ...finding, tool_call_id }));
+  const withCallId = (findings: readonly Finding[]) => findings.map((finding) => ({ ...finding, tool_call_id }));
   if (args && guardrailsOn(list, "tool_call").length > 0) {
     const { value, triggered, blocked } = await screenInSlices(list, "tool_call", args, { tool });
     // The client that edits the arguments is approving the call, so no further approval is required.
-    const findings = own(triggered.filter(({ verdict }) => verdict !== "approval_required"));
+    const findings = withCallId(triggered.filter(({ verdict }) => verdict !== "approval_required"));
     const fault = blocked && `A guardrail (${blocked.guardrail.type}) blocked these arguments.`;
     return { answer: { ...answer, arguments: value }, findings, fault };
   }
   if (guardrailsOn(list, "tool_output").length === 0) return { answer, findings: [], fault: null };
   if (decision === "reject" && reason !== undefined) {
     // The model reads the reason as the call's result.
-    const { value, triggered, blocked } = await screenGiven(list, { tool_call_id, output: reason, is_error: true });
+    const { value, triggered, blocked } = await screenOutput(list, { tool_call_id, output: reason, is_error: true });
     const { reason: _, ...bare } = answer;
-    return { answer: blocked ? bare : { ...answer, reason: String(value) }, findings: own(triggered), fault: null };
+    return {
+      answer: blocked ? bare : { ...answer, reason: String(value) },
+      findings: withCallId(triggered),
+      fault: null,
+    };
   }
   if (output === undefined || decision) return { answer, findings: [], fault: null };
-  const { value, triggered, blocked } = await screenGiven(list, answer);
+  const { value, triggered, blocked } = await screenOutput(list, answer);
   const withheld = { tool_call_id, output: blocked?.message, is_error: true };
-  return { answer: blocked ? withheld : { ...answer, output: value }, findings: own(triggered), fault: null };
+  return { answer: blocked ? withheld : { ...answer, output: value }, findings: withCallId(triggered), fault: null };
 }
 
 /** Errors are exempt from "shape". */
-const screenGiven = (list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<ScreenResult<unknown>> =>
+const screenOutput = (list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<ScreenResult<unknown>> =>
   screenInSlices(is_error ? withoutKinds(list, "shape") : list, "tool_output", output);

@@ -39,17 +39,17 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
   async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
     let before = 0;
     // Only if guardrails may apply, because otherwise the submissions of a tick share a snapshot of the database.
-    const screened = mayBeScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
+    const screens = mayBeScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
     const write = () => {
       const { status, summary, seq } = runs.standing(scope, runId);
       if (summary !== null) throw notAwaiting(status);
       before = seq;
-      const inserted = insertAnswers(scope, runId, answers, screened);
+      const inserted = insertAnswers(scope, runId, answers, screens);
       note?.(runs.standing(scope, runId), before);
       return inserted;
     };
-    const changed = await journal.prepared(selfAndDescendants(runId), () => journal.commitAll(write, scope));
-    for (const [id] of changed) {
+    const updates = await journal.prepared(selfAndDescendants(runId), () => journal.commitAll(write, scope));
+    for (const [id] of updates) {
       if (isOver(requireValue(journal.head(id), `The run ${id}`).status)) pool.abort(id);
       else pool.start(id);
     }
@@ -97,16 +97,16 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
   ): Inserted[] {
     refuseTwice(answers);
     const owners = routeToolOutputs(journal.state(runId), answers, () => statesBelow(runId));
-    const answered = owners.flatMap(({ state, own, places }): Inserted[] => {
-      const left = own.map((answer) => screened.get(answer.tool_call_id)?.answer ?? answer);
+    const answerEvents = owners.flatMap(({ state, own, places }): Inserted[] => {
+      const screenedAnswers = own.map((answer) => screened.get(answer.tool_call_id)?.answer ?? answer);
       const events = withAuthor(
-        submitEvents(state, left, argumentFaults(scope, state, screened), now(), places),
+        submitEvents(state, screenedAnswers, argumentFaults(scope, state, screened), now(), places),
         scope,
       );
       noteDecisions(audit, scope, state, events);
       return events.length > 0 ? insertAnswered(state, events, screened) : [];
     });
-    return [...answered, ...answered.flatMap(([id]) => insertAbove(id))];
+    return [...answerEvents, ...answerEvents.flatMap(([id]) => insertAbove(id))];
   }
 
   /** Inserts answers with their guardrail findings; a blocked answer ends its run. */
@@ -118,11 +118,13 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
         : [],
     );
     const [answered, next] = [events.slice(0, -1), lastItem(events)];
-    const noted = [...answered, ...decidedEvents(findings, state.steps, Math.max(0, state.turns - 1))];
+    const recordedEvents = [...answered, ...decidedEvents(findings, state.steps, Math.max(0, state.turns - 1))];
     if (!findings.some(({ verdict }) => verdict === "blocked"))
-      return [[run_id, journal.insert(run_id, [...noted, next])]];
-    const entries = journal.insert(run_id, noted);
-    return ends.blocked(fold(entries, state)).map(([id, its]) => [id, id === run_id ? [...entries, ...its] : its]);
+      return [[run_id, journal.insert(run_id, [...recordedEvents, next])]];
+    const entries = journal.insert(run_id, recordedEvents);
+    return ends
+      .blocked(fold(entries, state))
+      .map(([id, endEntries]) => [id, id === run_id ? [...entries, ...endEntries] : endEntries]);
   }
 
   /** Returns the run and its descendants: the answers may be for calls of any of them. */
@@ -150,9 +152,9 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
 }
 
 /** Adds the author to decisions. */
-function withAuthor(events: RunEvent[], who: Viewer & Partial<Author>): RunEvent[] {
-  if (!who.actor) return events;
-  const { type, id } = who.actor;
+function withAuthor(events: RunEvent[], author: Viewer & Partial<Author>): RunEvent[] {
+  if (!author.actor) return events;
+  const { type, id } = author.actor;
   return events.map((event) =>
     event.type === "tool.decided" || (event.type === "tool.completed" && event.status === "rejected")
       ? { ...event, by: { type, id } }

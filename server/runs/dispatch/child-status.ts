@@ -17,14 +17,14 @@ export function createChildStatuses({ journal, runs }: { journal: Journal; runs:
   function of(runId: string): ChildStanding | null {
     const head = journal.head(runId);
     if (head?.status === "in_progress") return null;
-    if (!head) return lost;
+    if (!head) return missingRecord;
     try {
       const [newest] = journal.read(runId, head.seq - 1, 1);
       if (newest) return statusAfter(runId, newest.event);
       const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
       return { is: "over", output, output_json, error, usage };
     } catch {
-      return lost;
+      return missingRecord;
     }
   }
 
@@ -67,7 +67,7 @@ function statusAfter(runId: string, event: RunEvent): ChildStanding | null {
   }
 }
 
-const lost: ChildStanding = {
+const missingRecord: ChildStanding = {
   is: "over",
   output: null,
   output_json: null,

@@ -33,7 +33,7 @@ export function createMemoryRpc({
     scopeIdFor(stores.find(scope, memoryId), ownerOf(runId));
 
   return {
-    search_memory: ({ run_id, project_id, environment }, { memory_id, standing, ...asked }) =>
+    search_memory: ({ run_id, project_id, environment }, { memory_id, standing, ...query }) =>
       asToolError(async () => {
         const scope = { project_id, environment };
         const scope_id = scopeIdOf(scope, run_id, memory_id) ?? undefined;
@@ -41,10 +41,10 @@ export function createMemoryRpc({
         const payer: SpendGuard = {
           ...scope,
           run: { ...standing, run_id },
-          told: (spent) => void spends.push(spent),
+          told: (spend) => void spends.push(spend),
         };
-        const found = await search(payer, memory_id, { ...asked, scope_id });
-        const { data, reranked, rerank_error = null, degraded_error } = found;
+        const results = await search(payer, memory_id, { ...query, scope_id });
+        const { data, reranked, rerank_error = null, degraded_error } = results;
         return {
           ...(reranked !== undefined && { reranked: { error: rerank_error } }),
           ...(degraded_error && { degraded: degraded_error }),
@@ -78,8 +78,8 @@ export function createMemoryRpc({
       }),
     get_key: ({ run_id, ...scope }, { memory_id, key }) =>
       asToolError(async () => {
-        const found = keys.find(scope, { memory_id, scope_id: scopeIdOf(scope, run_id, memory_id), key });
-        return { found: found && { value: found.value, version: found.version } };
+        const entry = keys.find(scope, { memory_id, scope_id: scopeIdOf(scope, run_id, memory_id), key });
+        return { found: entry && { value: entry.value, version: entry.version } };
       }),
     set_key: ({ run_id, ...scope }, { memory_id, key, value, tool_call_id }) =>
       asToolError(async () => {

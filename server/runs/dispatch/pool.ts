@@ -183,8 +183,8 @@ export class Pool {
     const { journal, orphanedRuns } = this.#options;
     const driven = [...this.#drives.values()].filter(({ head }) => head.project_id === projectId);
     for (const { head } of driven) if (this.#draining.onlyWaits(head.run_id)) this.#hold(head.run_id);
-    const left = driven.filter(({ head }) => this.#drives.has(head.run_id)).length;
-    return left + orphanedRuns.all().filter((id) => journal.head(id)?.project_id === projectId).length;
+    const remaining = driven.filter(({ head }) => this.#drives.has(head.run_id)).length;
+    return remaining + orphanedRuns.all().filter((id) => journal.head(id)?.project_id === projectId).length;
   }
 
   /** Resumes the project's runs that are still here. */
@@ -328,11 +328,11 @@ export class Pool {
   /** Drops a worker's runs. The returned function recovers them once the worker is replaced. */
   #onWorkerExit(exited: WorkerThread): () => void {
     const { journal, orphanedRuns } = this.#options;
-    const left = [...this.#drives.values()].filter(({ thread }) => thread === exited).map(({ head }) => head.run_id);
+    const runIds = [...this.#drives.values()].filter(({ thread }) => thread === exited).map(({ head }) => head.run_id);
     // A run that requires action does not need its thread.
-    const orphaned = left.filter((id) => journal.head(id)?.status === "in_progress");
+    const orphaned = runIds.filter((id) => journal.head(id)?.status === "in_progress");
     orphaned.forEach(orphanedRuns.add);
-    for (const id of left) this.#drop(id);
+    for (const id of runIds) this.#drop(id);
     return () => {
       this.#recoverAll(orphaned);
       this.#release();

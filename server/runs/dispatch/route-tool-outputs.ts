@@ -19,22 +19,22 @@ export function routeToolOutputs(
   answers: readonly ToolAnswer[],
   descendants: () => Iterable<RunState>,
 ): Owner[] {
-  const placed: Placed[] = [...answers.entries()];
-  let unmatched = placed.filter(([, answer]) => !knows(root, answer));
+  const entries: Placed[] = [...answers.entries()];
+  let unmatched = entries.filter(([, answer]) => !hasCall(root, answer));
   const others: Owner[] = [];
   if (unmatched.length > 0)
     for (const state of descendants()) {
-      const its = unmatched.filter(([, answer]) => knows(state, answer));
-      if (its.length > 0) others.push(owner(state, its));
-      unmatched = unmatched.filter((each) => !its.includes(each));
+      const matched = unmatched.filter(([, answer]) => hasCall(state, answer));
+      if (matched.length > 0) others.push(owner(state, matched));
+      unmatched = unmatched.filter((each) => !matched.includes(each));
       if (unmatched.length === 0) break;
     }
-  const theirs = new Set(others.flatMap(({ places }) => places));
-  const its = placed.filter(([place]) => !theirs.has(place));
-  return its.length > 0 ? [owner(root, its), ...others] : others;
+  const matchedPlaces = new Set(others.flatMap(({ places }) => places));
+  const rootEntries = entries.filter(([place]) => !matchedPlaces.has(place));
+  return rootEntries.length > 0 ? [owner(root, rootEntries), ...others] : others;
 }
 
-const knows = ({ calls }: RunState, { tool_call_id }: ToolAnswer): boolean =>
+const hasCall = ({ calls }: RunState, { tool_call_id }: ToolAnswer): boolean =>
   calls.some(({ id }) => id === tool_call_id);
 
 const owner = (state: RunState, its: readonly Placed[]): Owner => ({

@@ -48,9 +48,9 @@ export function createToolTests({
   const workers = new WorkerSupervisor({ threads: workerThread, most: 1, isStanding: false, log, onMessage, onExit });
   let count = 0;
 
-  function onExit(exited: WorkerThread, reason: string): () => void {
+  function onExit(exitedThread: WorkerThread, reason: string): () => void {
     const lost = new Error(`The thread that tests tools ended: ${reason}`);
-    for (const { thread, failed } of tests.values()) if (thread === exited) failed(lost);
+    for (const { thread, failed } of tests.values()) if (thread === exitedThread) failed(lost);
     return () => {};
   }
 

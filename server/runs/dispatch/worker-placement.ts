@@ -11,17 +11,19 @@ export interface WorkerLoad<Thread> {
 export function chooseWorker<Thread>(
   owner: string,
   threads: Iterable<Thread>,
-  placed: Iterable<WorkerLoad<Thread>>,
+  loads: Iterable<WorkerLoad<Thread>>,
   most: number,
 ): Thread | null {
   const load = new Map([...threads].map((thread) => [thread, { own: 0, others: 0 }]));
-  for (const one of placed) {
+  for (const one of loads) {
     const on = load.get(one.thread);
     if (on) on[one.owner === owner ? "own" : "others"]++;
   }
-  const mine = [...load].filter(([, { own }]) => own > 0);
-  const open = mine.length >= most ? mine : [...load];
-  if (open.length === 0) return null;
-  const [best, { others }] = open.reduce((a, b) => ((b[1].others - a[1].others || b[1].own - a[1].own) < 0 ? b : a));
-  return others > 0 && load.size <= most && open !== mine ? null : best;
+  const ownWorkers = [...load].filter(([, { own }]) => own > 0);
+  const candidates = ownWorkers.length >= most ? ownWorkers : [...load];
+  if (candidates.length === 0) return null;
+  const [best, { others }] = candidates.reduce((a, b) =>
+    (b[1].others - a[1].others || b[1].own - a[1].own) < 0 ? b : a,
+  );
+  return others > 0 && load.size <= most && candidates !== ownWorkers ? null : best;
 }

@@ -42,8 +42,8 @@ export function createCancelAndExpire({ journal, runs, pool, ends }: EndingOptio
         note?.(runs.standing(scope, runId), before.seq);
         return inserted;
       };
-      const ended = await journal.prepared(folded, () => journal.commitAll(write, scope));
-      for (const id of [runId, ...ended.map(([id]) => id)]) pool.abort(id);
+      const changes = await journal.prepared(folded, () => journal.commitAll(write, scope));
+      for (const id of [runId, ...changes.map(([id]) => id)]) pool.abort(id);
     },
     /** Fails an overdue run. Gives up a run with a damaged journal, which would otherwise be retried forever. */
     async expire(runId: string, at: number): Promise<void> {
@@ -60,8 +60,8 @@ export function createCancelAndExpire({ journal, runs, pool, ends }: EndingOptio
 /** Returns the error of the deadline that passed at this time. */
 function expiredError(state: RunState, at: number): RunError {
   const budget = state.run.budget ?? null;
-  const spent = findExceeded(budget, { usage: noUsage, wall_ms: at - state.started_at! });
-  if (spent) return runError("budget_exceeded", budgetMessage(spent), state);
+  const exceeded = findExceeded(budget, { usage: noUsage, wall_ms: at - state.started_at! });
+  if (exceeded) return runError("budget_exceeded", budgetMessage(exceeded), state);
   if (state.status === "requires_action")
     return runError("action_expired", "The required action was not answered in time (action_timeout_ms).", state);
   return runError("run_timeout", `The run took longer than ${state.run.timeout_ms} ms (timeout_ms).`, state);

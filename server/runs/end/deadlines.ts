@@ -39,21 +39,21 @@ export function createDeadlines(
   );
   const deadlines = new Map<string, Deadline>();
   let timer: Timer | null = null;
-  let armed = Number.POSITIVE_INFINITY;
+  let timerDue = Number.POSITIVE_INFINITY;
   let stopped = false;
 
   /** Call when a run's deadline may have changed. */
   function look(runId: string): void {
     const head = headOf(runId);
-    if (head) note(head);
+    if (head) track(head);
     else deadlines.delete(runId);
   }
 
-  function note({ run_id: id, expires_at_ms: at, status_since_ms: since, status }: Head): void {
-    const known = deadlines.get(id);
+  function track({ run_id: id, expires_at_ms: at, status_since_ms: since, status }: Head): void {
+    const existing = deadlines.get(id);
     const waits = status === "requires_action";
     if (at === null) deadlines.delete(id);
-    else if (known?.at !== at || known.waits !== waits) {
+    else if (existing?.at !== at || existing.waits !== waits) {
       // Never more than the run's full time: setting the clock back must not extend it.
       const due = steady() + Math.min(at - now(), at - since);
       deadlines.set(id, { at, due, waits });
@@ -63,23 +63,23 @@ export function createDeadlines(
 
   function arm(due: number): void {
     const next = Math.min(due, steady() + every_ms);
-    if (stopped || next >= armed) return;
+    if (stopped || next >= timerDue) return;
     if (timer) clearTimeout(timer);
-    armed = next;
+    timerDue = next;
     timer = setTimeout(() => void fire(), Math.max(0, Math.ceil(next - steady())));
   }
 
   const isOver = ({ at, due, waits }: Deadline): boolean => due <= steady() || (waits && at <= now());
 
   async function fire(): Promise<void> {
-    armed = Number.POSITIVE_INFINITY;
-    const over = [...deadlines].filter(([, deadline]) => isOver(deadline)).slice(0, batch);
-    if (over.length === 0) return armNext();
-    const ends = await Promise.allSettled(over.map(([id, { at }]) => end(id, at)));
+    timerDue = Number.POSITIVE_INFINITY;
+    const expired = [...deadlines].filter(([, deadline]) => isOver(deadline)).slice(0, batch);
+    if (expired.length === 0) return armNext();
+    const results = await Promise.allSettled(expired.map(([id, { at }]) => end(id, at)));
     if (stopped) return;
-    const refused = over.filter((_, index) => ends[index]?.status === "rejected");
-    for (const [id, deadline] of refused) putBehind(id, deadline);
-    if (refused.length === 0) return armNext();
+    const failures = expired.filter((_, index) => results[index]?.status === "rejected");
+    for (const [id, deadline] of failures) putBehind(id, deadline);
+    if (failures.length === 0) return armNext();
     // Wait, because storage that refuses writes would be retried without a pause: its runs are still due.
     arm(steady() + again_ms);
   }
@@ -104,7 +104,7 @@ export function createDeadlines(
   return {
     look,
     /** Loads the deadlines of all runs at start. */
-    load: () => selectAll.all().forEach(note),
+    load: () => selectAll.all().forEach(track),
     /** Removes the deadlines of deleted runs. */
     forgetGone: () => [...deadlines.keys()].forEach(look),
     stop() {

@@ -126,16 +126,16 @@ const notTerminal = () => new AppError("run_not_terminal", "The run has not ende
 
 /** Removes a run's messages from its thread; their positions are not reused. */
 function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {
-  const keeping = `INSERT INTO thread_places (project_id, environment, thread_id, id, position)
+  const keepPlacesSql = `INSERT INTO thread_places (project_id, environment, thread_id, id, position)
     SELECT project_id, environment, thread_id, id, position
     FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?`;
-  sqlite.query(keeping).run(project_id, environment, id);
+  sqlite.query(keepPlacesSql).run(project_id, environment, id);
   // Every thread with these messages, because threads that continue from this one have them too.
-  const counting = `UPDATE threads SET message_count = message_count - said.n FROM
+  const updateCountSql = `UPDATE threads SET message_count = message_count - said.n FROM
     (SELECT thread_id, count(*) AS n FROM thread_messages WHERE project_id = ?1 AND environment = ?2 AND run_id = ?3
      GROUP BY thread_id) AS said
     WHERE project_id = ?1 AND environment = ?2 AND id = said.thread_id`;
-  sqlite.query(counting).run(project_id, environment, id);
+  sqlite.query(updateCountSql).run(project_id, environment, id);
   const deletion = "DELETE FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?";
   sqlite.query(deletion).run(project_id, environment, id);
 }

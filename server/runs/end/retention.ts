@@ -65,7 +65,7 @@ export function createRetention({
   pause_ms?: number;
 }) {
   const select = db.sqlite.query<EndedRow, [string, string, boolean, number, number, number, number]>(selectEnded);
-  const affordable = createDeletionBatch(db.sqlite);
+  const takeBatch = createDeletionBatch(db.sqlite);
   let stopped = false;
   let sweeping: Promise<Swept> | null = null;
   let timer: Timer | undefined;
@@ -79,23 +79,24 @@ export function createRetention({
   }
 
   async function sweepAll(): Promise<Swept> {
-    const swept: Swept = { runs: 0, traces: 0 };
+    const totals: Swept = { runs: 0, traces: 0 };
     for (const { id: project_id, settings } of projects.list())
       for (const environment of environments) {
         const { runs, traces } = await sweepScope({ project_id, environment }, settings.retention?.[environment] ?? {});
-        swept.runs += runs;
-        swept.traces += traces;
+        totals.runs += runs;
+        totals.traces += traces;
       }
     for (const forget of forgetters)
       while (!stopped && (await db.write(() => forget(rowsPerWrite))) > 0) await Bun.sleep(pause_ms);
-    if (swept.runs + swept.traces > 0) log.info("what was older than its project keeps was deleted", { ...swept });
-    return swept;
+    if (totals.runs + totals.traces > 0) log.info("what was older than its project keeps was deleted", { ...totals });
+    return totals;
   }
 
   async function sweepScope(scope: Scope, { runs_days, traces_days }: RetentionDays): Promise<Swept> {
     const swept: Swept = { runs: 0, traces: 0 };
     // Runs first, because a run that is deleted whole needs no summary.
-    if (runs_days) for (const traced of [true, false]) swept.runs += await drain(scope, traced, runs_days, runs.erase);
+    if (runs_days)
+      for (const hasTrace of [true, false]) swept.runs += await drain(scope, hasTrace, runs_days, runs.erase);
     if (traces_days) swept.traces += await drain(scope, true, traces_days, runs.eraseTrace);
     return swept;
   }
@@ -106,10 +107,10 @@ export function createRetention({
     let count = 0;
     for (let from: Place | null = { ended_at_ms: -1, place: 0 }; from && !stopped; ) {
       const place: Place = from;
-      const done = await db.write(() => eraseSome(scope, traced, before, place, erase));
+      const result = await db.write(() => eraseSome(scope, traced, before, place, erase));
       await runs.clear();
-      count += done.count;
-      from = done.next;
+      count += result.count;
+      from = result.next;
       if (from) await Bun.sleep(pause_ms);
     }
     return count;
@@ -120,13 +121,13 @@ export function createRetention({
     const { project_id, environment } = scope;
     const { ended_at_ms, place } = from;
     const due = select.all(project_id, environment, traced, before, ended_at_ms, place, runsPerBatch);
-    const some = affordable(due);
-    const count = some.filter((row) => erased(row, erase)).length;
-    return { count, next: some.at(-1) ?? null };
+    const batch = takeBatch(due);
+    const count = batch.filter((row) => tryErase(row, erase)).length;
+    return { count, next: batch.at(-1) ?? null };
   }
 
   /** Logs a run that cannot be read, so that it does not block the deletion of others. */
-  function erased(row: RunRow, erase: (row: RunRow) => void): boolean {
+  function tryErase(row: RunRow, erase: (row: RunRow) => void): boolean {
     try {
       erase(row);
       return true;

@@ -59,8 +59,8 @@ export function createRunTerminator({
   /** Ends a run; if its recovery is outstanding, records that first, so that readers learn which deltas are void. */
   function endOne(id: string, state: RunState, eventsOf: (state: RunState) => RunEvent[]): JournalEntry[] {
     const isLost = state.status === "in_progress" && !watches.live(id) && lost.mayHave(id);
-    const owed = isLost ? journal.insert(id, [recoveredEvent(state)]) : [];
-    return [...owed, ...journal.insert(id, eventsOf(fold(owed, state)))];
+    const recoveryEntries = isLost ? journal.insert(id, [recoveredEvent(state)]) : [];
+    return [...recoveryEntries, ...journal.insert(id, eventsOf(fold(recoveryEntries, state)))];
   }
 
   return {
@@ -84,10 +84,10 @@ export function createRunTerminator({
     driven(id: string, events: readonly RunEvent[], attempt?: number): Inserted[] {
       if (events.at(-1)?.type !== "run.failed" || runs.below(id).length === 0)
         return [[id, journal.insert(id, events, attempt)]];
-      const below = endBelow(id);
+      const descendantEntries = endBelow(id);
       const state = journal.state(id);
-      const counted = withChildUsages(state, events, now(), children.usagesOf(state));
-      return [...below, [id, journal.insert(id, counted, attempt)]];
+      const eventsWithUsages = withChildUsages(state, events, now(), children.usagesOf(state));
+      return [...descendantEntries, [id, journal.insert(id, eventsWithUsages, attempt)]];
     },
   };
 }

@@ -41,21 +41,21 @@ export async function readEdits(
 ): Promise<ReadEdits> {
   if (is_error !== undefined && tool_output === undefined)
     throw invalid("edits.is_error", "is_error requires tool_output.");
-  const said = model_output === undefined ? null : await readAnswer(model_output, agent);
-  const given = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
-  const asked = input === undefined ? null : await readInput(input, agent, imageOf);
+  const modelAnswer = model_output === undefined ? null : await readAnswer(model_output, agent);
+  const toolResult = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
+  const screenedInput = input === undefined ? null : await readInput(input, agent, imageOf);
   return {
     prefix: {
-      ...(said && { model_output: said.output }),
-      ...(given && { tool_output: given.result }),
-      ...(asked && { input: true }),
+      ...(modelAnswer && { model_output: modelAnswer.output }),
+      ...(toolResult && { tool_output: toolResult.result }),
+      ...(screenedInput && { input: true }),
     },
-    asked: asked?.asked ?? null,
+    asked: screenedInput?.asked ?? null,
     findings: {
-      input: asked?.findings ?? [],
-      tool_output: given?.findings ?? [],
-      said: said?.findings ?? [],
-      calls: said?.ofCalls ?? [],
+      input: screenedInput?.findings ?? [],
+      tool_output: toolResult?.findings ?? [],
+      said: modelAnswer?.findings ?? [],
+      calls: modelAnswer?.ofCalls ?? [],
     },
   };
 }
@@ -63,8 +63,8 @@ export async function readEdits(
 async function readInput(input: RunInput, agent: AgentSnapshot, imageOf: ImageOf) {
   requireBytes(wholeText(input), limits.input_bytes, "edits.input");
   requireInput(input, "edits.input");
-  const given = toRecordedInput(input, imageOf);
-  const { asked, findings } = await screenInput(agent, given);
+  const recordedInput = toRecordedInput(input, imageOf);
+  const { asked, findings } = await screenInput(agent, recordedInput);
   return { asked, findings: requireUnblocked(findings, "edits.input") };
 }
 
@@ -77,19 +77,19 @@ async function readOutput(output: unknown, is_error: boolean, tool: string | nul
   return { result, findings: requireUnblocked(findings, "edits.tool_output") };
 }
 
-async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: AgentSnapshot) {
-  const { content = "", tool_calls = [] } = typeof given === "string" ? { content: given } : given;
+async function readAnswer(modelOutput: NonNullable<ForkEdits["model_output"]>, agent: AgentSnapshot) {
+  const { content = "", tool_calls = [] } = typeof modelOutput === "string" ? { content: modelOutput } : modelOutput;
   const param = "edits.model_output";
   const list = compileGuardrails(agent.guardrails ?? []);
   // An answer with tool calls is not the final output that the schema applies to.
-  const ofText = tool_calls.length === 0 ? list : withoutKinds(list, "shape");
-  const text = screenText(await searchInSlices(ofText, "output", [content]), "output", content);
+  const textGuardrails = tool_calls.length === 0 ? list : withoutKinds(list, "shape");
+  const text = screenText(await searchInSlices(textGuardrails, "output", [content]), "output", content);
   const findings = content === "" ? [] : requireUnblocked(text.triggered, param);
   const ofCalls: Finding[][] = [];
   const calls = [];
   for (const [index, { name, arguments: args }] of tool_calls.entries()) {
-    const known = await searchInSlices(list, "tool_call", textsOf(args));
-    const { value, triggered } = screenCall(known, { tool: name, arguments: args });
+    const matches = await searchInSlices(list, "tool_call", textsOf(args));
+    const { value, triggered } = screenCall(matches, { tool: name, arguments: args });
     ofCalls.push(requireUnblocked(triggered, `${param}.tool_calls[${index}]`));
     calls.push({ name, arguments: value });
   }
@@ -104,7 +104,7 @@ function requireUnblocked(findings: readonly Finding[], param: string): Finding[
 }
 
 // The schema limits characters, and a character may take four bytes.
-function requireBytes(text: string, most: number, param: string): void {
-  if (Buffer.byteLength(text) > most)
-    throw new AppError("payload_too_large", `${param} has at most ${most} bytes.`, { param });
+function requireBytes(text: string, maxBytes: number, param: string): void {
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new AppError("payload_too_large", `${param} has at most ${maxBytes} bytes.`, { param });
 }

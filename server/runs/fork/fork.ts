@@ -80,15 +80,15 @@ export function createForks({
 }) {
   /** Starts or queues a fork; it is durable when this resolves. */
   async function fork(viewer: Viewer, id: string, body: ForkRun, requestId: string, note?: Note): Promise<ShownRun> {
-    const rest = createYielder();
-    const source = await readReplaySource({ journal, runs }, viewer, id, rest);
+    const yieldTurn = createYielder();
+    const source = await readReplaySource({ journal, runs }, viewer, id, yieldTurn);
     const { created } = source;
     const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
     const images = imagesOf(viewer, "edits.input", agent.id);
-    const { prefix, edits } = await prepareFork(source, agent, body, isForeign, images, rest);
+    const { prefix, edits } = await prepareFork(source, agent, body, isForeign, images, yieldTurn);
     const run: RunCreated = {
       ...creationEvent(created, agent, body, prefix),
       ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
@@ -100,10 +100,10 @@ export function createForks({
       context_window: windowOf(agent.model),
     };
     const at = now();
-    await rest(); // Each of the next steps reads every entry.
+    await yieldTurn(); // Each of the next steps reads every entry.
     const record = shiftRecord(at, prefix, run);
-    const before = await foldInSlices(record, rest);
-    await rest();
+    const before = await foldInSlices(record, yieldTurn);
+    await yieldTurn();
     const own = ownEvents(before, agent, edits, { step: body.step_index, finish: lastFinish(record), at });
     const begun = withFollowUp(before, own, agent, at);
     const isOverAtOnce = isOver(applyAll(before, begun, at).status);
@@ -139,7 +139,7 @@ export function createForks({
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
   ): Promise<ShownRun> {
-    const [first, rest] = [firstItem(record), record.slice(1)];
+    const [first, copiedEntries] = [firstItem(record), record.slice(1)];
     const run_id = newId("run", now()); // Created at the write, because queued runs begin in the order of their ids.
     const run = { ...before.run, run_id };
     let events: RunEvent[] = begun;
@@ -150,7 +150,7 @@ export function createForks({
       const isQueued = queue_position !== null;
       if (isQueued) events = [{ type: "run.queued", queue_position }, ...own];
       const created = { ...run, type: "run.created" as const, ...(isQueued && { queued: true as const }) };
-      const all = [{ ...first, event: created }, ...rest, ...events.map((event) => ({ at, event }))];
+      const all = [{ ...first, event: created }, ...copiedEntries, ...events.map((event) => ({ at, event }))];
       const inserted = journal.insertRecord(run_id, all);
       journal.pin(viewer, run_id, agent);
       images.keep({ run_id });
@@ -183,9 +183,9 @@ interface Beginning {
 
 /** Throws for edits that apply after the step if nothing follows it, because they would silently change nothing. */
 function requireFollower({ step_index, edits = {} }: ForkRun): void {
-  const idle = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
+  const ineffective = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
   const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;
-  throwIfInvalid(idle.map((name) => fault(`edits.${name}`, said)));
+  throwIfInvalid(ineffective.map((name) => fault(`edits.${name}`, said)));
 }
 
 /** Returns the record's part of the fork and the edits, screened by the fork's agent. */
@@ -202,11 +202,11 @@ async function prepareFork(
     throw damagedRecordError(error);
   });
   // Another agent screens the record's input with its own guardrails.
-  const asked = { ...(body.agent === "current" && { input: toRequestInput(created) }), ...body.edits };
+  const allEdits = { ...(body.agent === "current" && { input: toRequestInput(created) }), ...body.edits };
   // Images in the record need not exist any more.
-  const shown = new Map(imagesIn(inputOf(created)).map((image) => [image.file_id, image]));
-  const imageOf: ImageOf = (part, path) => shown.get(part.file_id ?? "") ?? images.of(part, path);
-  const edits = await readEdits(asked, toolOf(state, step), agent, imageOf);
+  const recordedImages = new Map(imagesIn(inputOf(created)).map((image) => [image.file_id, image]));
+  const imageOf: ImageOf = (part, path) => recordedImages.get(part.file_id ?? "") ?? images.of(part, path);
+  const edits = await readEdits(allEdits, toolOf(state, step), agent, imageOf);
   // Another agent also screens the documents.
   const documents = step < 0 && edits.asked !== null && !isForeign;
   return { prefix: await forkable(entries, step, { ...edits.prefix, documents }, state, rest), edits };
@@ -290,8 +290,8 @@ function preparation(
 ): Pick<RunCreated, "prepare"> {
   if (step < 0) return preModelSteps(agent, { thread_id: null, file_ids });
   const isLoaded = entries.some(({ event }) => event.type === "history.loaded");
-  const left = prepare.filter((what) => what !== "history" || isLoaded);
-  return left.length > 0 ? { prepare: left } : {};
+  const remaining = prepare.filter((what) => what !== "history" || isLoaded);
+  return remaining.length > 0 ? { prepare: remaining } : {};
 }
 
 /** Shifts the record in time so that it ends when the fork begins. */
@@ -308,26 +308,29 @@ function ownEvents(
   { findings }: ReadEdits,
   { step, finish, at }: { step: number; finish: FinishReason | null; at: number },
 ): RunEvent[] {
-  const asked =
+  const requestedCalls =
     ownMessages(state)
       .findLast((message) => message.role === "assistant")
       ?.parts.filter(isCall) ?? [];
   const about = (of: readonly Finding[], tool_call_id: string | undefined): Finding[] =>
     of.map((finding) => ({ ...finding, tool_call_id: tool_call_id ?? null }));
   const edited = state.calls.find(({ step_index }) => step_index === step);
-  const decided = decidedEvents(
+  const decisionEvents = decidedEvents(
     [
       ...findings.input,
       ...about(findings.tool_output, edited?.id),
       ...findings.said,
-      ...findings.calls.flatMap((of, place) => about(of, asked[place]?.id)),
+      ...findings.calls.flatMap((of, place) => about(of, requestedCalls[place]?.id)),
     ],
     state.steps,
     Math.max(0, state.turns - 1),
   );
-  const screened = applyAll(state, decided, at);
-  const left = asked.filter(({ id }) => !state.calls.some((call) => call.id === id));
-  return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions), finish })];
+  const screenedState = applyAll(state, decisionEvents, at);
+  const remainingCalls = requestedCalls.filter(({ id }) => !state.calls.some((call) => call.id === id));
+  return [
+    ...decisionEvents,
+    ...requestCalls(remainingCalls, screenedState, agent, { words: wordsOf(screenedState.decisions), finish }),
+  ];
 }
 
 /** Returns the finish reason of the last model call in the record. */

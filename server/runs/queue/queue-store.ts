@@ -62,9 +62,9 @@ export function createQueueStore(sqlite: Database, journal: Journal) {
 
   /** Position from 1: within its thread if it waits for that, else among all runs that could begin. */
   function positionOf({ id, project_id, environment }: Scope & { id: string }): number {
-    const inLine = inThread({ project_id, environment }, journal.head(id)?.thread_id ?? null);
-    const place = inLine.findIndex((run) => run.id === id);
-    if (place > 0) return inLine.slice(0, place).filter(({ status }) => status === "queued").length + 1;
+    const threadRuns = inThread({ project_id, environment }, journal.head(id)?.thread_id ?? null);
+    const place = threadRuns.findIndex((run) => run.id === id);
+    if (place > 0) return threadRuns.slice(0, place).filter(({ status }) => status === "queued").length + 1;
     const behind = onlyRow(countBehind.get(project_id, environment, id)).n;
     return onlyRow(countBefore.get(project_id, environment, id)).n - behind + 1;
   }

@@ -11,9 +11,12 @@ export interface Pace {
 /** Returns the estimated wait in ms for a slot with `ahead` runs queued before. */
 export function estimateQueueWait({ running, recent_ms }: Pace, ahead: number): number {
   if (running.length === 0) return 0;
-  const left = running.map((run) => leftOf(run, recent_ms)).sort((a, b) => a - b);
-  const rounds = Math.floor(ahead / left.length);
-  return requireValue(left[ahead % left.length], "A running run") + rounds * (median(recent_ms) ?? lastItem(left));
+  const remaining_ms = running.map((run) => leftOf(run, recent_ms)).sort((a, b) => a - b);
+  const rounds = Math.floor(ahead / remaining_ms.length);
+  return (
+    requireValue(remaining_ms[ahead % remaining_ms.length], "A running run") +
+    rounds * (median(recent_ms) ?? lastItem(remaining_ms))
+  );
 }
 
 /**

@@ -40,7 +40,7 @@ export function createRunQueue({
 }) {
   const waiting = new Map<string, Scope>();
   const advancing = new Set<string>();
-  let looks: Timer | null = null;
+  let timer: Timer | null = null;
   let stopped = false;
   const unlisten = watches.listen(onCommit);
 
@@ -50,30 +50,30 @@ export function createRunQueue({
    */
   function place(
     scope: Scope,
-    wish: CreateRun["on_concurrency_limit"] = "reject",
+    limitPolicy: CreateRun["on_concurrency_limit"] = "reject",
     line: number | null = null,
   ): number | null {
     const limit = slots(scope);
     if (line !== null) {
       const queued = runs.queued(scope);
       if (queued < limits.queued_runs) return line;
-      throw full(scope, limit, queued);
+      throw limitError(scope, limit, queued);
     }
     if (limit === Number.POSITIVE_INFINITY) return null;
     const waiting = runs.waitForSlot(scope);
-    const ahead = wish === "queue" && waiting > 0; // A run that may queue lets earlier ones begin first.
+    const ahead = limitPolicy === "queue" && waiting > 0; // A run that may queue lets earlier ones begin first.
     // Free slots belong to waiting runs.
     if (!ahead && runs.inProgress(scope) + waiting < limit) return null;
     const queued = runs.queued(scope);
-    if (wish === "queue" && queued < limits.queued_runs) return waiting + 1;
-    throw full(scope, limit, queued, wish === "queue" ? 0 : waiting);
+    if (limitPolicy === "queue" && queued < limits.queued_runs) return waiting + 1;
+    throw limitError(scope, limit, queued, limitPolicy === "queue" ? 0 : waiting);
   }
 
   /**
    * `ahead` is the number of runs that wait for a slot before it; if the queue itself is full, the next start makes
    * room.
    */
-  function full(scope: Scope, limit: number, queued: number, ahead = 0): AppError {
+  function limitError(scope: Scope, limit: number, queued: number, ahead = 0): AppError {
     const message =
       queued < limits.queued_runs
         ? `${limit} runs are in progress or wait to be, which is the limit. Try again when one has ended.`
@@ -85,7 +85,7 @@ export function createRunQueue({
   /** Call after a run of this scope became `queued`. */
   function wait(scope: Scope): void {
     waiting.set(nameOf(scope), scope);
-    looks ??= setInterval(look, look_ms).unref();
+    timer ??= setInterval(look, look_ms).unref();
     advance(scope);
   }
 
@@ -100,16 +100,16 @@ export function createRunQueue({
     if (scope) advance(scope);
   }
 
-  async function move(scope: Scope): Promise<void> {
+  async function beginQueued(scope: Scope): Promise<void> {
     const key = nameOf(scope);
     if (stopped || advancing.has(key)) return; // The active loop re-checks before it ends.
     advancing.add(key);
     try {
-      for (let next = free(scope); next.length > 0; next = free(scope)) {
-        const done = await Promise.all(next.map((id) => pool.begin(id, () => mayBegin(scope, id))));
+      for (let next = nextToBegin(scope); next.length > 0; next = nextToBegin(scope)) {
+        const results = await Promise.all(next.map((id) => pool.begin(id, () => mayBegin(scope, id))));
         if (stopped) return;
         // Storage refused, or a run resumed from requires_action has taken the slot.
-        if (!done.every(Boolean) || runs.firstQueued(scope, 1)[0] === next[0]) return later(scope);
+        if (!results.every(Boolean) || runs.firstQueued(scope, 1)[0] === next[0]) return later(scope);
       }
       if (runs.queued(scope) === 0) forget(key);
     } finally {
@@ -117,11 +117,11 @@ export function createRunQueue({
     }
   }
 
-  const advance = (scope: Scope): void => void move(scope).catch(() => later(scope));
+  const advance = (scope: Scope): void => void beginQueued(scope).catch(() => later(scope));
   const later = (scope: Scope): void => void setTimeout(() => advance(scope), again_ms);
 
   /** Returns the runs that may begin now, oldest first. */
-  function free(scope: Scope): string[] {
+  function nextToBegin(scope: Scope): string[] {
     if (runs.queued(scope) === 0) return []; // Its project may be deleted, and its limit with it.
     return runs.firstQueued(scope, Math.max(0, Math.min(slots(scope) - runs.inProgress(scope), atOnce)));
   }
@@ -132,9 +132,9 @@ export function createRunQueue({
 
   function forget(key: string): void {
     waiting.delete(key);
-    if (waiting.size > 0 || !looks) return;
-    clearInterval(looks);
-    looks = null;
+    if (waiting.size > 0 || !timer) return;
+    clearInterval(timer);
+    timer = null;
   }
 
   return {
@@ -145,7 +145,7 @@ export function createRunQueue({
     stop(): void {
       stopped = true;
       unlisten();
-      if (looks) clearInterval(looks);
+      if (timer) clearInterval(timer);
     },
   };
 }

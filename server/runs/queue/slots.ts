@@ -43,11 +43,11 @@ export function createSlots({ limit }: { limit(scope: Scope): number }) {
 
   /** A tree has its share of the slots, and always at least one, so that a large tree does not starve it. */
   function isFree(head: RunHead): boolean {
-    const own = busy.get(keyOf(head)) ?? 0;
-    if (head.depth === 0) return own < limit(head);
+    const ownCount = busy.get(keyOf(head)) ?? 0;
+    if (head.depth === 0) return ownCount < limit(head);
     const sharers = treesOf(head);
-    const taken = [...sharers].reduce((sum, tree) => sum + (busy.get(tree) ?? 0), 0);
-    return own === 0 || (taken < limit(head) && own < Math.ceil(limit(head) / sharers.size));
+    const usedSlots = [...sharers].reduce((sum, tree) => sum + (busy.get(tree) ?? 0), 0);
+    return ownCount === 0 || (usedSlots < limit(head) && ownCount < Math.ceil(limit(head) / sharers.size));
   }
 
   /** Gives free slots to waiting runs. */
@@ -71,8 +71,8 @@ export function createSlots({ limit }: { limit(scope: Scope): number }) {
 
   function release(head: RunHead): void {
     const key = keyOf(head);
-    const left = (busy.get(key) ?? 1) - 1;
-    if (left > 0) busy.set(key, left);
+    const remaining = (busy.get(key) ?? 1) - 1;
+    if (remaining > 0) busy.set(key, remaining);
     else busy.delete(key);
     if (head.depth > 0) forgetTrees(head); // The remaining trees get larger shares.
     advance(key);

@@ -57,7 +57,7 @@ export function createQuarantine({
   const noteRounds = sqlite.query("INSERT OR REPLACE INTO facts (name, value) VALUES ('on_trial', ?)");
   const forgetRounds = sqlite.query("DELETE FROM facts WHERE name = 'on_trial'");
 
-  function interrupted(): Rounds | null {
+  function storedRounds(): Rounds | null {
     const row = selectRounds.get();
     try {
       return row && JSON.parse(row.value);
@@ -68,24 +68,24 @@ export function createQuarantine({
 
   /** Returns which of the runs that a crash left unfinished are blamed, before any continues. */
   function diagnose(unfinished: readonly string[]): Diagnosis {
-    const before = interrupted();
-    const tried = before?.groups.flat() ?? [];
-    const ran = tried.length > 0 ? unfinished.filter((id) => tried.includes(id)) : unfinished;
-    const newest = before?.groups.at(-1)?.filter((id) => ran.includes(id)) ?? [];
+    const before = storedRounds();
+    const onTrialIds = before?.groups.flat() ?? [];
+    const ranIds = onTrialIds.length > 0 ? unfinished.filter((id) => onTrialIds.includes(id)) : unfinished;
+    const newest = before?.groups.at(-1)?.filter((id) => ranIds.includes(id)) ?? [];
     const stalls = new Map(unfinished.map((id) => [id, stallsOf(id)]));
     const lastChance = unfinished.filter((id) => entryOf(stalls, id) >= maxCrashesWithoutProgress - 1);
-    const isAlone = ran.length === 1;
-    const isFound = isAlone && ran.every((id) => lastChance.includes(id));
+    const isAlone = ranIds.length === 1;
+    const isCulpritFound = isAlone && ranIds.every((id) => lastChance.includes(id));
     const culprits = lastChance.filter(
-      (id) => entryOf(stalls, id) >= maxCrashesWithoutProgress || (isFound && id === ran[0]),
+      (id) => entryOf(stalls, id) >= maxCrashesWithoutProgress || (isCulpritFound && id === ranIds[0]),
     );
     const suspects = lastChance.filter((id) => !culprits.includes(id));
     return {
-      blamed: new Set(ran.filter((id) => !suspects.includes(id))),
+      blamed: new Set(ranIds.filter((id) => !suspects.includes(id))),
       culprits,
       rounds: {
         // A culprit explains the crashes of the others: none waits unless it happens again.
-        groups: isFound ? [] : groupsOf(suspects, ran, newest),
+        groups: isCulpritFound ? [] : groupsOf(suspects, ranIds, newest),
         ms: isAlone ? quarantine_ms : timeAfter(before, newest),
       },
     };
@@ -110,21 +110,21 @@ export function createQuarantine({
     const watch = watches.join(runId);
     try {
       const end = performance.now() + ms;
-      for (let left = ms; left > 0 && !stopped; left = end - performance.now()) {
+      for (let remaining_ms = ms; remaining_ms > 0 && !stopped; remaining_ms = end - performance.now()) {
         const { status, stalls } = journal.state(runId);
         if (isOver(status) || status === "requires_action" || stalls === 0) return;
-        await watch.next(left, "commits");
+        await watch.next(remaining_ms, "commits");
       }
     } finally {
       watch.leave();
     }
   }
 
-  const outlive = (runIds: readonly string[], ms: number) =>
+  const waitForAll = (runIds: readonly string[], ms: number) =>
     Promise.allSettled(runIds.map((id) => waitForProgress(id, ms)));
 
   /** Retries while the disk is full, because without the note a crash would be blamed on the wrong group. */
-  async function note(rounds: Rounds | null): Promise<void> {
+  async function saveRounds(rounds: Rounds | null): Promise<void> {
     const write = () => (rounds ? noteRounds.run(JSON.stringify(rounds)) : forgetRounds.run());
     for (let tries = 1; !stopped; tries++) {
       try {
@@ -139,23 +139,23 @@ export function createQuarantine({
 
   async function runRounds({ culprits, rounds: { groups, ms } }: Diagnosis): Promise<void> {
     if (culprits.length > 0) only(new Set(culprits));
-    await outlive(culprits, ms);
+    await waitForAll(culprits, ms);
     for (let count = 1; count <= groups.length && !stopped; count++) {
-      const tried = groups.slice(0, count);
-      await note({ groups: tried, ms });
-      only(new Set([...culprits, ...tried.flat()]));
-      await outlive(lastItem(tried), ms);
+      const releasedGroups = groups.slice(0, count);
+      await saveRounds({ groups: releasedGroups, ms });
+      only(new Set([...culprits, ...releasedGroups.flat()]));
+      await waitForAll(lastItem(releasedGroups), ms);
     }
     if (stopped) return;
-    if (groups.length > 0) await note({ groups: [], ms });
-    else if (interrupted()) await note(null);
+    if (groups.length > 0) await saveRounds({ groups: [], ms });
+    else if (storedRounds()) await saveRounds(null);
   }
 
   return {
     diagnose,
     /** Holds every run until `hold`, if there are suspects or a stored quarantine. */
     prepare({ culprits, rounds }: Diagnosis): void {
-      if (culprits.length + rounds.groups.length > 0 || interrupted()) only(new Set());
+      if (culprits.length + rounds.groups.length > 0 || storedRounds()) only(new Set());
     },
     /** Releases the groups one after the other, each stored before it begins; then every run. */
     async hold(diagnosis: Diagnosis): Promise<void> {

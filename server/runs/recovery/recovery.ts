@@ -50,9 +50,9 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
     return inserted.find(([id]) => id === runId)?.[1] ?? [];
   }
 
-  function later(again: () => Promise<void>): void {
+  function retryLater(retry: () => Promise<void>): void {
     setTimeout(() => {
-      if (!stopped) void again();
+      if (!stopped) void retry();
     }, storageRetry_ms);
   }
 
@@ -60,10 +60,10 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   async function recover(runId: string, clean = false): Promise<void> {
     if (stopped) return;
     lost.add(runId);
-    const done = await change(runId, undefined, (state) =>
+    const isStored = await change(runId, undefined, (state) =>
       state.status === "in_progress" ? [recoveredEvent(state, clean)] : [],
     );
-    if (!done) return later(() => recover(runId, clean));
+    if (!isStored) return retryLater(() => recover(runId, clean));
     lost.recovered(runId);
     start(runId);
   }
@@ -71,15 +71,15 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   /** Fails a run that cannot be driven: its model is gone, or a bug stopped its loop. */
   async function end(runId: string, attempt: number, cause: unknown): Promise<void> {
     if (stopped) return; // An interruption by shutdown is not the run's fault: the next process continues it.
-    const known = cause instanceof AppError && cause.code === "model_not_available";
-    const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
-    if (!known) log.error("a run met a bug", { run_id: runId, error: cause });
+    const isModelMissing = cause instanceof AppError && cause.code === "model_not_available";
+    const message = isModelMissing ? cause.message : "runnel met an internal error while it worked on this run.";
+    if (!isModelMissing) log.error("a run met a bug", { run_id: runId, error: cause });
     ending.add(runId);
     const done = await change(runId, attempt, (state) => {
-      const error = runError(known ? "model_not_available" : "internal_error", message, state);
+      const error = runError(isModelMissing ? "model_not_available" : "internal_error", message, state);
       return failedEvents(state, error, now(), partialOf(watches.live(runId), state, journal));
     });
-    if (!done) return later(() => end(runId, attempt, cause));
+    if (!done) return retryLater(() => end(runId, attempt, cause));
     ending.delete(runId);
     ended(runId);
   }
@@ -149,7 +149,7 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
       log.error("the journal could not be written", { run_id: runId, error });
       lost.add(runId);
       abort(runId);
-      later(() => recover(runId));
+      retryLater(() => recover(runId));
     },
     /** True if the run's failure is not stored yet. */
     ends: (runId: string): boolean => ending.has(runId),

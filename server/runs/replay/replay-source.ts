@@ -30,11 +30,11 @@ export async function readReplaySource(
   { journal, runs }: { journal: Journal; runs: RunStore },
   viewer: Viewer,
   id: string,
-  rest: () => Promise<void>,
+  yieldTurn: () => Promise<void>,
 ): Promise<ReplaySource> {
   const row = requireReplaySource(runs, viewer, id);
   try {
-    const entries = await readRecord(journal, id, rest);
+    const entries = await readRecord(journal, id, yieldTurn);
     const created = createdIn(entries);
     return { entries, created, pinned: journal.snapshot(row, created.agent_hash) };
   } catch (error) {

@@ -51,21 +51,29 @@ export function createReplays({
   async function create(
     viewer: Viewer,
     sourceId: string,
-    { mode = "strict", agent: which = "pinned" }: ReplayRun,
+    { mode = "strict", agent: agentChoice = "pinned" }: ReplayRun,
     requestId: string,
     note?: Note,
   ): Promise<ShownRun> {
     requireOver(requireReplaySource(runs, viewer, sourceId));
-    const rest = createYielder();
-    const source = await readReplaySource({ journal, runs }, viewer, sourceId, rest);
+    const yieldTurn = createYielder();
+    const source = await readReplaySource({ journal, runs }, viewer, sourceId, yieldTurn);
     const { created, pinned } = source;
-    const agent = which === "pinned" ? pinned : withToolsOf(currentAgent(viewer, created), pinned);
-    const found = await inLine(viewer.project_id, () => divergences(source, agent, mode)).catch((error) => {
-      throw damagedRecordError(error);
-    });
-    const held = { mode, agent: which, agent_version: agent.version };
-    const own = { replay_of: sourceId, request_id: requestId };
-    return insert(viewer, await copyRecord(source, found, held, own, now(), rest), pinned, rest, note);
+    const agent = agentChoice === "pinned" ? pinned : withToolsOf(currentAgent(viewer, created), pinned);
+    const locatedDivergences = await inLine(viewer.project_id, () => divergences(source, agent, mode)).catch(
+      (error) => {
+        throw damagedRecordError(error);
+      },
+    );
+    const settings = { mode, agent: agentChoice, agent_version: agent.version };
+    const copyFields = { replay_of: sourceId, request_id: requestId };
+    return insert(
+      viewer,
+      await copyRecord(source, locatedDivergences, settings, copyFields, now(), yieldTurn),
+      pinned,
+      yieldTurn,
+      note,
+    );
   }
 
   async function insert(
@@ -79,15 +87,15 @@ export function createReplays({
     const run = { ...state.run, run_id: newId("run", now()) }; // Created at the write, as for all runs.
     const { run_id } = run;
     const first = { ...firstItem(record), event: { ...run, type: "run.created" as const } };
-    const own = [first, ...record.slice(1)];
+    const ownRecord = [first, ...record.slice(1)];
     const insert = (): Inserted[] => {
       requireReplaySource(runs, viewer, requireValue(run.replay_of, "The source of a replay")); // It may have been deleted in the meantime.
-      const inserted = journal.insertRecord(run_id, own);
+      const inserted = journal.insertRecord(run_id, ownRecord);
       journal.pin(viewer, run_id, pinned);
       note?.(runs.standing(viewer, run_id), 0);
       return [[run_id, inserted]];
     };
-    await journal.commitRecords([[run_id, own]], insert, viewer);
+    await journal.commitRecords([[run_id, ownRecord]], insert, viewer);
     await rest();
     return serializeState({ ...state, run }, null);
   }
@@ -115,8 +123,8 @@ async function divergences(
   mode: Replay["mode"],
 ): Promise<LocatedDivergence[]> {
   const found: LocatedDivergence[] = [];
-  const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: createYielder() };
-  for await (const one of replay(entries, against)) {
+  const options = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: createYielder() };
+  for await (const one of replay(entries, options)) {
     found.push(one);
     if (mode === "strict") break;
   }
@@ -135,12 +143,12 @@ async function copyRecord(
   rest: () => Promise<void>,
 ): Promise<JournalEntry[]> {
   const [cutAt] = held.mode === "strict" ? found : [];
-  const kept = cutAt ? entries.filter(({ seq }) => seq === 1 || seq < cutAt.seq) : entries;
-  const later = at - requireValue(entries.at(cutAt ? cutAt.seq - 1 : -1), "The last entry of the copy").at;
-  const run = copyOf(created, kept.length, { ...own, replay: outcomeOf(kept, found, held) });
-  const record = kept.map((entry, index): JournalEntry => {
+  const copiedEntries = cutAt ? entries.filter(({ seq }) => seq === 1 || seq < cutAt.seq) : entries;
+  const shift = at - requireValue(entries.at(cutAt ? cutAt.seq - 1 : -1), "The last entry of the copy").at;
+  const run = copyOf(created, copiedEntries.length, { ...own, replay: outcomeOf(copiedEntries, found, held) });
+  const record = copiedEntries.map((entry, index): JournalEntry => {
     const event = index === 0 ? ({ type: "run.created", ...run } as const) : entry.event;
-    return { ...entry, at: entry.at + later, event };
+    return { ...entry, at: entry.at + shift, event };
   });
   return cutAt ? [...record, ...endOf(await foldInSlices(record, rest), cutAt, at)] : record;
 }

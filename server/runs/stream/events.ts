@@ -58,8 +58,8 @@ export function readSlim(url: string): boolean {
 
 /** Browsers send `Last-Event-ID` on reconnect; the parameter is for a first request. */
 function readCursor(deps: EventDeps, id: string, request: Request): Cursor {
-  const last = request.headers.get("last-event-id");
-  if (last) return cursorWithin(deps, id, last, "Last-Event-ID");
+  const lastEventId = request.headers.get("last-event-id");
+  if (lastEventId) return cursorWithin(deps, id, lastEventId, "Last-Event-ID");
   return cursorWithin(deps, id, cachedQuery(request.url).get("starting_after"), "starting_after");
 }
 

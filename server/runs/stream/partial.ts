@@ -16,8 +16,8 @@ import { type Live, partialAnswer } from "./run-subscriptions.ts";
  */
 export function partialOf(live: Live | null, state: RunState, journal: Pick<Journal, "snapshot">): Partial | null {
   // A retry or recovery may have been recorded in this tick: the live deltas then belong to the discarded attempt.
-  const stands = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
-  if (!live || !stands) return null;
+  const isCurrent = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
+  if (!live || !isCurrent) return null;
   const run = state.run;
   const agent = nullIfUnreadable(() => journal.snapshot(run, run.agent_hash));
   const generated = Math.max(live.length, live.generatedLength);

@@ -189,8 +189,8 @@ export class RunSubscriptions {
   }
 
   #of(runId: string): Subscription {
-    const known = this.#subscriptions.get(runId);
-    if (known) return known;
+    const existing = this.#subscriptions.get(runId);
+    if (existing) return existing;
     const subscription = new Subscription();
     this.#subscriptions.set(runId, subscription);
     return subscription;

@@ -50,7 +50,7 @@ export const createSseResponder =
     { noLongerValid, slim, dialect, cancelOnLeave = false, as = (texts) => texts }: Options,
   ): Response => {
     assertReaderLimit(watches, id);
-    const ended = ending(principal.project_id);
+    const endSignal = ending(principal.project_id);
     const visitor = principal.token?.is_visitor ?? false;
     // Re-check the key at most every 500 ms: each check is a database read. The first check was the authentication.
     const end = throttle(recheck_ms, () => noLongerValid(principal, request), null);
@@ -58,7 +58,7 @@ export const createSseResponder =
     const stream = pulledStream(
       (wake) => {
         const texts = tail(id, from, wake, { noLongerValid: end, slim, visitor, ...(dialect && { dialect }) });
-        const forgetClosing = onAbort([ended], () => {
+        const forgetClosing = onAbort([endSignal], () => {
           texts.stop();
           wake();
         });
@@ -74,7 +74,7 @@ export const createSseResponder =
         forget();
         // Not if others still read, such as the same client on a new connection, or if the server is stopping.
         // Cancelling a finished run is refused, which is fine here.
-        if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !ended.aborted)
+        if (byReader && cancelOnLeave && mayRun(principal) && watches.readers(id) === 0 && !endSignal.aborted)
           cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
       },
     );

@@ -62,10 +62,10 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       egress,
       ask,
       async secrets({ id, ...tool }) {
-        const given = start.secrets[id];
-        if (!given) throw new Error(`Tool ${id} has no secrets.`);
+        const startSecrets = start.secrets[id];
+        if (!startSecrets) throw new Error(`Tool ${id} has no secrets.`);
         const { sealed } = tool.type === "mcp" ? tool.mcp : tool.http;
-        const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
+        const own = startSecrets.named ? await ask("secrets", { tool_id: id, sealed }) : startSecrets;
         for (const each of Object.values(start.secrets)) hidden.add(each);
         const fault = own.fault ?? hidden.add(own);
         return fault === null ? own : { ...own, fault };

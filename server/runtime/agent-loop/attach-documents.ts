@@ -10,16 +10,16 @@ import type { RunContext } from "./run-context.ts";
 import { withFindings } from "./spending.ts";
 
 /** Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. */
-export async function attachDocuments(turn: RunContext): Promise<void> {
-  const { state, start, ports } = turn;
+export async function attachDocuments(context: RunContext): Promise<void> {
+  const { state, start, ports } = context;
   const { file_ids, model } = state().run;
   const max_bytes = attachmentBytes(state(), start.agent);
-  const given = await ports.ask("documents", { file_ids, max_bytes, images: takesImages(model) });
-  const { documents, findings } = await screen(given, turn);
-  const decided = decidedEvents(findings, turn.takeSteps(findings.length), 0);
+  const attachments = await ports.ask("documents", { file_ids, max_bytes, images: takesImages(model) });
+  const { documents, findings } = await screen(attachments, context);
+  const decided = decidedEvents(findings, context.takeSteps(findings.length), 0);
   // Blocked content is not journaled.
-  if (findings.some(isBlocked)) await turn.record(...decided);
-  else await turn.record(...decided, { type: "documents.attached", documents });
+  if (findings.some(isBlocked)) await context.record(...decided);
+  else await context.record(...decided, { type: "documents.attached", documents });
 }
 
 /**

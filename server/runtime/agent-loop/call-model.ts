@@ -46,29 +46,29 @@ interface ModelResponse {
 }
 
 /** Runs one step: asks the model, retries transient errors, and records the answer together with its tool calls. */
-export async function callModel(turn: RunContext): Promise<void> {
-  const { start, ports } = turn;
-  const request = modelRequest(turn.state(), start.agent);
+export async function callModel(context: RunContext): Promise<void> {
+  const { start, ports } = context;
+  const request = modelRequest(context.state(), start.agent);
   const begun = performance.now();
-  let anchor = await begin(turn);
-  const ended = await callWithRetry(turn, request, {
+  let anchor = await begin(context);
+  const ended = await callWithRetry(context, request, {
     async send(sent) {
       failpoint?.("before_effect.model_call");
       const whole = await fetchImages(sent, ports.ask);
-      const response = await ports.inPlace(() => receive(whole, anchor, turn, begun));
+      const response = await ports.inPlace(() => receive(whole, anchor, context, begun));
       failpoint?.("after_effect.model_call");
       return response;
     },
     async again(response, sent, { code, message }, delay_ms) {
       const said = textOf(response.transcript.parts);
-      anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, response, sent), said });
+      anchor = await restart(context, { code, message }, { delay_ms, spent: spent(context, response, sent), said });
     },
   });
   // The budget refused the call: the run fails with that error.
-  if ("refused" in ended) return void (await turn.record(endOf(turn, begun, ended.refused, null)));
+  if ("refused" in ended) return void (await context.record(endOf(context, begun, ended.refused, null)));
   const { response, sent } = ended;
-  if (!response.error) return finish(turn, response, sent, begun);
-  await turn.record(endOf(turn, begun, response.error, answerOf(turn, response, sent)));
+  if (!response.error) return finish(context, response, sent, begun);
+  await context.record(endOf(context, begun, response.error, answerOf(context, response, sent)));
 }
 
 /** Returns the event that ends the step, with its error (or null) and its answer. */
@@ -236,14 +236,14 @@ async function finish(turn: RunContext, response: ModelResponse, request: ModelR
   const whole = answerOf(turn, response, request);
   const screened = await screenCalls(whole.parts, turn, withFindings(used, findings));
   const answer = { ...whole, parts: screened.parts };
-  const noted = [...findings, ...screened.findings];
-  const first = turn.takeSteps(noted.length);
+  const allFindings = [...findings, ...screened.findings];
+  const first = turn.takeSteps(allFindings.length);
   // One append: after a crash between the answer and its calls, the answer would look final.
   await turn.record(
     endOf(turn, begun, null, answer),
-    ...decidedEvents(noted, first, turn_index),
+    ...decidedEvents(allFindings, first, turn_index),
     ...requestCalls(answer.parts, turn.state(), turn.start.agent, {
-      first: first + noted.length,
+      first: first + allFindings.length,
       words: screened.words,
       finish: answer.finish,
     }),

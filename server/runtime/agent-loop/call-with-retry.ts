@@ -25,22 +25,22 @@ interface Transport<Response> {
 
 /** Asks a model and retries transient errors. Returns `refused` if the budget does not allow the call. */
 export async function callWithRetry<Response extends { error: ModelError | null }>(
-  turn: RunContext,
+  context: RunContext,
   request: ModelRequest,
   { send, again, used, price }: Transport<Response>,
 ): Promise<Exchange<Response> | { refused: RunError }> {
   const retryDelay = createModelRetryPolicy();
   for (;;) {
-    const allowed = await reserveBudget(turn, request, used?.(), price);
+    const allowed = await reserveBudget(context, request, used?.(), price);
     if ("code" in allowed) return { refused: allowed };
     const sent = limitToAllowance(request, allowed);
     const response = await send(sent);
-    if (turn.signal.aborted) throw new Superseded(); // The caller that aborted ends the step.
+    if (context.signal.aborted) throw new Superseded(); // The caller that aborted ends the step.
     const { error } = response;
     const delay_ms = error && retryDelay(error);
     if (!error || delay_ms === null) return { response, sent };
     await again(response, sent, error, delay_ms);
-    await turn.ports.sleep(delay_ms, turn.signal);
+    await context.ports.sleep(delay_ms, context.signal);
   }
 }
 

@@ -26,7 +26,7 @@ type Fault = Pick<RunError, "code" | "message" | "retryable">;
  */
 export async function compact(turn: RunContext): Promise<void> {
   const { state, start, ports, signal } = turn;
-  const begun = performance.now();
+  const startedAt = performance.now();
   await begin(turn);
   const cut = planContext(state(), start.agent) as CompactionPlan; // Same result as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
@@ -45,12 +45,12 @@ export async function compact(turn: RunContext): Promise<void> {
         restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(response, sent, price) }),
       ),
   });
-  if ("refused" in ended) return fail(turn, ended.refused, null, begun);
+  if ("refused" in ended) return fail(turn, ended.refused, null, startedAt);
   const { error, answer } = ended.response;
   const spent = spendingOf(ended.response, ended.sent, price);
   // The shortened record still exceeds the model's window, so a summary is impossible.
-  if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, begun);
-  return finish(turn, cut, error ? "" : answer, spent, begun);
+  if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, startedAt);
+  return finish(turn, cut, error ? "" : answer, spent, startedAt);
 }
 
 const openCompaction = (turn: RunContext) => currentStep(turn, "compaction");

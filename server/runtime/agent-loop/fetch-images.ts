@@ -15,8 +15,10 @@ async function withImages(message: PromptMessage, ask: Ask): Promise<PromptMessa
   if (message.role !== "user" || !message.images) return message;
   const read = await Promise.all(message.images.map((image) => fetchImage(image, ask)));
   const images = read.filter((image) => typeof image !== "string");
-  const gone = read.filter((image) => typeof image === "string").map((id) => `[The image ${id} was deleted meanwhile]`);
-  return { ...message, content: [message.content, ...gone].join("\n\n"), images };
+  const deletedNotes = read
+    .filter((image) => typeof image === "string")
+    .map((id) => `[The image ${id} was deleted meanwhile]`);
+  return { ...message, content: [message.content, ...deletedNotes].join("\n\n"), images };
 }
 
 async function fetchImage(image: PromptImage, ask: Ask): Promise<PromptImage | string> {

@@ -28,12 +28,12 @@ export async function askJudges(
   judges: readonly CompiledGuardrail[],
   on: GuardrailPoint,
   text: string,
-  turn: RunContext,
-  used: RunUsage = turn.state().usage,
+  context: RunContext,
+  used: RunUsage = context.state().usage,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const one of judges) {
-    const finding = await askJudge(one, on, text, turn, withFindings(used, findings));
+    const finding = await askJudge(one, on, text, context, withFindings(used, findings));
     findings.push(finding);
     if (isBlocked(finding)) break;
   }
@@ -48,10 +48,10 @@ async function askJudge(
   turn: RunContext,
   used: RunUsage,
 ): Promise<Finding> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { answer, fault, spent } = await answerOf(one, text, turn, used);
   const verdict = answer === null ? null : readVerdict(answer);
-  const costs = { latency_ms: Math.round(performance.now() - begun), spent };
+  const costs = { latency_ms: Math.round(performance.now() - startedAt), spent };
   const [found] = trigger(one, on, 1);
   if (!found) throw new Error("A judge that violates has no finding.");
   if (verdict?.violates) return { ...found, ...costs };

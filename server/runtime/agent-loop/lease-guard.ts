@@ -22,15 +22,15 @@ export function createLeaseGuard(
   until: BigInt64Array,
   clock: Clock = { wall: Date.now, mono: () => performance.now() },
 ): LeaseGuard {
-  let apart = clock.wall() - clock.mono();
+  let clockOffset = clock.wall() - clock.mono();
   let stale: bigint | null = null;
 
   function leads(): boolean {
     const lease = Atomics.load(until, 0);
     const wall = clock.wall();
-    const before = apart;
-    apart = wall - clock.mono();
-    if (Math.abs(apart - before) >= parted_ms) stale = lease;
+    const before = clockOffset;
+    clockOffset = wall - clock.mono();
+    if (Math.abs(clockOffset - before) >= parted_ms) stale = lease;
     return lease !== stale && wall < lease;
   }
 
@@ -44,7 +44,7 @@ export function createLeaseGuard(
 
 /** Sends requests only while this node holds the lease. */
 export const requireLease = (leading: LeaseGuard, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  Object.assign(async (...given: Parameters<typeof fetch>): Promise<Response> => {
-    await leading(given[1]?.signal);
-    return await fetch(...given);
+  Object.assign(async (...args: Parameters<typeof fetch>): Promise<Response> => {
+    await leading(args[1]?.signal);
+    return await fetch(...args);
   }, fetch);

@@ -24,11 +24,11 @@ interface Voice {
  * each reasoning part is checked separately. Withheld text is not journaled either.
  */
 export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: { isJson?: boolean } = {}) {
-  const here = guardrailsOn(list, "output");
+  const outputGuardrails = guardrailsOn(list, "output");
   // Readers parse the JSON, so guardrails check its unescaped text.
   const escapes = isJson ? createPlainEscapes() : null;
   // Guardrails on shape and length do not apply to reasoning.
-  const overReasoning = withoutKinds(here, "shape", "length");
+  const overReasoning = withoutKinds(outputGuardrails, "shape", "length");
   const voices: Voice[] = [];
   const texts = new Map<number, { generated: string; shown: string }>();
   let length = 0;
@@ -46,7 +46,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
   }
 
   function newVoice(kind: Piece["kind"], part: number): Voice {
-    const guardrails = kind === "output" ? here : overReasoning;
+    const guardrails = kind === "output" ? outputGuardrails : overReasoning;
     const voice = { kind, part, guardrails, gate: createOutputGate(guardrails), generated: "", shown: "" };
     voices.push(voice);
     return voice;
@@ -91,7 +91,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
     /** Returns the pieces that may be shown after this one. */
     push(piece: Piece): Piece[] {
       length += piece.text.length;
-      if (here.length === 0) return [piece];
+      if (outputGuardrails.length === 0) return [piece];
       if (blocked) return [];
       const [voice, ended] = voiceOf(piece);
       if (blocked) return ended;
@@ -100,7 +100,7 @@ export function createOutputGuard(list: CompiledGuardrails, { isJson = false }: 
     },
     /** Returns the withheld rest and all findings. An answer with tool calls (not final) need not fit the schema. */
     async end(isFinal: boolean): Promise<{ rest: Piece[]; findings: Finding[] }> {
-      if (here.length === 0) return { rest: [], findings: [] };
+      if (outputGuardrails.length === 0) return { rest: [], findings: [] };
       const last = blocked ? [] : lastWord(isFinal);
       const rest = [...last, ...voices.flatMap((voice) => (blocked ? [] : show(voice, voice.gate.end(isFinal))))];
       return { rest, findings: [...(await findingsOf(voices, isFinal && !blocked)), ...(blocked ? [blocked] : [])] };
@@ -115,9 +115,9 @@ export type OutputGuard = ReturnType<typeof createOutputGuard>;
 
 /** Returns the findings of flagging guardrails, and the redactions. */
 async function findingsOf(voices: readonly Voice[], isWhole: boolean): Promise<Finding[]> {
-  const noted = await Promise.all(voices.map((voice) => flagged(voice, isWhole)));
+  const flaggedFindings = await Promise.all(voices.map((voice) => flagged(voice, isWhole)));
   const sums = new Map<number, Finding>();
-  for (const one of [...voices.flatMap(({ gate }) => gate.redacted()), ...noted.flat()]) {
+  for (const one of [...voices.flatMap(({ gate }) => gate.redacted()), ...flaggedFindings.flat()]) {
     const { index } = one.guardrail;
     sums.set(index, { ...one, matches: (sums.get(index)?.matches ?? 0) + one.matches });
   }

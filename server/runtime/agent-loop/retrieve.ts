@@ -11,24 +11,24 @@ import { currentStep, type RunContext, Superseded } from "./run-context.ts";
 import { screenPassages } from "./screen-passages.ts";
 
 /** Runs one step: searches the agent's stores for the input, and records the passages for the model. */
-export async function retrieve(turn: RunContext): Promise<void> {
-  const { state, start, signal, record } = turn;
-  const step = currentStep(turn, "retrieval");
+export async function retrieve(context: RunContext): Promise<void> {
+  const { state, start, signal, record } = context;
+  const step = currentStep(context, "retrieval");
   if (step.run_attempt < state().attempt)
     await record(restartStep(step, processRestarted("the memory was being searched")));
-  const begun = performance.now();
+  const startedAt = performance.now();
   const query = retrievalQuery(state().run.input);
   const stores = searchedStores(start.agent, query);
   failpoint?.("before_effect.retrieval");
-  const found = await Promise.all(stores.map((store) => search(store, query, turn)));
+  const found = await Promise.all(stores.map((store) => search(store, query, context)));
   failpoint?.("after_effect.retrieval");
   const merged = mergePassages(
     found.map(({ matches }) => matches),
     stores,
   );
-  const { passages, findings } = await screenPassages(merged, turn);
+  const { passages, findings } = await screenPassages(merged, context);
   if (signal.aborted) throw new Superseded();
-  const latency_ms = Math.round(performance.now() - begun);
+  const latency_ms = Math.round(performance.now() - startedAt);
   const { step_index } = step;
   const blocked = findings.find(isBlocked);
   const reranks = found.flatMap(({ reranks }) => reranks);
@@ -55,7 +55,7 @@ export async function retrieve(turn: RunContext): Promise<void> {
       latency_ms,
       error: blocked ? { code: "guardrail_blocked", message: blocked.message, retryable: false } : null,
     }),
-    ...decidedEvents(findings, turn.takeSteps(findings.length), 0),
+    ...decidedEvents(findings, context.takeSteps(findings.length), 0),
   );
 }
 

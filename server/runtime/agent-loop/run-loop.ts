@@ -15,8 +15,8 @@ import { runTools } from "./run-tools.ts";
 /** Drives a run until it stops: new, resumed or recovered at boot; only `history` differs. */
 export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSignal): Promise<void> {
   let state = fold(start.history);
-  let taken = 0;
-  const turn: RunContext = {
+  let reservedSteps = 0;
+  const context: RunContext = {
     state: () => state,
     // Append first, then apply: the state follows the journal.
     async record(...events) {
@@ -27,8 +27,8 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
       return entries;
     },
     takeSteps(count) {
-      const first = Math.max(state.steps, taken);
-      taken = first + count;
+      const first = Math.max(state.steps, reservedSteps);
+      reservedSteps = first + count;
       return first;
     },
     start,
@@ -41,22 +41,22 @@ export async function runLoop(start: RunStart, ports: RunPorts, signal: AbortSig
       case "stop":
         return;
       case "record":
-        await turn.record(...next.events);
+        await context.record(...next.events);
         break;
       case "judge":
-        await judgePending(next.text, turn);
+        await judgePending(next.text, context);
         break;
       case "prepare":
-        await prepare(next.what, turn);
+        await prepare(next.what, context);
         break;
       case "call_model":
-        await callModel(turn);
+        await callModel(context);
         break;
       case "compact":
-        await compact(turn);
+        await compact(context);
         break;
       case "run_tools":
-        await runTools(next.calls, turn);
+        await runTools(next.calls, context);
         break;
       default:
         return next satisfies never;

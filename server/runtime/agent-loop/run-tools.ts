@@ -17,10 +17,10 @@ import { type ToolOutcome, type ToolResult, toolError } from "./tools/tool-resul
 import { truncateOutput } from "./truncate-output.ts";
 
 /** Runs calls concurrently. They are journaled before; each result is recorded as it arrives. */
-export async function runTools(calls: readonly ToolCall[], turn: RunContext): Promise<void> {
-  const isJudged = judgesOn(turn, "tool_output").length > 0;
+export async function runTools(calls: readonly ToolCall[], context: RunContext): Promise<void> {
+  const isJudged = judgesOn(context, "tool_output").length > 0;
   const inLine: InLine = isJudged ? createLine() : (work) => work();
-  const ended = await Promise.allSettled(calls.map((call) => runCall(call, turn, inLine)));
+  const ended = await Promise.allSettled(calls.map((call) => runCall(call, context, inLine)));
   for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
 
@@ -49,13 +49,13 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
     }
     await turn.record(restartStep(step, processRestarted("the tool was running")));
   }
-  const begun = performance.now();
+  const startedAt = performance.now();
   failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
   const recorded = Promise.withResolvers<void>();
   try {
     const outcome = await outcomeOf(call, tool, turn, recorded.promise);
     failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
-    const latency_ms = Math.round(performance.now() - begun);
+    const latency_ms = Math.round(performance.now() - startedAt);
     await inLine(async () => {
       requireCurrent(turn);
       await record(call(), tool, outcome, latency_ms, turn);

@@ -27,44 +27,44 @@ interface ScreenedCalls {
 }
 
 /** Applies guardrails to the calls of an answer before they are journaled. */
-export async function screenCalls(parts: AssistantPart[], turn: RunContext, used: RunUsage): Promise<ScreenedCalls> {
-  const list = compileGuardrails(turn.start.agent.guardrails ?? []);
+export async function screenCalls(parts: AssistantPart[], context: RunContext, used: RunUsage): Promise<ScreenedCalls> {
+  const list = compileGuardrails(context.start.agent.guardrails ?? []);
   const screened: ScreenedCalls = { parts: [], findings: [], words: new Map() };
   if (guardrailsOn(list, "tool_call").length === 0) return { ...screened, parts };
   for (const part of parts)
-    screened.parts.push(part.type === "tool_call" ? await screenOne(part, list, screened, turn, used) : part);
+    screened.parts.push(part.type === "tool_call" ? await screenOne(part, list, screened, context, used) : part);
   return screened;
 }
 
 async function screenOne(
   part: Asked,
   list: CompiledGuardrails,
-  into: ScreenedCalls,
+  result: ScreenedCalls,
   turn: RunContext,
   used: RunUsage,
 ): Promise<Asked> {
   const { id } = part;
   const args = argumentsOf(part);
-  const looked = args ?? { text: part.arguments };
-  const known = await searchInSlices(list, "tool_call", [...textsOf(looked), part.name]);
+  const argumentValue = args ?? { text: part.arguments };
+  const known = await searchInSlices(list, "tool_call", [...textsOf(argumentValue), part.name]);
   const isTool = turn.start.agent.tools.some((tool) => tool.name === part.name);
   const named = isTool ? [] : known.flatMap((one) => inspectName(one, part.name));
   const name = named.some(({ verdict }) => verdict === "redacted" || verdict === "blocked") ? nameless : part.name;
-  const found = screenCall(known, { tool: part.name, arguments: looked });
+  const found = screenCall(known, { tool: part.name, arguments: argumentValue });
   // Serialized again: duplicate keys and escapes in the original text were not checked.
   const text = args ? JSON.stringify(found.value) : String(found.value.text);
   const question = `Tool: ${name}\nArguments: ${text}`;
-  const isStopped = [...into.findings, ...named, ...found.triggered].some(isBlocked);
+  const isStopped = [...result.findings, ...named, ...found.triggered].some(isBlocked);
   const judges = isStopped ? [] : judgesOn(turn, "tool_call");
-  const verdicts = await askJudges(judges, "tool_call", question, turn, withFindings(used, into.findings));
+  const verdicts = await askJudges(judges, "tool_call", question, turn, withFindings(used, result.findings));
   const findings = [...named, ...found.triggered, ...verdicts].map((finding) => ({ ...finding, tool_call_id: id }));
-  into.findings.push(...findings);
+  result.findings.push(...findings);
   const blocked = findings.find(isBlocked);
   if (blocked) {
-    into.words.set(id, { blocked: blocked.message });
+    result.words.set(id, { blocked: blocked.message });
     return { ...part, name, arguments: "{}" };
   }
-  if (findings.some(({ verdict }) => verdict === "approval_required")) into.words.set(id, "needs_approval");
+  if (findings.some(({ verdict }) => verdict === "approval_required")) result.words.set(id, "needs_approval");
   return { ...part, name, arguments: text };
 }
 

@@ -12,15 +12,15 @@ interface ScreenedPassages {
 }
 
 /** Applies tool-output guardrails to passages, because they are external content too. Shape is not checked. */
-export async function screenPassages(passages: RetrievedPassage[], turn: RunContext): Promise<ScreenedPassages> {
-  const list = withoutKinds(compileGuardrails(turn.start.agent.guardrails ?? []), "shape");
+export async function screenPassages(passages: RetrievedPassage[], context: RunContext): Promise<ScreenedPassages> {
+  const list = withoutKinds(compileGuardrails(context.start.agent.guardrails ?? []), "shape");
   if (passages.length === 0 || guardrailsOn(list, "tool_output").length === 0) return { passages, findings: [] };
   const texts = passages.flatMap(({ text, heading, filename }) => [text, heading ?? "", filename ?? ""]);
   const known = await searchInSlices(list, "tool_output", texts);
   const screened = screenAll(passages, known);
   if (screened.findings.some(isBlocked)) return screened;
   const all = screened.passages.map(({ text }) => text).join("\n\n");
-  const verdicts = await askJudges(judgesOn(turn, "tool_output"), "tool_output", all, turn);
+  const verdicts = await askJudges(judgesOn(context, "tool_output"), "tool_output", all, context);
   return { ...screened, findings: [...screened.findings, ...verdicts] };
 }
 

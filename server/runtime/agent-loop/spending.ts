@@ -47,13 +47,13 @@ const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_to
 /** Estimates the usage of a call from its request and the length of its answer. */
 export function estimatedUsage({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
   // Per message: serializing all of them at once would double the memory.
-  const asked = messages.reduce(
+  const inputLength = messages.reduce(
     (sum, message) => sum + JSON.stringify(message).length + 1,
     1 + JSON.stringify(tools).length,
   );
   return {
     ...unknownUsage,
-    input_tokens: tokensIn(asked),
+    input_tokens: tokensIn(inputLength),
     // The provider stops there, so a higher estimate is wrong.
     output_tokens: Math.min(tokensIn(said), settings.max_output_tokens ?? Number.POSITIVE_INFINITY),
   };

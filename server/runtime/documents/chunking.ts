@@ -76,7 +76,7 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
   const { max_chunk_size_tokens: max, chunk_overlap_tokens: overlap } = chunking;
   let [current, tokens] = ["", 0];
   // `taken` is the number of characters already in a piece, `from` the first character of the current piece.
-  let [taken, from] = [0, 0];
+  let [position, from] = [0, 0];
   /** Text far above the limit is not counted, because counting it would be slow. */
   const cost = (text: string) => (text.length > 20 * max ? Number.POSITIVE_INFINITY : count(text));
   /** Adds text that a piece already contains, without advancing in the section. */
@@ -86,11 +86,11 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
   };
   const add = (text: string, size: number) => {
     repeat(text, size);
-    taken += text.length;
+    position += text.length;
   };
   const flush = (): Piece => {
-    const done = { text: current, from, to: taken };
-    [current, tokens, from] = ["", 0, taken];
+    const done = { text: current, from, to: position };
+    [current, tokens, from] = ["", 0, position];
     return done;
   };
 

@@ -23,10 +23,10 @@ export function openCompoundFile(bytes: Uint8Array): Storage {
   if (shift !== 9 && shift !== 12) throw damaged();
   const size = 2 ** shift;
   const count = Math.ceil(bytes.length / size) - 1;
-  const taken = new Uint8Array(count);
+  const usedSectors = new Uint8Array(count);
   const sector = (number: number): Uint8Array => {
-    if (number >= count || taken[number]) throw damaged();
-    taken[number] = 1;
+    if (number >= count || usedSectors[number]) throw damaged();
+    usedSectors[number] = 1;
     return bytes.subarray((number + 1) * size, (number + 2) * size);
   };
 

@@ -80,13 +80,13 @@ function openTable(table: Uint8Array): RankOf {
   let [tokens, length] = [0, 0];
 
   for (let at = 0; at < table.length; at++) {
-    let [hash, bits, held] = [0, 0, 0];
+    let [hash, bits, pendingBits] = [0, 0, 0];
     for (let digit = base64[table[at]!]!; digit !== none; digit = base64[table[++at]!]!) {
-      held = (held << 6) | digit;
+      pendingBits = (pendingBits << 6) | digit;
       bits += 6;
       if (bits < 8) continue;
       bits -= 8;
-      const byte = (held >> bits) & 255;
+      const byte = (pendingBits >> bits) & 255;
       bytes[length++] = byte;
       hash = mixed(hash, byte);
     }

@@ -49,12 +49,15 @@ export function cleanText(text: string): string {
     .replace(/(?![\n\t])\p{Cc}|\ufeff/gu, "");
 }
 
-const looked = 65_536;
+const sampleBytes = 65_536;
 
 function isBinary(bytes: Uint8Array): boolean {
   const marked = (bytes[0] ?? 0) >= 0xfe && (bytes[1] ?? 0) >= 0xfe;
   if (marked) return false;
-  const start = bytes.subarray(0, looked);
-  const odd = start.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0), 0);
-  return odd > start.length / 50;
+  const start = bytes.subarray(0, sampleBytes);
+  const controlCount = start.reduce(
+    (sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0),
+    0,
+  );
+  return controlCount > start.length / 50;
 }

@@ -60,11 +60,11 @@ export function docxBody(
     behind = [];
   };
   const endParagraph = () => {
-    const { text: raw, style, level: own, list: given } = paragraph;
+    const { text: raw, style, level: own, list: listPlace } = paragraph;
     paragraph = outer.pop() ?? newParagraph();
     const text = markRaisedText(raw);
     const level = own ?? styles.headings.get(style) ?? 0;
-    const place = text.trim() === "" ? null : placeIn(given, styles.lists.get(style));
+    const place = text.trim() === "" ? null : placeIn(listPlace, styles.lists.get(style));
     const mark = place ? marks(place) : "";
     if (tables > 0) return addToCell(rows, `${mark} ${text}`);
     if (boxes > 0) return void behind.push(text);
@@ -101,8 +101,8 @@ export function docxBody(
     paragraph.text += `${raisedEnd}${note.mark}`;
     behind.push(note.text);
   };
-  const addImage = (said: string) => {
-    if (said !== "") behind.push(said);
+  const addImage = (description: string) => {
+    if (description !== "") behind.push(description);
   };
   const startOf: Record<string, (attribute: Attributes) => void> = {
     t() {

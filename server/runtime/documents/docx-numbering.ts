@@ -24,7 +24,7 @@ export type ListMarks = (place: ListPlace) => string;
 export function listMarks(content: Uint8Array | null): ListMarks {
   const { kinds, lists } = numberingOf(content);
   const counts = new Map<string, number[]>();
-  const begun = new Set<string>();
+  const startedLists = new Set<string>();
   return ({ list, level }) => {
     const { kind = "", starts = [] } = lists.get(list ?? "") ?? {};
     const levels = kinds.get(kind);
@@ -32,8 +32,9 @@ export function listMarks(content: Uint8Array | null): ListMarks {
     if (list === null || !levels || !own) return "-";
     const count = counts.get(kind) ?? [];
     counts.set(kind, count);
-    if (!begun.has(list)) for (const [at, start] of starts.entries()) if (start !== undefined) count[at] = start - 1;
-    begun.add(list);
+    if (!startedLists.has(list))
+      for (const [at, start] of starts.entries()) if (start !== undefined) count[at] = start - 1;
+    startedLists.add(list);
     count[level] = (count[level] ?? own.start - 1) + 1;
     count.length = level + 1;
     if (own.style === "bullet") return "-";

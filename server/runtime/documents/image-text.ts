@@ -4,10 +4,10 @@ import type { Attributes } from "./xml.ts";
 const fileName = /^\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)$/i;
 
 /** Returns the alternative text of a picture as "[Image: …]"; empty if it has none. */
-export function imageText(...said: readonly (string | null)[]): string {
-  const texts = new Set(said.map((text) => (text ?? "").replace(/\s+/g, " ").trim()));
-  const told = [...texts].filter((text) => text !== "" && !fileName.test(text));
-  return told.length === 0 ? "" : `[Image: ${told.join(": ")}]`;
+export function imageText(...sources: readonly (string | null)[]): string {
+  const texts = new Set(sources.map((text) => (text ?? "").replace(/\s+/g, " ").trim()));
+  const descriptions = [...texts].filter((text) => text !== "" && !fileName.test(text));
+  return descriptions.length === 0 ? "" : `[Image: ${descriptions.join(": ")}]`;
 }
 
 /** Returns the alternative text of a drawing by its Office attributes. */

@@ -6,17 +6,17 @@ const underline = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
 /** Splits Markdown into sections by its headings. A `#` in a code block is no heading. */
 export function outlineMarkdown(markdown: string, outline: Outline): void {
-  let held: string[] = [];
+  let blockLines: string[] = [];
   let closing: string | null = null;
   const flush = () => {
-    outline.block(held.join("\n"));
-    held = [];
+    outline.block(blockLines.join("\n"));
+    blockLines = [];
   };
   const take = (line: string) => {
     const mark = fence.exec(line)?.[1];
     if (closing !== null) {
       if (mark?.startsWith(closing)) closing = null;
-      return held.push(line);
+      return blockLines.push(line);
     }
     if (mark) closing = mark;
     const heading = atx.exec(line);
@@ -25,8 +25,8 @@ export function outlineMarkdown(markdown: string, outline: Outline): void {
       return outline.heading(heading[1]?.length ?? 1, (heading[2] ?? "").replace(/\s+/g, " ").replace(/ #+ ?$/, ""));
     }
     const level = underline.exec(line)?.[1]?.startsWith("=") ? 1 : 2;
-    const title = isTitle(held) && underline.test(line) ? held.pop() : undefined;
-    if (title === undefined) return held.push(line);
+    const title = isTitle(blockLines) && underline.test(line) ? blockLines.pop() : undefined;
+    if (title === undefined) return blockLines.push(line);
     flush();
     return outline.heading(level, title);
   };

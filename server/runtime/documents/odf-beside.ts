@@ -40,9 +40,9 @@ export function odfBeside() {
     },
     /** Returns the collected texts and clears them. */
     take(): string[] {
-      const taken = texts;
+      const result = texts;
       texts = [];
-      return taken;
+      return result;
     },
   };
 }

@@ -183,18 +183,18 @@ function frameElements(
   // For each open frame: true if it is the title of a slide.
   const titles: boolean[] = [];
   let image: string[] = [];
-  const said: Element = {
+  const descriptionReader: Element = {
     open: () => void image.push(""),
     text: (text) => void image.push(`${image.pop() ?? ""}${text}`),
   };
-  const tell = () => {
+  const flushImage = () => {
     const text = imageText(...image);
     image = [];
     beside.add(text);
     if (text !== "" && !paragraphs.isOpen() && !tables.isOpen()) paragraphs.flushBeside();
   };
   return {
-    ...Object.fromEntries(shapes.map((name) => [name, { close: tell }])),
+    ...Object.fromEntries(shapes.map((name) => [name, { close: flushImage }])),
     frame: {
       open(attribute) {
         const isTitle = attribute("class") === "title";
@@ -202,12 +202,12 @@ function frameElements(
         if (isTitle) paragraphs.startTitle();
       },
       close() {
-        tell();
+        flushImage();
         if (titles.pop()) paragraphs.endTitle();
       },
     },
-    "svg:title": said,
-    "svg:desc": said,
+    "svg:title": descriptionReader,
+    "svg:desc": descriptionReader,
     object: {
       open(attribute) {
         const name = /^(?:\.\/)?([^/]{1,100})\/?$/.exec(attribute("href") ?? "")?.[1];

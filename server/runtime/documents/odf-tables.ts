@@ -21,7 +21,7 @@ export function odfTables() {
     copied += times * texts.reduce((sum, { length }) => sum + length, 0);
     if (copied > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
   };
-  const repeats = (given: string | null) => Math.min(repeatedMost, Math.max(1, Number(given) || 1));
+  const repeats = (attributeText: string | null) => Math.min(repeatedMost, Math.max(1, Number(attributeText) || 1));
   return {
     isOpen: () => depth > 0,
     addToCell(text: string): void {

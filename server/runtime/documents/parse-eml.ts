@@ -41,8 +41,10 @@ export async function readEml(bytes: Uint8Array): Promise<(outline: Outline) => 
     const values = new Map(root.headers.toReversed().map(({ key, value }) => [key, value]));
     const header = (name: string) => cleanText(decodeWords(values.get(name) ?? ""));
     output.push((outline) => outline.heading(Math.min(6, level), header("subject")));
-    const said = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"].filter((name) => values.has(name.toLowerCase()));
-    block(said.map((name) => `${name}: ${header(name.toLowerCase())}`).join("\n"));
+    const headerNames = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"].filter((name) =>
+      values.has(name.toLowerCase()),
+    );
+    block(headerNames.map((name) => `${name}: ${header(name.toLowerCase())}`).join("\n"));
     await read(root, depth, level);
   };
   const read = async (part: Part, depth: number, level: number): Promise<void> => {
@@ -101,12 +103,12 @@ function withUtf8Head(bytes: Uint8Array): Uint8Array {
 }
 
 // Programs declare these without looking at the text.
-const careless = /^(?:us-ascii|iso-8859-1|windows-1252|utf-?8)$/i;
+const commonCharsets = /^(?:us-ascii|iso-8859-1|windows-1252|utf-?8)$/i;
 
 /** Returns the text of a part by the encoding that it declares, or null if it is better found in the text. */
 function declaredText(part: Part, content: Uint8Array): string | null {
   const { charset } = part.contentType.parsed.params;
-  if (!charset || careless.test(charset)) return null;
+  if (!charset || commonCharsets.test(charset)) return null;
   decodeText(content); // Refuses binary data.
   const text = cleanText(part.getTextContent());
   return text.includes("\ufffd") ? null : text;

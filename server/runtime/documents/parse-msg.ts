@@ -34,14 +34,14 @@ export async function parseMsg(bytes: Uint8Array, outline: Outline): Promise<voi
       return { type: its.number(recipientType), words: mailbox(own, where) };
     });
     const to = (type: number) => people.filter((one) => one.type === type).map(({ words }) => words);
-    const said = {
+    const headerFields = {
       From: [from],
       To: to(1),
       Cc: to(2),
       Bcc: to(3),
       Date: [of.date(sentAt) ?? of.date(receivedAt) ?? ""],
     };
-    const lines = Object.entries(said).filter(([, words]) => words.join("") !== "");
+    const lines = Object.entries(headerFields).filter(([, words]) => words.join("") !== "");
     outline.block(lines.map(([title, words]) => `${title}: ${words.join(", ")}`).join("\n"));
     const plain = text(body);
     if (plain.trim() !== "") outline.block(plain);

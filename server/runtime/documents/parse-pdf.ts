@@ -53,14 +53,14 @@ export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
 function openScans(ocr: Ocr | null, clock: () => number) {
   const found = new Map<number, PlacedLine[][]>();
   const left: number[] = [];
-  const begun = clock();
+  const startedAt = clock();
   let read = 0;
   return {
     /** Paragraphs by page number, from 1. */
     found,
     /** Returns the number of characters found on the page. Throws Scanned if it has images and there is no OCR. */
     async read(pdf: Pdf, number: number): Promise<number> {
-      if (read >= ocrBounds.pages || clock() - begun > ocrBounds.time_ms) {
+      if (read >= ocrBounds.pages || clock() - startedAt > ocrBounds.time_ms) {
         left.push(number);
         return 0;
       }

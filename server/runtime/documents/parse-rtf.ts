@@ -13,7 +13,7 @@ const ignoredGroups = new Set(
   ),
 );
 const known = new Set(["shppict", "shpinst", "shptxt", "annotation", "footnote", "moMath"]);
-const beside: Record<string, string> = { footnote: "Note: ", annotation: "> Comment: ", shptxt: "" };
+const besideMarks: Record<string, string> = { footnote: "Note: ", annotation: "> Comment: ", shptxt: "" };
 const edges = new Set(["header", "footer", "headerl", "headerr", "headerf", "footerl", "footerr", "footerf"]);
 const signs: Record<string, string> = {
   tab: "\t",
@@ -184,7 +184,7 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
       group.beside = null;
       edgeGroups.add(group);
     }
-    const [part, act, sign] = [ownValue(beside, word), ownValue(words, word), ownValue(signs, word)];
+    const [part, act, sign] = [ownValue(besideMarks, word), ownValue(words, word), ownValue(signs, word)];
     if (part !== undefined && !group.hidden) startBeside(part);
     if (act) act(value);
     else if (sign !== undefined) write(sign);
@@ -198,8 +198,8 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
       endParagraph();
       text = outerTexts.pop() ?? "";
     } else if (besideGroups.delete(done)) {
-      const said = markRaisedText(text).replace(/\s+/g, " ").trim();
-      if (said !== "") behind.push(done.beside + said);
+      const noteText = markRaisedText(text).replace(/\s+/g, " ").trim();
+      if (noteText !== "") behind.push(done.beside + noteText);
       text = outerTexts.pop() ?? "";
     }
     group = outer;

@@ -38,10 +38,10 @@ export function parseXlsx(bytes: Uint8Array, outline: Outline): void {
     for (const { values } of rows.slice(0, start)) outline.block(values.join(" "));
     if (rows.length > start) outline.block(markdownTable(dropEmptyColumns(rows.slice(start))));
     outlineDrawings(file, part, outline);
-    const beside = (type: string) =>
+    const relatedContent = (type: string) =>
       file.read([...file.related(part).values()].find((one) => one.type === type)?.part ?? "");
-    const threads = threadsOf(beside("threadedComment"), persons);
-    for (const text of commentsOf(beside("comments"), new Set(threads.keys()))) outline.block(text);
+    const threads = threadsOf(relatedContent("threadedComment"), persons);
+    for (const text of commentsOf(relatedContent("comments"), new Set(threads.keys()))) outline.block(text);
     for (const texts of threads.values()) for (const text of texts) outline.block(text);
     for (const text of [...hints, ...edges]) outline.block(text);
   }
@@ -264,11 +264,11 @@ function hintReader(): XmlListener & { hints: Set<string> } {
   return {
     hints,
     open(name, attribute) {
-      const told = (title: string, text: string) =>
+      const hintText = (title: string, text: string) =>
         [attribute(title) ?? "", attribute(text) ?? ""].filter((one) => one.trim() !== "").join(": ");
       reading = name === "formula1";
       if (name !== "dataValidation") return;
-      hintTexts = [told("promptTitle", "prompt"), told("errorTitle", "error")];
+      hintTexts = [hintText("promptTitle", "prompt"), hintText("errorTitle", "error")];
       formula = "";
     },
     close(name) {

@@ -41,11 +41,11 @@ export async function annotationsOn(page: Page, boxOf: (item: PdfItem) => Box): 
 }
 
 function comment({ subtype = "", contentsObj, titleObj }: Annotation): string {
-  const said = contentsObj?.str.trim() ?? "";
-  if (said === "" || textlessTypes.has(subtype)) return "";
-  if (subtype === "FreeText") return said;
+  const contents = contentsObj?.str.trim() ?? "";
+  if (contents === "" || textlessTypes.has(subtype)) return "";
+  if (subtype === "FreeText") return contents;
   const by = titleObj?.str.trim() ? ` by ${titleObj.str.trim()}` : "";
-  return `> Comment${by}: ${said}`;
+  return `> Comment${by}: ${contents}`;
 }
 
 /** Returns "Full name: Ann" for a field that is filled in. */

@@ -17,7 +17,7 @@ const heightTolerance = 0.004;
  */
 export function removeFurniture(pages: Pages, isTitle: (line: PdfLine) => boolean): PdfLine[][] {
   const bodies = new Set(pages.flatMap((page) => page.slice(edgeLines, -edgeLines)).map(patternOf));
-  const apart = new Map(pages.flatMap((page) => [...marginLines(page, edgesOf(page), isTitle)]));
+  const marginGroups = new Map(pages.flatMap((page) => [...marginLines(page, edgesOf(page), isTitle)]));
   const isPageNumber = pageNumbers(pages);
   const isNumber = ({ text }: PdfLine): boolean => numberIn(text, pages.length) !== null;
   /**
@@ -40,13 +40,13 @@ export function removeFurniture(pages: Pages, isTitle: (line: PdfLine) => boolea
   }
 
   function isFurniture(line: PdfLine, at: number, fewest: number): boolean {
-    const rows = apart.get(line) ?? [];
+    const rows = marginGroups.get(line) ?? [];
     return isRepeated(line, at, fewest) && rows.every((row) => row === line || isRepeated(row, at, fewest));
   }
 
   function isRepeated(line: PdfLine, at: number, fewest: number): boolean {
     if (bodies.has(patternOf(line))) return false;
-    const isApart = apart.has(line);
+    const isApart = marginGroups.has(line);
     if (headOf(line, at) !== null) return isApart && !isOfSentence(line.text) && isOnMost(line, at, fewest);
     // With two lone numbers on a page, either could be the page number: keep both.
     return (namesPage(line.text) || (isApart && !isTitle(line))) && pages[at]?.filter(isNumber).length === 1;
@@ -54,7 +54,7 @@ export function removeFurniture(pages: Pages, isTitle: (line: PdfLine) => boolea
 
   const kept = new Set<string>();
   return pages.map((page, at) => {
-    const isPlaced = (line: PdfLine): boolean => line.box !== null && apart.has(line);
+    const isPlaced = (line: PdfLine): boolean => line.box !== null && marginGroups.has(line);
     const isEdge = furnitureTest(page, isPlaced, (line) => isFurniture(line, at, fewestPages));
     const isMarked = furnitureTest(page, isPlaced, (line) => isFurniture(line, at, isTitle(line) ? fewestPages : 2));
     return page.flatMap((line, index) => {

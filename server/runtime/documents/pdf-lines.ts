@@ -38,16 +38,16 @@ export interface PdfItem {
 /** Returns the lines of a page in drawing order. */
 export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => Box): PdfLine[] {
   const lines: PdfLine[] = [];
-  let held: PdfItem[] = [];
+  let lineItems: PdfItem[] = [];
   let above: { y: number; size: number } | null = null;
   const end = () => {
-    const drawn = markRaised(held);
-    held = [];
+    const drawn = markRaised(lineItems);
+    lineItems = [];
     const shown = drawn.filter(({ str }) => str.trim() !== "");
     if (shown.length === 0) return;
     const size = sizeOf(shown);
     const y = baseOf(shown, size).transform[5] ?? 0;
-    const apart = above !== null && Math.abs(above.y - y) > 1.7 * Math.max(size, above.size);
+    const hasGap = above !== null && Math.abs(above.y - y) > 1.7 * Math.max(size, above.size);
     above = { y, size };
     lines.push({
       text: withoutLeaders(
@@ -56,13 +56,13 @@ export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => B
       parts: cellsOf(shown, 1.5).map(({ text }) => text),
       cells: cellsOf(shown, 0.7),
       size,
-      hasGapAbove: apart,
+      hasGapAbove: hasGap,
       fonts: [...new Set(shown.map(({ fontName = "" }) => fontName))],
       box: shown.map(boxOf).reduce<Box | null>(unionOf, null),
     });
   };
   for (const item of items) {
-    held.push(item);
+    lineItems.push(item);
     if (item.hasEOL) end();
   }
   end();

@@ -24,17 +24,17 @@ export async function imagesOn(page: Page): Promise<PlacedImage[]> {
   const { OPS } = await getResolvedPDFJS();
   const { fnArray, argsArray } = await page.getOperatorList();
   const drawn: PlacedImage[] = [];
-  const held: Matrix[] = [];
+  const matrixStack: Matrix[] = [];
   let now = page.getViewport({ scale: 1 }).transform as unknown as Matrix;
   for (const [at, operation] of fnArray.entries()) {
     const args: unknown[] = argsArray[at] ?? [];
-    if (operation === OPS.save) held.push(now);
-    else if (operation === OPS.restore) now = held.pop() ?? now;
+    if (operation === OPS.save) matrixStack.push(now);
+    else if (operation === OPS.restore) now = matrixStack.pop() ?? now;
     else if (operation === OPS.transform) now = multiply(now, args as unknown as Matrix);
     else if (operation === OPS.paintFormXObjectBegin) {
-      held.push(now);
+      matrixStack.push(now);
       if (args[0]) now = multiply(now, args[0] as Matrix);
-    } else if (operation === OPS.paintFormXObjectEnd) now = held.pop() ?? now;
+    } else if (operation === OPS.paintFormXObjectEnd) now = matrixStack.pop() ?? now;
     else if (operation === OPS.paintImageXObject || operation === OPS.paintInlineImageXObject) {
       const pixels = typeof args[0] === "string" ? await objectOf(page, args[0]) : args[0];
       if (isPixels(pixels)) drawn.push({ pixels, place: now });
@@ -154,9 +154,9 @@ function grayOf({ width, height, kind, data }: Pixels): (x: number, y: number) =
   const bytes = kind === 2 ? 3 : 4;
   return (x, y) => {
     const at = (inY(y) * width + inX(x)) * bytes;
-    const shade = 0.299 * data[at]! + 0.587 * data[at + 1]! + 0.114 * data[at + 2]!;
-    if (bytes === 3) return shade;
+    const luminance = 0.299 * data[at]! + 0.587 * data[at + 1]! + 0.114 * data[at + 2]!;
+    if (bytes === 3) return luminance;
     const alpha = data[at + 3]! / 255;
-    return shade * alpha + white * (1 - alpha);
+    return luminance * alpha + white * (1 - alpha);
   };
 }

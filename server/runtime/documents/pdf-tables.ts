@@ -56,12 +56,12 @@ const isBelow = (above: PdfLine, line: PdfLine): boolean =>
 /** Merges another row into the columns. Returns null if a cell spans two columns, or two cells share one. */
 function withRow(columns: readonly Span[], { cells }: PdfLine): Span[] | null {
   const joined = [...columns];
-  const taken = new Set<number>();
+  const usedColumns = new Set<number>();
   for (const cell of cells) {
     const places = joined.flatMap((column, at) => (overlap(column, cell) ? [at] : []));
     const [place = joined.length] = places;
-    if (places.length > 1 || taken.has(place)) return null;
-    taken.add(place);
+    if (places.length > 1 || usedColumns.has(place)) return null;
+    usedColumns.add(place);
     const { from, to } = joined[place] ?? cell;
     joined[place] = { from: Math.min(from, cell.from), to: Math.max(to, cell.to) };
   }

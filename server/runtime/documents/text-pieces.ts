@@ -9,28 +9,28 @@ const fence = /^\s{0,3}(`{3,}|~{3,})/;
 /** Splits Markdown into paragraphs, tables and code blocks. Joined, they are exactly the text. */
 export function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
-  let held: string[] = [];
+  let blockLines: string[] = [];
   let kind: Block["kind"] = "text" as Block["kind"];
   let closing: string | null = null;
   const flush = (next: Block["kind"]) => {
-    if (held.length > 0) blocks.push({ kind, text: held.join("") });
-    [held, kind] = [[], next];
+    if (blockLines.length > 0) blocks.push({ kind, text: blockLines.join("") });
+    [blockLines, kind] = [[], next];
   };
   for (const line of lines(text)) {
     const mark = fence.exec(line)?.[1];
     if (closing !== null) {
-      held.push(line);
+      blockLines.push(line);
       if (!mark?.startsWith(closing)) continue;
       closing = null;
       flush("text");
     } else if (mark) {
       flush("code");
       closing = mark;
-      held.push(line);
+      blockLines.push(line);
     } else {
       const own = isRow(line) ? "table" : "text";
       if (own !== kind) flush(own);
-      held.push(line);
+      blockLines.push(line);
       if (line.trim() === "") flush("text");
     }
   }

@@ -26,9 +26,9 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     depth--;
     listener.close?.(localName(name), prefixOf(name));
   });
-  const tell = (text: string) => listener.text?.(text);
-  parser.on("text", tell);
-  parser.on("cdata", tell);
+  const onText = (text: string) => listener.text?.(text);
+  parser.on("text", onText);
+  parser.on("cdata", onText);
   parser.on("doctype", () => {
     throw unreadable("A part of it declares a document type, which none may.");
   });

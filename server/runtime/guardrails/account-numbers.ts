@@ -10,9 +10,9 @@ const reach = 128;
 /** Finds numbers in a text that is still arriving; those that begin near its end are left undecided. */
 export const partOf =
   (find: FindNumbers): VerifyPart =>
-  (begun, from) => {
-    const decided = Math.max(from, begun.length - reach);
-    return { spans: find(begun, from, decided), decided };
+  (partialText, from) => {
+    const decided = Math.max(from, partialText.length - reach);
+    return { spans: find(partialText, from, decided), decided };
   };
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;

@@ -71,7 +71,7 @@ const secrets = [
 
 // Limit for our own patterns, larger than for clients' patterns.
 const stepsMax = 10_000;
-const made = new Map<string, Detector>();
+const detectorCache = new Map<string, Detector>();
 
 /** Returns the detector of one kind of personal data. */
 export const piiDetector = (kind: string): Detector =>
@@ -81,8 +81,8 @@ export const secretDetector = (): Detector => once("secrets", () => create({ pat
 
 /** Creates each detector on first use, because most servers need few of them. */
 function once(name: string, make: () => Detector): Detector {
-  const known = made.get(name) ?? make();
-  made.set(name, known);
+  const known = detectorCache.get(name) ?? make();
+  detectorCache.set(name, known);
   return known;
 }
 

@@ -67,9 +67,9 @@ export async function screenInSlices<T>(
   value: T,
   { masks = isRedacting, tool }: { masks?: (one: CompiledGuardrail) => boolean; tool?: string } = {},
 ): Promise<ScreenResult<T>> {
-  const here = guardrailsOn(list, on);
+  const activeGuardrails = guardrailsOn(list, on);
   const rest = createYielder();
-  const texts = here.some(looksAtTexts) ? countTexts(value) : new Map<string, number>();
+  const texts = activeGuardrails.some(looksAtTexts) ? countTexts(value) : new Map<string, number>();
   const sources = new Map<string, Source[]>();
 
   async function matchesOf(one: CompiledGuardrail): Promise<number> {
@@ -90,11 +90,11 @@ export async function screenInSlices<T>(
   }
 
   const triggered = [];
-  for (const one of here) triggered.push(...trigger(one, on, await matchesOf(one)));
+  for (const one of activeGuardrails) triggered.push(...trigger(one, on, await matchesOf(one)));
   const left = new Map<string, string>();
   for (const [text, found] of sources) left.set(text, await redactInSlices(text, found, rest));
   let without: unknown = left.size > 0 ? rewrite(value, (text) => left.get(text) ?? text) : value;
-  for (const one of here) if (one.kind.about === "length" && masks(one)) without = cutValue(one, without);
+  for (const one of activeGuardrails) if (one.kind.about === "length" && masks(one)) without = cutValue(one, without);
   return conclude(without as T, triggered);
 }
 

@@ -19,9 +19,9 @@ export interface ScreenResult<T> {
 
 /** Applies all guardrails of a point to a text; each checks the original text. */
 export function screenText(list: CompiledGuardrails, on: "input" | "output", text: string): ScreenResult<string> {
-  const here = guardrailsOn(list, on);
-  const triggered = here.flatMap((one) => trigger(one, on, inspectText(one, text)));
-  return conclude(redact(text, sourcesOf(here.filter(isRedacting), text)), triggered);
+  const activeGuardrails = guardrailsOn(list, on);
+  const triggered = activeGuardrails.flatMap((one) => trigger(one, on, inspectText(one, text)));
+  return conclude(redact(text, sourcesOf(activeGuardrails.filter(isRedacting), text)), triggered);
 }
 
 /** Applies guardrails to a tool's output. */

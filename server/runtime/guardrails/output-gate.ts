@@ -33,26 +33,26 @@ interface Watch {
  * the text released before it was not part of an open match of any blocking guardrail.
  */
 export function createOutputGate(list: CompiledGuardrails): OutputGate {
-  const here = guardrailsOn(list, "output");
-  const of = (action: string) => here.filter(({ guardrail }) => guardrail.action === action);
+  const activeGuardrails = guardrailsOn(list, "output");
+  const of = (action: string) => activeGuardrails.filter(({ guardrail }) => guardrail.action === action);
   const redactors = watches(of("redact"));
   const blockers = watches(of("block"));
   const schemas = of("block").filter(({ kind }) => kind.fits);
   const holdsAll = of("block").some(({ places }) => places.length === 0);
   const redaction = createRedaction(redactors.map(({ mark, scanner }) => ({ mark, spans: scanner.spans })));
-  let [held, sent, read, half] = ["", 0, 0, ""];
+  let [buffer, sent, read, half] = ["", 0, 0, ""];
   let closed = false;
 
   function release(to: number): string {
-    const text = redaction.write(held.slice(0, to - sent), sent);
-    held = held.slice(to - sent);
+    const text = redaction.write(buffer.slice(0, to - sent), sent);
+    buffer = buffer.slice(to - sent);
     sent = to;
     return text;
   }
 
   /** Reads a piece, character by character if there are blocking guardrails. */
   function take(piece: string): GateOutput | null {
-    held += piece;
+    buffer += piece;
     let index = 0;
     if (blockers.length > 0)
       for (const char of piece) {
@@ -99,7 +99,7 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
       if (late) return late;
       closed = true;
       for (const { scanner } of redactors) scanner.end();
-      const unfit = isFinal && schemas.find((one) => inspectText(one, held) > 0);
+      const unfit = isFinal && schemas.find((one) => inspectText(one, buffer) > 0);
       return unfit ? { text: "", blocked: blockedBy(unfit) } : { text: release(read), blocked: null };
     },
     redacted: () => {

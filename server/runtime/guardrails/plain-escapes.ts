@@ -3,33 +3,33 @@
  * `s\u0077ordfish` is found.
  */
 export function createPlainEscapes() {
-  let held = "";
+  let buffer = "";
   // Invalid JSON stays unchanged, because unescaping might make it valid.
   let isBroken = false;
   return {
     push(text: string): string {
       if (isBroken) return text;
-      held += text;
+      buffer += text;
       let [plain, at] = ["", 0];
-      for (let next = held.indexOf("\\"); next >= 0; next = held.indexOf("\\", at)) {
-        plain += held.slice(at, next);
+      for (let next = buffer.indexOf("\\"); next >= 0; next = buffer.indexOf("\\", at)) {
+        plain += buffer.slice(at, next);
         at = next;
-        const known = readEscape(held.slice(at, at + 12));
+        const known = readEscape(buffer.slice(at, at + 12));
         if (!known) break;
         isBroken ||= known.text === "\\u";
         if (isBroken) break;
         plain += known.text;
         at += known.length;
       }
-      const isOpen = held[at] === "\\" && !isBroken;
-      if (!isOpen) plain += held.slice(at);
-      held = isOpen ? held.slice(at) : "";
+      const isOpen = buffer[at] === "\\" && !isBroken;
+      if (!isOpen) plain += buffer.slice(at);
+      buffer = isOpen ? buffer.slice(at) : "";
       return plain;
     },
     /** Returns text held back that was not an escape. */
     end(): string {
-      const rest = held;
-      held = "";
+      const rest = buffer;
+      buffer = "";
       return rest;
     },
   };

@@ -15,22 +15,22 @@ import { screenCall, screenOutput, screenText } from "./inspect.ts";
  * guardrails that differ; the others have already been applied. Judges are not asked, because they are models.
  */
 export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) {
-  const fresh = compileGuardrails(without(agent.guardrails, pinned.guardrails));
+  const newGuardrails = compileGuardrails(without(agent.guardrails, pinned.guardrails));
   const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
 
   return async (entry: JournalEntry, before: RunState | InitialState): Promise<LocatedDivergence[]> => {
     const { event } = entry;
     if (event.type === "guardrail.decided")
       return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
-    const looked = fresh.length > 0 ? await look(fresh, event, before) : null;
-    if (!looked) return [];
-    return looked.findings.flatMap(({ guardrail: { type, on }, verdict, message }) => {
+    const screening = newGuardrails.length > 0 ? await screenEvent(newGuardrails, event, before) : null;
+    if (!screening) return [];
+    return screening.findings.flatMap(({ guardrail: { type, on }, verdict, message }) => {
       if (!changes(verdict)) return [];
       const [then, now] = [
         { type, on, verdict: "passed" },
         { type, on, verdict },
       ];
-      return divergence(entry, looked.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
+      return divergence(entry, screening.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
     });
   };
 }
@@ -62,7 +62,7 @@ interface Looked {
   findings: readonly Finding[];
 }
 
-async function look(
+async function screenEvent(
   list: CompiledGuardrails,
   event: RunEvent,
   before: RunState | InitialState,
@@ -122,7 +122,7 @@ async function onAnswer(
   const parts = answer?.parts ?? [];
   const text = textOf(parts);
   const isFinal = !parts.some(({ type }) => type === "tool_call");
-  const asked = isFinal ? list : withoutKinds(list, "shape");
-  const known = await searchInSlices(asked, "output", [text]);
+  const guardrails = isFinal ? list : withoutKinds(list, "shape");
+  const known = await searchInSlices(guardrails, "output", [text]);
   return { step_index, findings: screenText(known, "output", text).triggered };
 }

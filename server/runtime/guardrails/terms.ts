@@ -56,9 +56,9 @@ function* growTree(terms: readonly string[]): Generator<undefined, Tree> {
   };
   /** Nodes by depth. */
   const levels: { node: number; parent: number; unit: number }[][] = [];
-  let grown = 0;
-  for (const given of terms) {
-    const term = foldTerm(given);
+  let sliceLength = 0;
+  for (const rawTerm of terms) {
+    const term = foldTerm(rawTerm);
     if (term.length === 0) continue;
     let node = 0;
     for (const char of term) {
@@ -76,9 +76,9 @@ function* growTree(terms: readonly string[]): Generator<undefined, Tree> {
       node = next;
     }
     tree.longest[node] = term.length;
-    grown += term.length;
-    if (grown < piece) continue;
-    grown = 0;
+    sliceLength += term.length;
+    if (sliceLength < piece) continue;
+    sliceLength = 0;
     yield;
   }
   // Breadth-first, because a node's fallback is always shallower than the node.

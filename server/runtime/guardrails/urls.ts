@@ -24,7 +24,7 @@ export function createUrlDetector(hosts: readonly string[]): Detector {
   return verifiedDetector(
     compile(candidate),
     (text, from) => forbiddenUrls(text, from, allows).spans,
-    (begun, from) => forbiddenUrls(begun, from, allows, true),
+    (partialText, from) => forbiddenUrls(partialText, from, allows, true),
   );
 }
 

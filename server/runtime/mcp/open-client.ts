@@ -35,8 +35,8 @@ export async function failureOf(error: unknown): Promise<McpFailure> {
     return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000));
   }
   if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
-    const said = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();
-    const shown = beginning(`The server returned status ${error.code}${said && `: ${said}`}`, 300);
+    const detail = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();
+    const shown = beginning(`The server returned status ${error.code}${detail && `: ${detail}`}`, 300);
     return new McpFailure("mcp_unreachable", shown);
   }
   if (error instanceof StreamableHTTPError || /protocol version/.test(String(error)))

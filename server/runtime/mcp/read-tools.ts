@@ -72,10 +72,10 @@ function faultOf({ name, inputSchema, execution }: Raw, names: ReadonlySet<strin
 
 function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
   const hints = isObject(annotations) ? annotations : {};
-  const said = [description, title].find((text) => typeof text === "string" && text !== "");
+  const descriptionText = [description, title].find((text) => typeof text === "string" && text !== "");
   return {
     name: name as string,
-    description: cut(plainText((said as string | undefined) ?? ""), limits.description),
+    description: cut(plainText((descriptionText as string | undefined) ?? ""), limits.description),
     parameters: { type: "object", ...(inputSchema as JsonSchema) },
     idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
   };

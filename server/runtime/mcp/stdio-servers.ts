@@ -77,11 +77,11 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
 
   async function start(name: string, server: StdioServer, forget: () => void): Promise<Running> {
     let words: Words = async () => "";
-    const hear = (heard: Words) => {
+    const setOutputReader = (heard: Words) => {
       words = heard;
     };
     try {
-      return await spawnWithRetry(() => open(name, server, forget, hear), closing.signal);
+      return await spawnWithRetry(() => open(name, server, forget, setOutputReader), closing.signal);
     } catch (error) {
       log.warn("MCP server did not start", { server: name, error });
       const fault = describeSpawnError(error);
@@ -149,8 +149,8 @@ export function createStdioServers({ servers, log, idle_ms = 300_000, leading = 
       await Promise.race([ended, Bun.sleep(lastWords.wait_ms)]);
       // Secrets are hidden before truncation, because a truncated secret would not be found.
       const lines = maskSecrets(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
-      const said = lines.join("\n").slice(-lastWords.characters).toWellFormed();
-      return said && ` It wrote: ${said}`;
+      const output = lines.join("\n").slice(-lastWords.characters).toWellFormed();
+      return output && ` It wrote: ${output}`;
     };
   }
 

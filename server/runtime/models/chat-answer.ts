@@ -141,8 +141,8 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
   }
 
-  function takeCall({ index, id, function: given, extra_content }: Fields): void {
-    const { name, arguments: args } = fieldsOf(given);
+  function takeCall({ index, id, function: functionCall, extra_content }: Fields): void {
+    const { name, arguments: args } = fieldsOf(functionCall);
     const call = callOf(index, textOf(id), textOf(name));
     const before = call.name.length + call.arguments.length;
     call.id ||= textOf(id);
@@ -187,13 +187,13 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     if (broken) throw new SyntaxError("A chunk is no JSON.");
     if (failed) return [];
     const events = close();
-    const asked = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
+    const namedCalls = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
     const ended = finish === null ? null : finishOf(finish);
     // A server that fails midway also sends [DONE]: only a finish reason means that the answer is complete.
-    if (finish === null || (isWhole(finish) && asked.some(({ name }) => name === "")))
+    if (finish === null || (isWhole(finish) && namedCalls.some(({ name }) => name === "")))
       return [...events, { type: "error", error: incompleteError, usage }];
     if (ended === null) return [...events, { type: "error", error: failedEnd(finish, secrets), usage }];
-    for (const { name, arguments: input, extra_content } of asked)
+    for (const { name, arguments: input, extra_content } of namedCalls)
       if (name !== "") events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
     events.push({ type: "done", finish: ended === "stop" && refused ? "content_filter" : ended, usage });
     return events;

@@ -174,8 +174,8 @@ function checked(embeddings: readonly number[][], count: number, dimensions: num
   });
 }
 
-const mismatch = (given: number, wanted: number) =>
-  new EmbeddingError("dimensions_mismatch", `The model returns vectors of ${given} dimensions; expected ${wanted}.`);
+const mismatch = (actual: number, wanted: number) =>
+  new EmbeddingError("dimensions_mismatch", `The model returns vectors of ${actual} dimensions; expected ${wanted}.`);
 
 const slow = (ms: number) => `The provider did not answer within ${ms / 1000} seconds.`;
 

@@ -9,8 +9,10 @@ export function exampleArguments(schema: JsonSchema): Record<string, unknown> {
 
 function example(schema: JsonSchema, depth: number): unknown {
   if (schema.const !== undefined) return schema.const;
-  const given = [schema.enum, schema.examples].find((list) => Array.isArray(list) && list.length > 0) as unknown[];
-  if (given) return given[0];
+  const presetValues = [schema.enum, schema.examples].find(
+    (list) => Array.isArray(list) && list.length > 0,
+  ) as unknown[];
+  if (presetValues) return presetValues[0];
   if (schema.default !== undefined) return schema.default;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (type === "string") return text(schema);

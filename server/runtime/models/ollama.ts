@@ -8,14 +8,14 @@ export async function listensAt(address: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(address);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), patience_ms);
-  const there = (socket: { end(): void }) => {
+  const onConnect = (socket: { end(): void }) => {
     socket.end();
     resolve(true);
   };
   Bun.connect({
     hostname: hostname.replace(/^\[|\]$/g, ""),
     port: Number(port) || (protocol === "https:" ? 443 : 80),
-    socket: { open: there, data() {}, error: () => resolve(false) },
+    socket: { open: onConnect, data() {}, error: () => resolve(false) },
   }).catch(() => resolve(false));
   return promise.finally(() => clearTimeout(timer));
 }

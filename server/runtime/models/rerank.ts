@@ -52,11 +52,11 @@ export function createReranker() {
     if (documents.length === 0) return { scores: [], tokens: 0 };
     const known = spoken.get(base_url) ?? "documents";
     let dialect = known;
-    let response = await ask(dialect, order, base_url, signal);
+    let response = await sendRequest(dialect, order, base_url, signal);
     if (notUnderstood.includes(response.status)) {
       await response.body?.cancel();
       dialect = others[known];
-      response = await ask(dialect, order, base_url, signal);
+      response = await sendRequest(dialect, order, base_url, signal);
     }
     if (!response.ok) {
       await response.body?.cancel();
@@ -68,7 +68,12 @@ export function createReranker() {
     return { scores, tokens: tokensOf(answer) };
   };
 
-  async function ask(dialect: Dialect, order: RerankOrder, base_url: string, signal: AbortSignal): Promise<Response> {
+  async function sendRequest(
+    dialect: Dialect,
+    order: RerankOrder,
+    base_url: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const { connection, model, query, documents } = order;
     const base = base_url.replace(/\/+$/, "");
     const [at, body] =

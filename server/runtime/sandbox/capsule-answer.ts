@@ -28,14 +28,14 @@ export function openCapsuleAnswer() {
   let [entries, size] = [0, 0];
   let end: { error: string | null } | null = null;
 
-  const weigh = (text: string): string => {
+  const checkSize = (text: string): string => {
     size += Buffer.byteLength(text);
     if (size > capsuleLimits.record_bytes) throw new Error("The rows are too many.");
     return text;
   };
   function take(row: unknown): void {
     const [kind, ...values]: unknown[] = Array.isArray(row) ? row : [];
-    if (kind === "agent") agents.set(name(values[0]), weigh(text(values[1])));
+    if (kind === "agent") agents.set(name(values[0]), checkSize(text(values[1])));
     else if (kind === "run")
       runs.push({
         run_id: name(values[0]),
@@ -45,11 +45,11 @@ export function openCapsuleAnswer() {
       });
     else if (kind === "entry" && runs.length > 0) {
       entries++;
-      lastItem(runs).entries.push({ seq: count(values[0]), at: count(values[1]), event: weigh(text(values[2])) });
+      lastItem(runs).entries.push({ seq: count(values[0]), at: count(values[1]), event: checkSize(text(values[2])) });
     } else if (kind === "more") {
       const last = runs.at(-1)?.entries.at(-1);
       if (!last) throw new Error("A row goes on with nothing.");
-      last.event += weigh(text(values[0]));
+      last.event += checkSize(text(values[0]));
     } else throw new Error("A row is none of a capsule.");
     const { runs: mostRuns, agents: mostAgents, entries: mostEntries } = capsuleLimits;
     if (runs.length > mostRuns || agents.size > mostAgents || entries > mostEntries)
@@ -60,9 +60,9 @@ export function openCapsuleAnswer() {
     /** Throws if the packet is not valid at this point. */
     hear({ kind, payload }: Packet): void {
       if (end !== null) throw new Error(`${kind} is out of turn.`);
-      const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
-      if (kind === "rows" && Array.isArray(said)) said.forEach(take);
-      else if (kind === "ended") end = readEnd(Object(said));
+      const message: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
+      if (kind === "rows" && Array.isArray(message)) message.forEach(take);
+      else if (kind === "ended") end = readEnd(Object(message));
       else throw new Error(`${kind} is none of a capsule's.`);
     },
     isWhole: (): boolean => end !== null,
@@ -83,9 +83,9 @@ function text(value: unknown): string {
 }
 
 function name(value: unknown): string {
-  const given = text(value);
-  if (given.length > 200) throw new Error("A name is too long.");
-  return given;
+  const nameText = text(value);
+  if (nameText.length > 200) throw new Error("A name is too long.");
+  return nameText;
 }
 
 function count(value: unknown): number {

@@ -70,17 +70,17 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     const figures = processTable.figures(child.pid);
     const more_ms =
       task && started !== null && figures ? remaining_ms(task, started, figures.computed_ms - loaded_ms) : 0;
-    if (more_ms > 0) arm(more_ms);
+    if (more_ms > 0) startTimer(more_ms);
     else end(lateError(task, started));
   };
   let timer = setTimeout(late, load_ms);
   let watch: ReturnType<typeof setInterval> | undefined;
-  const arm = (ms: number) => {
+  const startTimer = (ms: number) => {
     clearTimeout(timer);
     timer = setTimeout(late, ms);
   };
 
-  const hear = (packet: Packet) => {
+  const onPacket = (packet: Packet) => {
     if (packet.kind === "ready" && task === null && started === null) {
       clearTimeout(timer);
       return ready.resolve(true);
@@ -91,7 +91,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
       void sendContent(child.stdin, task, gone, () => ended > 0).catch((error) =>
         end(failure(`could not be given all: ${wordsOf(error)}`)),
       );
-      return arm(task.timeout_ms + grace_ms);
+      return startTimer(task.timeout_ms + grace_ms);
     }
     if (started === null) throw new Error(`${packet.kind} is out of turn.`);
     task.onPacket(packet);
@@ -99,7 +99,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   };
   const gone: Promise<void> = listen(
     child,
-    hear,
+    onPacket,
     () => task?.output_max_bytes ?? startupOutputMax,
     (error) => end(failure(`gave no valid answer: ${wordsOf(error)}`)),
   ).then(() => {
@@ -112,7 +112,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   child.unref();
 
   /** Performs the task. Settles after the process has ended. */
-  const perform = async <Outcome>(given: Task<Outcome>, signal: AbortSignal, ownerPrograms = 0): Promise<Outcome> => {
+  const perform = async <Outcome>(newTask: Task<Outcome>, signal: AbortSignal, ownerPrograms = 0): Promise<Outcome> => {
     child.ref();
     if (ownerPrograms > 0) lowerThreadPriority(child.pid, nicenessStep * ownerPrograms);
     const stop = () => end({ kind: "failed", message: "Stopped." });
@@ -120,13 +120,13 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     try {
       if (signal.aborted) stop();
       if (await ready.promise) {
-        task = given;
-        arm(startLimit_ms);
+        task = newTask;
+        startTimer(startLimit_ms);
         watch = setInterval(() => {
           const figures = processTable.figures(child.pid);
           if (figures === null) return;
           const { resident_mb, computed_ms } = figures;
-          if (resident_mb > given.memory_mb + overhead_mb) end({ kind: "memory", message: given.memory_message });
+          if (resident_mb > newTask.memory_mb + overhead_mb) end({ kind: "memory", message: newTask.memory_message });
           if (started === null) loaded_ms = computed_ms;
           else if (!isLong && computed_ms - loaded_ms > short_ms) {
             isLong = true;
@@ -134,11 +134,11 @@ export function startChild({ language, jailed, command }: ChildOptions) {
             else lowerThreadPriority(child.pid, 19);
           }
         }, watch_ms);
-        send(child.stdin, given.order);
+        send(child.stdin, newTask.order);
       }
       await gone;
       signal.throwIfAborted();
-      return given.outcome(why, ended - (started ?? ended));
+      return newTask.outcome(why, ended - (started ?? ended));
     } finally {
       signal.removeEventListener("abort", stop);
     }

@@ -15,18 +15,21 @@ export async function enterChild(): Promise<boolean> {
     return true;
   }
   if (!Object.values<string | undefined>(childStages).includes(stage)) return false;
-  const given: ChildOrder = JSON.parse(order);
+  const childOrder: ChildOrder = JSON.parse(order);
   if (stage === childStages.jail) {
     const { enterJail } = await import("./enter-jail.ts");
-    enterJail(given);
+    enterJail(childOrder);
   }
   if (stage === childStages.bare) {
     const { boundProcess } = await import("./jail.ts");
-    boundProcess(languages[given.language], given.parent);
+    boundProcess(languages[childOrder.language], childOrder.parent);
   }
   const { serveChild } = await import("./serve-child.ts");
   const { dropPrivilegesOf, keepPrivileges } = await import("./drop-privileges.ts");
-  await serveChild[given.language](stage === childStages.run ? dropPrivilegesOf(given.parent) : keepPrivileges, given);
+  await serveChild[childOrder.language](
+    stage === childStages.run ? dropPrivilegesOf(childOrder.parent) : keepPrivileges,
+    childOrder,
+  );
   return true;
 }
 

@@ -32,8 +32,8 @@ const O_ASYNC = 0x2000;
  * sometimes kill a child that has just read it all.
  */
 function endWithParentSocket(libc: Libc): boolean {
-  const ask = (command: number, value: number) => libc.syscall(fcntl, parentSocket, command, value);
-  const flags = ask(F.GETFL, 0);
-  const asked = [ask(F.SETOWN, process.pid), ask(F.SETSIG, SIGKILL), ask(F.SETFL, flags | O_ASYNC)];
-  return flags >= 0 && asked.every((answer) => answer >= 0);
+  const callFcntl = (command: number, value: number) => libc.syscall(fcntl, parentSocket, command, value);
+  const flags = callFcntl(F.GETFL, 0);
+  const results = [callFcntl(F.SETOWN, process.pid), callFcntl(F.SETSIG, SIGKILL), callFcntl(F.SETFL, flags | O_ASYNC)];
+  return flags >= 0 && results.every((answer) => answer >= 0);
 }

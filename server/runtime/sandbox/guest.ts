@@ -55,15 +55,15 @@ export function openGuest(machine: QuickJSWASMModule, program: Program, io: Prog
     /** Runs the program until all its promises are settled, or until its deadline. */
     run(): GuestEnd {
       deadline = performance.now() + program.timeout_ms;
-      let going = start();
-      while (going && end === null && !isLate() && runtime.hasPendingJob()) {
-        going = !runtime.executePendingJobs(jobsAtOnce).error;
+      let isRunning = start();
+      while (isRunning && end === null && !isLate() && runtime.hasPendingJob()) {
+        isRunning = !runtime.executePendingJobs(jobsAtOnce).error;
       }
       // An end after the deadline is caused by the interruption.
       if (isLate()) return { kind: "late", text: "" };
       if (end) return end;
       // The library catches all that a program throws, unless memory does not even suffice to catch.
-      return going ? { kind: "error", text: neverSettles } : { kind: "memory", text: "" };
+      return isRunning ? { kind: "error", text: neverSettles } : { kind: "memory", text: "" };
     },
   };
 }
@@ -81,16 +81,16 @@ function call(context: QuickJSContext, library: QuickJSHandle, name: string, ...
 /** Installs the few host functions, which programs see only through the library. */
 function install(
   context: QuickJSContext,
-  { files: given, memory_mb }: Program,
+  { files: inputFiles, memory_mb }: Program,
   io: ProgramIo,
   files: Files,
   end: (kind: GuestEnd["kind"], text: string) => void,
 ): QuickJSHandle {
   const json = (handle: QuickJSHandle | undefined) => JSON.parse(context.getString(handle ?? context.undefined));
-  const say = (value: unknown) => context.newString(JSON.stringify(value));
+  const toHandle = (value: unknown) => context.newString(JSON.stringify(value));
   const find = (handle: QuickJSHandle | undefined) => {
     const name: string = json(handle);
-    const file = given.find((candidate) => candidate.name === name);
+    const file = inputFiles.find((candidate) => candidate.name === name);
     if (!file) throw new Error(`There is no input file ${name}.`);
     // The interpreter does not check whether it has room for the data that it is given.
     if (file.bytes.length * 4 > memory_mb * 2 ** 20)
@@ -99,8 +99,8 @@ function install(
   };
   const functions: Record<string, (a: QuickJSHandle, b: QuickJSHandle) => QuickJSHandle | undefined> = {
     print: (kind, text) => void io[context.getString(kind) === "stderr" ? "stderr" : "stdout"](json(text)),
-    names: () => say(given.map(({ name }) => name)),
-    text: (name) => say(new TextDecoder().decode(find(name))),
+    names: () => toHandle(inputFiles.map(({ name }) => name)),
+    text: (name) => toHandle(new TextDecoder().decode(find(name))),
     bytes: (name) => context.newArrayBuffer(find(name).slice().buffer),
     writeText: (name, text) => void files.take(json(name), new TextEncoder().encode(json(text))),
     writeBytes: (name, bytes) => void files.take(json(name), context.getArrayBuffer(bytes).value.slice()),

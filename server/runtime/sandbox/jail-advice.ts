@@ -14,8 +14,8 @@ export interface JailFacts {
 
 /** Returns how to change this machine for a full jail; null if unknown. */
 export function jailAdvice(faults: readonly string[], facts: JailFacts = factsHere()): string | null {
-  const said = faults.join(" ");
-  if (/Landlock was refused/.test(said)) {
+  const faultText = faults.join(" ");
+  if (/Landlock was refused/.test(faultText)) {
     if (isOlder(facts.kernel, 5, 13)) return `Landlock needs Linux 5.13 or newer, and this is ${facts.kernel}`;
     if (facts.modules !== null && !facts.modules.split(",").includes("landlock"))
       return `Landlock is switched off: start the kernel with lsm=landlock,${facts.modules}`;
@@ -23,8 +23,8 @@ export function jailAdvice(faults: readonly string[], facts: JailFacts = factsHe
       ? allowCalls(facts, "landlock_create_ruleset, landlock_add_rule, landlock_restrict_self")
       : null;
   }
-  if (/seccomp was refused/.test(said) && facts.filtered) return allowCalls(facts, "prctl and seccomp");
-  if (/closing of files was refused/.test(said))
+  if (/seccomp was refused/.test(faultText) && facts.filtered) return allowCalls(facts, "prctl and seccomp");
+  if (/closing of files was refused/.test(faultText))
     return facts.filtered ? allowCalls(facts, "close_range") : "close_range needs Linux 5.11 or newer";
   return null;
 }

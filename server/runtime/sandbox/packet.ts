@@ -35,18 +35,18 @@ export function encodePacket(kind: PacketKind, payload: Uint8Array = new Uint8Ar
  * Decodes packets from pieces of any size. Throws on an invalid packet, and so buffers at most one of `limit` bytes.
  */
 export function packetReader(limit: number): (piece: Uint8Array) => Packet[] {
-  let held = new Uint8Array(0);
+  let buffer = new Uint8Array(0);
   let size = 0;
   return (piece) => {
-    held = append(held, size, piece);
+    buffer = append(buffer, size, piece);
     size += piece.length;
     const packets: Packet[] = [];
     let at = 0;
-    for (let end = endOfPacket(held, at, size, limit); end <= size; end = endOfPacket(held, at, size, limit)) {
-      packets.push({ kind: kindOf(held[at]), payload: held.slice(at + head, end) });
+    for (let end = endOfPacket(buffer, at, size, limit); end <= size; end = endOfPacket(buffer, at, size, limit)) {
+      packets.push({ kind: kindOf(buffer[at]), payload: buffer.slice(at + head, end) });
       at = end;
     }
-    held.copyWithin(0, at, size);
+    buffer.copyWithin(0, at, size);
     size -= at;
     return packets;
   };

@@ -54,10 +54,10 @@ export const probes: Record<string, Probe> = {
   "delete the parent's file": ({ folder }) => rmSync(canaryFile(folder)),
   "start itself": () => Bun.spawnSync([process.execPath, "--version"], { env: {} }),
   "start a shell": () => Bun.spawnSync(["/bin/sh", "-c", "id"]),
-  "connect by fetch": ({ tcp_port }) => fetch(`http://127.0.0.1:${tcp_port}/`, soon()),
-  "connect by IPv6": ({ tcp_port }) => fetch(`http://[::ffff:127.0.0.1]:${tcp_port}/`, soon()),
+  "connect by fetch": ({ tcp_port }) => fetch(`http://127.0.0.1:${tcp_port}/`, shortTimeout()),
+  "connect by IPv6": ({ tcp_port }) => fetch(`http://[::ffff:127.0.0.1]:${tcp_port}/`, shortTimeout()),
   "connect by socket": ({ tcp_port }) => opened(tcp_port),
-  "ask the cloud's metadata": () => fetch("http://169.254.169.254/", soon()),
+  "ask the cloud's metadata": () => fetch("http://169.254.169.254/", shortTimeout()),
   "look up a name": () => lookup("example.com"),
   "send a datagram": async ({ udp_port }) =>
     (await Bun.udpSocket({ connect: { hostname: "127.0.0.1", port: udp_port } })).send("x"),
@@ -119,7 +119,7 @@ function noneOf(pattern: RegExp, text: string): void {
 }
 
 /** Returns a timeout long enough for any refusal, which is immediate. */
-const soon = () => ({ signal: AbortSignal.timeout(1000) });
+const shortTimeout = () => ({ signal: AbortSignal.timeout(1000) });
 
 const opened = (port: number) =>
   new Promise((resolve, reject) => {
@@ -155,11 +155,11 @@ async function attackSucceeds(probe: Probe, canary: Canary): Promise<boolean> {
 
 /** Allocates memory without touching it, so that a machine with little memory does not suffer from the test. */
 function takeMemory(limit_mb: number): number {
-  const held: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   try {
-    while (held.length * 16 < limit_mb) held.push(new Uint8Array(16 << 20));
+    while (chunks.length * 16 < limit_mb) chunks.push(new Uint8Array(16 << 20));
   } catch {}
-  return held.length * 16;
+  return chunks.length * 16;
 }
 
 /** Runtime of the self-test: runs the attacks (the late ones after `loaded`), or allocates memory. */

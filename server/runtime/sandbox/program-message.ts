@@ -12,8 +12,8 @@ export function decodeProgram(read: (length: number) => Uint8Array<ArrayBuffer> 
   const head = decodeFrameHeader<Head>(read);
   if (!head) return null;
   const { files, ...program } = head;
-  const taken = files.map(({ name, size }) => ({ name, bytes: read(size) }));
-  return { ...program, files: taken.flatMap(({ name, bytes }) => (bytes ? [{ name, bytes }] : [])) };
+  const contents = files.map(({ name, size }) => ({ name, bytes: read(size) }));
+  return { ...program, files: contents.flatMap(({ name, bytes }) => (bytes ? [{ name, bytes }] : [])) };
 }
 
 type Head = Omit<Program, "files"> & { files: { name: string; size: number }[] };

@@ -74,15 +74,15 @@ const gatedFunctions: Record<string, "thrown" | number> = {
 export function gateFunctions(imports: Record<string, unknown>, thrown: symbol) {
   let open: ReadonlySet<unknown> | null = null;
   for (const [name, failure] of Object.entries(gatedFunctions)) {
-    const road = imports[name] as Import | undefined;
-    if (typeof road !== "function") throw new Error(`The interpreter has no ${name}.`);
+    const original = imports[name] as Import | undefined;
+    if (typeof original !== "function") throw new Error(`The interpreter has no ${name}.`);
     const calls = name === "JsvFunction_CallBound";
     const gate = (...values: never[]) => {
-      if (open === null || (calls && open.has(values[0]))) return road(...values);
+      if (open === null || (calls && open.has(values[0]))) return original(...values);
       return failure === "thrown" ? thrown : failure;
     };
     // Copies the signature, which the interpreter reads from the function.
-    imports[name] = Object.assign(gate, road);
+    imports[name] = Object.assign(gate, original);
   }
   return {
     /** Closes the gates: from now on Python can call only these functions. */

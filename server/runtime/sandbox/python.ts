@@ -63,12 +63,12 @@ async function runIn(python: Interpreter, driver: Driver, program: Program, io: 
   printTo(python, io);
   const { result, code, message } = await endOf(python, driver, program);
   const isShort = code === "code_error" && isRefused() && !message?.startsWith("SystemExit: ");
-  const taken = collect(files);
+  const outputFiles = collect(files);
   return {
     result,
     error: isShort ? outOfMemory(program.memory_mb, message ?? "") : code && { code, message: message ?? "" },
-    files: taken.files(),
-    files_dropped: taken.dropped(),
+    files: outputFiles.files(),
+    files_dropped: outputFiles.dropped(),
     peak_memory_mb: Math.ceil(memory.buffer.byteLength / 2 ** 20),
   };
 }
@@ -114,13 +114,13 @@ async function endOf(python: Interpreter, driver: Driver, program: Program): Pro
   const late = failed("code_timeout", `The program was ended after ${timeout_ms} ms.`);
   const wasInterrupted = interruptAfter(python, timeout_ms);
   const args = program.arguments === null ? undefined : JSON.stringify(program.arguments);
-  const said = await Promise.race([
+  const answer = await Promise.race([
     driver(code, args, bounds.result, bounds.message).then(readDriverAnswer).catch(interpreterFailure),
     python.failure.then(interpreterFailure),
     // A program that waits executes no instruction at which it could be interrupted.
     Bun.sleep(timeout_ms + 100).then(() => late),
   ]);
-  return wasInterrupted() && said.code !== null ? late : said;
+  return wasInterrupted() && answer.code !== null ? late : answer;
 }
 
 /** The interpreter failed: out of stack or memory where Python cannot catch it, or ended by the program itself. */

@@ -39,7 +39,7 @@ export function createSandbox({ level, places = programPlaces, spares = 2, idle_
       if (refusal) return refused(refusal);
       const options = { language: program.language, jailed: now === "strict" };
       const task = () => programTask(program);
-      return queue.run(owner, signal, (beside) => children.perform(options, task, signal, beside));
+      return queue.run(owner, signal, (ownerPrograms) => children.perform(options, task, signal, ownerPrograms));
     },
     stop: children.stop,
   };
@@ -58,8 +58,8 @@ function refuse({ language, code, files }: Program, level: SandboxLevel): string
   if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > bounds.input) {
     return `The files are larger than ${bounds.input} bytes in all.`;
   }
-  const odd = files.find(({ name }) => !isPlainName(name));
-  return odd ? `${JSON.stringify(odd.name)} is not a valid file name.` : null;
+  const invalidFile = files.find(({ name }) => !isPlainName(name));
+  return invalidFile ? `${JSON.stringify(invalidFile.name)} is not a valid file name.` : null;
 }
 
 const refused = (message: string): ProgramOutcome => ({

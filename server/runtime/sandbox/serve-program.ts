@@ -59,12 +59,12 @@ const pause_ms = 50;
 function printer(kind: "stdout" | "stderr") {
   let room = bounds.printed;
   let dropped = false;
-  let held: Uint8Array[] = [];
+  let chunks: Uint8Array[] = [];
   let size = 0;
   let sent = Number.NEGATIVE_INFINITY;
   const send = () => {
-    if (size > 0) writeOutput(encodePacket(kind, Buffer.concat(held)));
-    [held, size, sent] = [[], 0, performance.now()];
+    if (size > 0) writeOutput(encodePacket(kind, Buffer.concat(chunks)));
+    [chunks, size, sent] = [[], 0, performance.now()];
   };
   return {
     print(text: string): void {
@@ -73,7 +73,7 @@ function printer(kind: "stdout" | "stderr") {
       const fitting = bytes.subarray(0, room);
       dropped ||= text.length > room || bytes.length > room;
       if (fitting.length === 0) return;
-      held.push(fitting);
+      chunks.push(fitting);
       size += fitting.length;
       room -= fitting.length;
       if (size >= piece || performance.now() - sent > pause_ms) send();

@@ -66,7 +66,7 @@ export function createChecks({ db, projects, spentOn, disk, certificateEnds, las
   );
 
   function ofEnvironment(project_id: string, settings: ProjectSettings, environment: Environment): Finding[] {
-    const found = (rule: AlertRule, detail: string, subject: string | null = null): Finding => ({
+    const toFinding = (rule: AlertRule, detail: string, subject: string | null = null): Finding => ({
       rule,
       project_id,
       environment,
@@ -74,23 +74,23 @@ export function createChecks({ db, projects, spentOn, disk, certificateEnds, las
       detail,
     });
     const findings: Finding[] = [];
-    const spent = shareOf(settings.budget_per_day, () => spentOn({ project_id, environment }, dayAt(now())));
-    for (const [rule, least] of [
+    const budgetShare = shareOf(settings.budget_per_day, () => spentOn({ project_id, environment }, dayAt(now())));
+    for (const [rule, minShare] of [
       ["budget_50", 0.5],
       ["budget_80", 0.8],
       ["budget_100", 1],
     ] as const)
-      if (spent && spent.share >= least) findings.push(found(rule, spent.detail));
+      if (budgetShare && budgetShare.share >= minShare) findings.push(toFinding(rule, budgetShare.detail));
     const { ended, failed } = onlyRow(selectEnded.get(project_id, environment, now() - hour_ms));
     if (ended >= thresholds.failed_least && failed / ended >= thresholds.failed_share)
-      findings.push(found("failure_rate", `${failed} of ${ended} runs failed within an hour.`));
+      findings.push(toFinding("failure_rate", `${failed} of ${ended} runs failed within an hour.`));
     const queued = selectQueued.get(project_id, environment);
     if (queued && now() - queued.since > thresholds.queued_ms)
       findings.push(
-        found("queue_stuck", `${queued.id} has waited for ${Math.floor((now() - queued.since) / 60_000)} minutes.`),
+        toFinding("queue_stuck", `${queued.id} has waited for ${Math.floor((now() - queued.since) / 60_000)} minutes.`),
       );
     for (const { id, disabled_reason } of selectDead.all(project_id, environment))
-      findings.push(found("webhook_dead", `${id} was disabled: ${disabled_reason}.`, id));
+      findings.push(toFinding("webhook_dead", `${id} was disabled: ${disabled_reason}.`, id));
     return findings;
   }
 
@@ -143,11 +143,11 @@ const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 /** Returns the larger share of a day's two budget limits that is spent. */
 function shareOf(
   budget: ProjectSettings["budget_per_day"],
-  spent: () => BudgetSpending,
+  readSpending: () => BudgetSpending,
 ): { share: number; detail: string } | null {
   const { max_cost_usd, max_total_tokens } = budget ?? {};
   if (max_cost_usd === undefined && max_total_tokens === undefined) return null;
-  const { cost_nano_usd, total_tokens } = spent();
+  const { cost_nano_usd, total_tokens } = readSpending();
   const usd = usdOf(cost_nano_usd) ?? 0;
   const parts = [
     ...(max_cost_usd === undefined

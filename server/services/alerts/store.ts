@@ -41,7 +41,7 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
   const forget = db.sqlite.query("DELETE FROM alerts WHERE closed_at_ms < ?");
 
   /** Open alerts, without rules that this version no longer has. */
-  const known = (): Row[] => selectOpen.all().filter(({ rule }) => Object.hasOwn(alertRules, rule));
+  const openAlerts = (): Row[] => selectOpen.all().filter(({ rule }) => Object.hasOwn(alertRules, rule));
 
   function tell({ project_id, environment }: Finding, type: WebhookEvent, object: Record<string, unknown>): void {
     const scopes: Scope[] =
@@ -54,10 +54,10 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
   return {
     /** Opens new alerts and closes resolved ones, and announces both in the same write. */
     async check(): Promise<void> {
-      const found = new Map(look().map((finding) => [nameOf(finding), finding]));
+      const findings = new Map(look().map((finding) => [nameOf(finding), finding]));
       const before = new Map(selectOpen.all().map((row) => [nameOf(row), row]));
-      const opened = [...found].filter(([name]) => !before.has(name)).map(([, finding]) => finding);
-      const closed = [...before].filter(([name]) => !found.has(name)).map(([, row]) => row);
+      const opened = [...findings].filter(([name]) => !before.has(name)).map(([, finding]) => finding);
+      const closed = [...before].filter(([name]) => !findings.has(name)).map(([, row]) => row);
       if (opened.length + closed.length === 0) return;
       await db.write(() => {
         for (const finding of opened) {
@@ -85,7 +85,7 @@ export function createAlerts({ db, look, announce, announced, projects, now }: A
 
     /** Open alerts of this environment and of the whole server, newest first. */
     open: (project_id: string, environment: Environment): Alert[] =>
-      known()
+      openAlerts()
         .filter((row) => row.project_id === null || (row.project_id === project_id && row.environment === environment))
         .map(serializeAlert),
   };

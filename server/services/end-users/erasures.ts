@@ -16,7 +16,7 @@ type Row = typeof erasures.$inferSelect;
 
 export type Erasures = ReturnType<typeof createErasures>;
 
-const none: Erased = { runs: 0, threads: 0, memory_entries: 0, memory_keys: 0, files: 0, schedules: 0 };
+const noCounts: Erased = { runs: 0, threads: 0, memory_entries: 0, memory_keys: 0, files: 0, schedules: 0 };
 
 const retry_ms = 1000;
 const retryMost_ms = 60_000;
@@ -46,34 +46,34 @@ export function createErasures({
 }) {
   const rows = createScopedTable(db, erasures);
   const readRow = createReader(erasures);
-  const going = db.sqlite.query<Record<string, unknown>, [string, string, string]>(
+  const selectActive = db.sqlite.query<Record<string, unknown>, [string, string, string]>(
     `SELECT ${columnsOf(erasures)} FROM erasures WHERE project_id = ? AND environment = ? AND user_id = ?`,
   );
   const selectNext = db.sqlite.query<Record<string, unknown>, []>(
     `SELECT ${columnsOf(erasures)} FROM erasures WHERE user_id IS NOT NULL ORDER BY id LIMIT 1`,
   );
   const waiters = new Map<string, Set<() => void>>();
-  let working: Promise<void> | null = null;
+  let currentWork: Promise<void> | null = null;
   let timer: Timer | undefined;
   let stopped = false;
 
   /** Call inside the write that deletes, so that counts stay right after a crash. */
-  function add(row: Row, gone: Partial<Erased>): void {
+  function add(row: Row, counts: Partial<Erased>): void {
     const { deleted } = rows.find(row, row.id);
-    const sum = { ...none, ...deleted };
-    for (const [kind, count] of Object.entries(gone)) sum[kind as keyof Erased] += count;
+    const sum = { ...noCounts, ...deleted };
+    for (const [kind, count] of Object.entries(counts)) sum[kind as keyof Erased] += count;
     rows.update(row, row.id, { deleted: sum });
   }
 
   /** Erases until a whole round finds nothing; false if the server stops. */
   async function erase(row: Row): Promise<boolean> {
     const userId = requireValue(row.user_id, "The user of an erasure");
-    for (let found = true; found; ) {
-      found = false;
-      while (!stopped && (await cancelLive(row, userId)) > 0) found = true;
+    for (let hasFound = true; hasFound; ) {
+      hasFound = false;
+      while (!stopped && (await cancelLive(row, userId)) > 0) hasFound = true;
       for (const step of steps)
         while (!stopped && (await oneWrite(step, row, userId))) {
-          found = true;
+          hasFound = true;
           await Bun.sleep(pause_ms); // Leave time for other work.
         }
     }
@@ -97,19 +97,19 @@ export function createErasures({
       if (!(await erase(row))) return;
       await db.write(() => rows.update(row, row.id, { user_id: null, completed_at_ms: now() }));
       log.info("the data of a user was erased", { erasure_id: row.id });
-      for (const tell of waiters.get(row.id) ?? []) tell();
+      for (const notify of waiters.get(row.id) ?? []) notify();
     }
   }
 
   function work(again_ms = retry_ms): void {
     if (stopped) return;
-    working ??= workAll()
+    currentWork ??= workAll()
       .catch((error) => {
         log.error("the data of a user could not be erased; it is tried again", { error });
         timer = setTimeout(work, again_ms, Math.min(2 * again_ms, retryMost_ms)).unref();
       })
       .finally(() => {
-        working = null;
+        currentWork = null;
         // An erasure was requested while the last one ended.
         if (!timer && selectNext.get()) work();
         timer = undefined;
@@ -128,12 +128,12 @@ export function createErasures({
           },
         );
       const id = await db.write(() => {
-        const known = going.get(author.project_id, author.environment, userId);
-        if (known) return String(known.id);
+        const existing = selectActive.get(author.project_id, author.environment, userId);
+        if (existing) return String(existing.id);
         const { id } = rows.insert(author, {
           id: newId("erasure", now()),
           user_id: userId,
-          deleted: none,
+          deleted: noCounts,
           created_at_ms: now(),
         });
         audit.note(author, "erasure.requested", id);
@@ -146,14 +146,14 @@ export function createErasures({
     /** Resolves when the erasure is done, after `ms`, or when a signal is aborted. */
     async settled(scope: Scope, id: string, ms: number, signals: readonly AbortSignal[]): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiting = waiters.get(id) ?? new Set();
-      waiters.set(id, waiting.add(resolve));
+      const resolvers = waiters.get(id) ?? new Set();
+      waiters.set(id, resolvers.add(resolve));
       const timer = setTimeout(resolve, ms);
       for (const signal of signals) signal.addEventListener("abort", () => resolve(), { once: true });
       if (rows.find(scope, id).user_id !== null) await promise;
       clearTimeout(timer);
-      waiting.delete(resolve);
-      if (waiting.size === 0) waiters.delete(id);
+      resolvers.delete(resolve);
+      if (resolvers.size === 0) waiters.delete(id);
     },
 
     get: (scope: Scope, id: string) => serializeErasure(rows.find(scope, id)),
@@ -165,7 +165,7 @@ export function createErasures({
     async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
-      await working;
+      await currentWork;
     },
   };
 }
@@ -175,7 +175,7 @@ const serializeErasure = (row: Row) => ({
   object: "erasure" as const,
   status: row.completed_at_ms === null ? ("in_progress" as const) : ("completed" as const),
   user_id: row.user_id,
-  deleted: { ...none, ...row.deleted },
+  deleted: { ...noCounts, ...row.deleted },
   completed_at: timestampOrNull(row.completed_at_ms),
   metadata: {},
   created_at: timestamp(row.created_at_ms),

@@ -13,9 +13,9 @@ import type { RunsModule } from "../../runs/module.ts";
 import type { Db } from "../../storage/db/open.ts";
 
 // Characters encoded per chunk.
-const piece = 64 * 1024;
+const chunkLength = 64 * 1024;
 /** Ids read per query. */
-const together = 50;
+const idsPerQuery = 50;
 
 /** Excludes client tokens, which may not export. */
 type Asker = Scope & Omit<Viewer, "token">;
@@ -56,7 +56,7 @@ export type UserExport = ReturnType<typeof createUserExport>;
 export function createUserExport({ db: { sqlite }, runs, threads, schedules, memory, files }: Needs) {
   const idsOf = (table: string, mine: string) =>
     sqlite.query<{ id: string }, [...Of, string]>(
-      `SELECT id FROM ${table} WHERE ${inScope} AND ${mine} AND id > ?4 ORDER BY id LIMIT ${together}`,
+      `SELECT id FROM ${table} WHERE ${inScope} AND ${mine} AND id > ?4 ORDER BY id LIMIT ${idsPerQuery}`,
     );
   const runIds = idsOf("runs", "user_id = ?3");
   const threadIds = idsOf("threads", "user_id = ?3");
@@ -64,11 +64,11 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
   const fileIds = idsOf("files", `id IN (${theirFiles})`);
   const entryIds = sqlite.query<{ id: string; memory_id: string }, [...Of, string]>(
     `SELECT id, memory_id FROM memory_entries WHERE ${theirMemory} AND deleted_at_ms IS NULL AND id > ?4
-     ORDER BY id LIMIT ${together}`,
+     ORDER BY id LIMIT ${idsPerQuery}`,
   );
   const keyPlaces = sqlite.query<KeyRow, [...Of, string, string, string]>(
     `SELECT memory_id, scope_id, key FROM memory_keys WHERE ${theirMemory} AND (memory_id, scope_id, key) > (?4, ?5, ?6)
-     ORDER BY memory_id, scope_id, key LIMIT ${together}`,
+     ORDER BY memory_id, scope_id, key LIMIT ${idsPerQuery}`,
   );
 
   /** Iterates over the rows of a query, a few at a time. */
@@ -103,17 +103,17 @@ export function createUserExport({ db: { sqlite }, runs, threads, schedules, mem
 
   async function* pieces(viewer: Asker, userId: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const encoder = new TextEncoder();
-    const rest = createYielder();
+    const yieldTurn = createYielder();
     let text = "";
     for await (const object of objects(viewer, userId)) {
       if (object === null) continue;
       for (const part of jsonParts(object)) {
         text += part;
-        if (text.length >= piece) {
+        if (text.length >= chunkLength) {
           yield encoder.encode(text);
           text = "";
         }
-        await rest();
+        await yieldTurn();
       }
       text += "\n";
     }

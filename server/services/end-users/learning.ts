@@ -92,7 +92,7 @@ export function createLearning({
   // False while no run waits to be learned from, which is the common case and saves a query.
   let mayLearn = true;
   let isRunning = false;
-  let working: Promise<void> | null = null;
+  let currentWork: Promise<void> | null = null;
   let timer: Timer | undefined;
 
   /** Call inside the write that starts the run. */
@@ -121,14 +121,14 @@ export function createLearning({
   };
 
   function keep(row: typeof factRuns.$inferSelect, output: unknown): void {
-    const { memory_id, user_id, known, source_run_id } = row;
-    const have = entries.factsOf(row, memory_id, user_id, limits.facts_per_user).length;
-    const changes = factChanges(output, known, limits.facts_per_user - have);
+    const { memory_id, user_id, known: knownFacts, source_run_id } = row;
+    const factCount = entries.factsOf(row, memory_id, user_id, limits.facts_per_user).length;
+    const changes = factChanges(output, knownFacts, limits.facts_per_user - factCount);
     entries.changeFacts(row, memory_id, user_id, { ...changes, metadata: { run_id: source_run_id } });
   }
 
   /** Returns the newest facts of a user that fit into the prompt. */
-  function knownOf(work: Work): Fact[] {
+  function promptFacts(work: Work): Fact[] {
     const all = entries.factsOf(work, work.memory_id, work.user_id, limits.facts_per_user);
     let room = known_length;
     const isTooMuch = ({ text }: Fact): boolean => {
@@ -144,7 +144,7 @@ export function createLearning({
     const source = runs.get(scope, run_id);
     const { run } = journal.state(run_id);
     const agent = journal.snapshot(run, run.agent_hash);
-    const known = knownOf(work);
+    const known = promptFacts(work);
     const input = learningInput(known, { user: run.input, assistant: source.output ?? "" });
     const metadata = { learns_from: run_id };
     const body = { agent_id: source.agent_id, input, user_id, metadata, on_concurrency_limit: "queue" as const };
@@ -153,9 +153,9 @@ export function createLearning({
       scope,
       body,
       newId("request", now()),
-      (made) => {
+      (newRun) => {
         if (dropWork.run(project_id, environment, run_id).changes === 0) throw new Superseded();
-        insertRun.run(project_id, environment, made.id, run_id, memory_id, user_id, JSON.stringify(known));
+        insertRun.run(project_id, environment, newRun.id, run_id, memory_id, user_id, JSON.stringify(known));
       },
       learningAgent(agent),
     );
@@ -184,7 +184,7 @@ export function createLearning({
 
   function look(): void {
     if (!isRunning || timer) return;
-    working = (working ?? Promise.resolve()).then(takeAll).catch((error) => {
+    currentWork = (currentWork ?? Promise.resolve()).then(takeAll).catch((error) => {
       log.error("what runs say of their users is learned later", { error });
       timer = setTimeout(() => {
         timer = undefined;
@@ -210,9 +210,9 @@ export function createLearning({
     async stop(): Promise<void> {
       isRunning = false;
       clearTimeout(timer);
-      await working;
+      await currentWork;
     },
     /** For tests: resolves when no run waits to be learned from. */
-    idle: async (): Promise<void> => void (await working),
+    idle: async (): Promise<void> => void (await currentWork),
   };
 }

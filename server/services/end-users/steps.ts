@@ -81,14 +81,14 @@ export function eraseSteps({ runs, threads, schedules, memory, files, usage }: M
     {
       // Files and session memory are found by their runs, so they go before them.
       erase(scope, userId) {
-        const over = runs.byUser.over(scope, userId);
-        if (over.length === 0) return null;
-        const sessions = [...new Set(over.flatMap(({ session_id }) => session_id ?? []))];
+        const endedRuns = runs.byUser.over(scope, userId);
+        if (endedRuns.length === 0) return null;
+        const sessions = [...new Set(endedRuns.flatMap(({ session_id }) => session_id ?? []))];
         const forgotten = sessions.length > 0 ? forget(scope, "session", sessions) : null;
         if (forgotten) return forgotten;
-        if (eraseFiles(over, userId)) return { files: gone.length };
-        for (const run of over) runs.byUser.erase(run);
-        return { runs: over.length };
+        if (eraseFiles(endedRuns, userId)) return { files: gone.length };
+        for (const run of endedRuns) runs.byUser.erase(run);
+        return { runs: endedRuns.length };
       },
       async erased() {
         collect();

@@ -56,8 +56,8 @@ async function compared(entries: readonly JournalEntry[], agent: AgentSnapshot, 
   const divergences: Divergence[] = [];
   const steps = new Set<number>();
   let divergences_count = 0;
-  const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: createYielder() };
-  for await (const { seq: _, expected, actual, ...found } of replay(entries, against)) {
+  const options = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: createYielder() };
+  for await (const { seq: _, expected, actual, ...found } of replay(entries, options)) {
     divergences_count++;
     steps.add(found.step_index);
     // Only the first divergence includes the expected and actual values.

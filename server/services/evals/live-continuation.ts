@@ -93,13 +93,16 @@ export function createLiveContinuation({ journal, runs, service, fork, log, now 
   }
 
   async function compared(runId: string, forkId: string): Promise<LiveResult> {
-    const rest = createYielder();
-    const [a, b] = [await readTrace(journal, runId, { rest }), await readTrace(journal, forkId, { rest })];
+    const yieldTurn = createYielder();
+    const [a, b] = [
+      await readTrace(journal, runId, { rest: yieldTurn }),
+      await readTrace(journal, forkId, { rest: yieldTurn }),
+    ];
     if (!a || !b) return failed(forkId, { code: "run_deleted", message: "One of the two runs was deleted." });
     const diff = { equal: 0, changed: 0, only_a: 0, only_b: 0 };
     for (const { change } of stepPairs(a.steps, b.steps)) {
       diff[change]++;
-      await rest();
+      await yieldTurn();
     }
     const { status, usage, output, error } = b.state;
     return {
@@ -128,8 +131,8 @@ export function createLiveContinuation({ journal, runs, service, fork, log, now 
 
 /** Returns the budget left for the next fork, or null if none is left. If an earlier cost is unknown, none is left. */
 export function budgetLeft({ max_runs: _, ...all }: Live, before: readonly LiveResult[]): Budget | null {
-  const after = (left: Budget, { cost_usd, total_tokens }: LiveResult): Budget =>
-    remainingBudget(left, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 });
+  const after = (remaining: Budget, { cost_usd, total_tokens }: LiveResult): Budget =>
+    remainingBudget(remaining, { usage: { cost_usd, total_tokens, tool_calls: 0 }, wall_ms: 0 });
   const left = before.reduce<Budget>(after, all);
   return Object.values(left).every((amount) => amount > 0) ? left : null;
 }
@@ -163,11 +166,11 @@ const internalError = { code: "internal_error", message: "The fork could not be 
  */
 function forkStep(entries: readonly JournalEntry[], { step_index, kind }: Divergence): number {
   if (kind === "tool_call") return lastStep(entries, (event) => hasEnded(event, ["model_call"], step_index + 1));
-  const asked = lastStep(
+  const modelStepIndex = lastStep(
     entries,
     (event) => event.type === "step.started" && event.step_type === "model_call" && event.step_index <= step_index,
   );
-  return lastStep(entries, (event) => hasEnded(event, ["model_call", "tool_call", "subagent"], asked));
+  return lastStep(entries, (event) => hasEnded(event, ["model_call", "tool_call", "subagent"], modelStepIndex));
 }
 
 /** Index of the last matching step, or -1. */

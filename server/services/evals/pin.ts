@@ -19,12 +19,12 @@ export function createPin({ runs, journal }: { runs: RunStore; journal: Journal 
   return async function pin(viewer: Viewer, runIds: readonly string[], param = "run_ids"): Promise<PinnedRow[]> {
     const found: PinnedRow[] = [];
     const faults: Fault[] = [];
-    const rest = createYielder();
+    const yieldTurn = createYielder();
     for (const [index, id] of runIds.entries()) {
       const pinned = pinOne(viewer, id);
       if (typeof pinned === "string") faults.push(fault(`${param}[${index}]`, pinned));
       else found.push({ ...pinned, position: index + 1 });
-      await rest();
+      await yieldTurn();
     }
     throwIfInvalid(faults.slice(0, 100));
     return found;

@@ -56,11 +56,11 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
 
   /** Reads each run's input, with pauses: there may be hundreds of long ones. */
   async function shown({ row, pinned }: { row: SuiteRow; pinned: readonly PinnedRow[] }) {
-    const rest = createYielder();
+    const yieldTurn = createYielder();
     const cases: (PinnedRow & { input: string | null })[] = [];
     for (const each of pinned) {
       cases.push({ ...each, input: inputOf(each.run_id) });
-      await rest();
+      await yieldTurn();
     }
     return { ...serializeSuite(row), cases };
   }
@@ -83,7 +83,7 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
   async function create(author: Author & Viewer, { name, run_ids, description, metadata }: CreateSuite) {
     throwIfInvalid(nameIssues(name));
     const cases = await pin(author, run_ids);
-    const made = await db.write(() => {
+    const created = await db.write(() => {
       const [id, at] = [newId("suite", now()), now()];
       requireFreeName(author, name, id);
       const times = { created_at_ms: at, updated_at_ms: at };
@@ -92,7 +92,7 @@ export function createSuiteStore({ db, audit, pin, inputOf, suiteRuns, now = Dat
       audit.note(author, "suite.created", id, { name, cases: cases.length });
       return read(author, id);
     });
-    return shown(made);
+    return shown(created);
   }
 
   async function update(author: Author & Viewer, id: string, input: UpdateSuite) {
@@ -156,9 +156,9 @@ function changedCases(
   if (!add_run_ids && !remove_run_ids) return run_ids && pinned;
   const param = add_run_ids ? "add_run_ids" : "remove_run_ids";
   if (run_ids) throw invalid(param, "Give either run_ids, or add_run_ids and remove_run_ids.");
-  const kept = cases.filter(({ run_id }) => !remove_run_ids?.includes(run_id));
-  const known = new Set(kept.map(({ run_id }) => run_id));
-  const changed = [...kept, ...pinned.filter(({ run_id }) => !known.has(run_id))];
+  const remaining = cases.filter(({ run_id }) => !remove_run_ids?.includes(run_id));
+  const remainingIds = new Set(remaining.map(({ run_id }) => run_id));
+  const changed = [...remaining, ...pinned.filter(({ run_id }) => !remainingIds.has(run_id))];
   if (changed.length === 0) throw invalid(param, "A suite must pin at least one run.");
   if (changed.length > limits.cases_per_suite)
     throw invalid(param, `A suite pins at most ${limits.cases_per_suite} runs.`);

@@ -75,18 +75,16 @@ export function createSuiteRunner({ db, suiteRuns, compare, live, isOpen, log }:
   }
 
   async function performCase(row: SuiteRunRow, next: CaseRow, signal: AbortSignal): Promise<void> {
-    const known = resultOf(next);
+    const storedResult = resultOf(next);
     // A fork started before a crash is waited for instead of started again.
-    const comparison = known ?? (await queue.run(nameOf(row), signal, () => comparisonOf(row, next)));
+    const comparison = storedResult ?? (await queue.run(nameOf(row), signal, () => comparisonOf(row, next)));
     if (signal.aborted) return;
-    const forked = known?.live ?? (await goOn(row, next, comparison, signal));
-    const ended =
-      forked?.run_id && forked.status === "in_progress"
-        ? await live.finish(row, next.run_id, forked.run_id, signal)
-        : forked;
+    const fork = storedResult?.live ?? (await goOn(row, next, comparison, signal));
+    const liveResult =
+      fork?.run_id && fork.status === "in_progress" ? await live.finish(row, next.run_id, fork.run_id, signal) : fork;
     if (signal.aborted) return;
     failpoint?.("before_suite.case");
-    await put(row, next, statusOf(comparison), { ...comparison, live: ended });
+    await saveResult(row, next, statusOf(comparison), { ...comparison, live: liveResult });
     failpoint?.("after_suite.case");
   }
 
@@ -114,20 +112,20 @@ export function createSuiteRunner({ db, suiteRuns, compare, live, isOpen, log }:
   ): Promise<LiveResult | null> {
     const [first] = comparison.divergences;
     if (row.live === null || !first || comparison.error) return null;
-    const asked = row.live as Live;
+    const liveSettings = row.live as Live;
     const before = suiteRuns.forks(row);
-    if (before.length >= (asked.max_runs ?? liveRunsDefault))
+    if (before.length >= (liveSettings.max_runs ?? liveRunsDefault))
       return skippedResult("max_runs_reached", "The limit of live cases (max_runs) is reached.");
-    const left = budgetLeft(asked, before);
-    if (!left) return skippedResult("budget_exceeded", "The budget is used up.");
+    const remaining = budgetLeft(liveSettings, before);
+    if (!remaining) return skippedResult("budget_exceeded", "The budget is used up.");
     if (signal.aborted) return null;
-    return live.start(row, next.run_id, first, left, (started) => {
+    return live.start(row, next.run_id, first, remaining, (started) => {
       // The suite was deleted meanwhile, so do not start the fork.
       if (!suiteRuns.putCase(row, next, "pending", { ...comparison, live: started })) throw notFound();
     });
   }
 
-  const put = (row: SuiteRunRow, next: CaseRow, status: CaseStatus, result: CaseResult): Promise<boolean> =>
+  const saveResult = (row: SuiteRunRow, next: CaseRow, status: CaseStatus, result: CaseResult): Promise<boolean> =>
     db.write(() => suiteRuns.putCase(row, next, status, result));
 
   /** Stops work on a suite run; resolves when it has stopped here. */
@@ -145,7 +143,7 @@ export function createSuiteRunner({ db, suiteRuns, compare, live, isOpen, log }:
     if (!next || !known?.live?.run_id || known.live.status !== "in_progress") return;
     await live.cancel(row, known.live.run_id);
     const ended = await live.finish(row, next.run_id, known.live.run_id, AbortSignal.abort());
-    if (ended) await put(row, next, "pending", { ...known, live: ended });
+    if (ended) await saveResult(row, next, "pending", { ...known, live: ended });
   }
 
   return {

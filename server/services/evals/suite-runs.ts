@@ -72,7 +72,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
   const ending = sqlite.query(
     `UPDATE suite_runs SET status = ?, ended_at_ms = ? WHERE ${key} AND id = ? AND ended_at_ms IS NULL`,
   );
-  const forgetting = sqlite.query(
+  const clearResult = sqlite.query(
     `DELETE FROM suite_runs WHERE ${key} AND id IN (
        SELECT id FROM suite_runs WHERE ${key} AND suite_id = ? AND (ended_at_ms IS NOT NULL OR ? = 0)
        ORDER BY id DESC LIMIT ${forgottenPerWrite} OFFSET ?)`,
@@ -103,7 +103,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
 
   /** Call inside a write. Deletes some of the oldest but the newest `keep`; true if any were deleted. */
   function forgetOldest({ project_id, environment }: Scope, suiteId: string, keep: number): boolean {
-    const { changes } = forgetting.run(project_id, environment, project_id, environment, suiteId, keep, keep);
+    const { changes } = clearResult.run(project_id, environment, project_id, environment, suiteId, keep, keep);
     return changes > 0;
   }
 
@@ -128,11 +128,11 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
 
     /** The newest suite run that the viewer may see. */
     lastOf(viewer: Viewer, suiteId: string) {
-      const own = visibleCases(viewer, "suite_runs", "suite_run_cases", "suite_run_id");
-      const where = [key, "suite_id = ?", ...own.map(({ sql }) => sql)].join(" AND ");
+      const visibility = visibleCases(viewer, "suite_runs", "suite_run_cases", "suite_run_id");
+      const where = [key, "suite_id = ?", ...visibility.map(({ sql }) => sql)].join(" AND ");
       const row = sqlite
         .query<Stored, SQLQueryBindings[]>(`SELECT ${columns} FROM suite_runs WHERE ${where} ORDER BY id DESC LIMIT 1`)
-        .get(viewer.project_id, viewer.environment, suiteId, ...own.flatMap(({ values }) => values));
+        .get(viewer.project_id, viewer.environment, suiteId, ...visibility.flatMap(({ values }) => values));
       return row && serializeSuiteRun(rowOf(row), countsOf(rowOf(row)));
     },
 

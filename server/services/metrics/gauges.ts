@@ -115,15 +115,15 @@ export function createGauges(
   function lookAtCluster(): void {
     if (!cluster) return;
     const { epoch, rows, bytes, acked, waiting, silent_ms, reconnects } = cluster();
-    const { cluster: shown } = instruments;
-    shown.leads.set(1);
-    shown.epoch.set(epoch);
-    shown.row.set(acked);
-    shown.waiting.set(waiting);
-    shown.silent.set(silent_ms / 1000);
-    shown.rows.set(rows);
-    shown.bytes.set(bytes);
-    shown.reconnects.set(reconnects);
+    const { cluster: clusterGauges } = instruments;
+    clusterGauges.leads.set(1);
+    clusterGauges.epoch.set(epoch);
+    clusterGauges.row.set(acked);
+    clusterGauges.waiting.set(waiting);
+    clusterGauges.silent.set(silent_ms / 1000);
+    clusterGauges.rows.set(rows);
+    clusterGauges.bytes.set(bytes);
+    clusterGauges.reconnects.set(reconnects);
   }
 
   function lookAtProcess(): void {
@@ -134,9 +134,9 @@ export function createGauges(
     started.set(started_s);
     lag.set(lag_ms / 1000);
     lag_ms = 0;
-    const [open, most] = [processTable.openFiles("self"), processTable.openFilesMax("self")];
+    const [open, maxOpen] = [processTable.openFiles("self"), processTable.openFilesMax("self")];
     if (open) files.set(open.length);
-    if (most !== null) maxFiles.set(most);
+    if (maxOpen !== null) maxFiles.set(maxOpen);
   }
 
   return {

@@ -31,10 +31,10 @@ interface Histogram<Label extends string> {
 export function createRegistry() {
   const metrics: (() => string)[] = [];
 
-  function values<Label extends string>(type: "counter" | "gauge", declared: Declared<Label>): Values<Label> {
-    const series = seriesOf(declared.labelNames, () => ({ value: 0 }));
+  function values<Label extends string>(type: "counter" | "gauge", definition: Declared<Label>): Values<Label> {
+    const series = seriesOf(definition.labelNames, () => ({ value: 0 }));
     metrics.push(() =>
-      textOf(type, declared, series.all(), (labels, { value }) => sample(declared.name, labels, value)),
+      textOf(type, definition, series.all(), (labels, { value }) => sample(definition.name, labels, value)),
     );
     return {
       inc(...[first, second]) {

@@ -10,18 +10,18 @@ export type Spending = ReturnType<typeof createSpending>;
 /** Counts model calls and their usage by provider, the first part of a model's name. */
 export function createSpending({ models }: Instruments) {
   const providers = new Set<string>();
-  const known = new Map<string, string>(); // Cached, because every step of every run asks.
+  const cachedProviders = new Map<string, string>(); // Cached, because every step of every run asks.
 
   function providerOf(model: string | null): string {
     if (model === null) return "other";
-    const provider = known.get(model);
+    const provider = cachedProviders.get(model);
     if (provider !== undefined) return provider;
     const [name = "other"] = model.split("/");
     if (providers.size < providersMax) providers.add(name);
-    if (known.size >= modelsMax) known.clear();
-    const shown = providers.has(name) ? name : "other";
-    known.set(model, shown);
-    return shown;
+    if (cachedProviders.size >= modelsMax) cachedProviders.clear();
+    const label = providers.has(name) ? name : "other";
+    cachedProviders.set(model, label);
+    return label;
   }
 
   return {

@@ -32,9 +32,11 @@ function ownOnly(principal: Principal): Condition[] {
   const { token } = principal;
   if (!token) return [];
   const { source, author_id } = authorOf(principal);
-  const own = { sql: "source = ? AND author_id = ?", values: [source, author_id] };
-  if (token.run_id !== null) return [own, { sql: "run_id = ?", values: [token.run_id] }];
-  return token.thread_id === null ? [own] : [own, { sql: "thread_id = ?", values: [token.thread_id] }];
+  const ownCondition = { sql: "source = ? AND author_id = ?", values: [source, author_id] };
+  if (token.run_id !== null) return [ownCondition, { sql: "run_id = ?", values: [token.run_id] }];
+  return token.thread_id === null
+    ? [ownCondition]
+    : [ownCondition, { sql: "thread_id = ?", values: [token.thread_id] }];
 }
 
 const ofShownRuns: Condition = {
@@ -48,10 +50,10 @@ export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: R
   const rows = createScopedTable(db, scores);
   const read = createReader(scores);
   const ofRun = "project_id = ? AND environment = ? AND run_id = ?";
-  const counted = sqlite.query<{ n: number }, [string, string, string]>(
+  const selectCount = sqlite.query<{ n: number }, [string, string, string]>(
     `SELECT count(*) AS n FROM scores WHERE ${ofRun}`,
   );
-  const found = sqlite.query<{ id: string }, [string, string, string, string, string, string]>(
+  const selectId = sqlite.query<{ id: string }, [string, string, string, string, string, string]>(
     `SELECT id FROM scores WHERE ${ofRun} AND name = ? AND source = ? AND author_id = ?`,
   );
   const columns = columnsOf(scores);
@@ -69,9 +71,9 @@ export function createScoreStore({ db, runs, now = Date.now }: { db: Db; runs: R
         const { project_id, environment } = principal;
         const { source, author_id } = authorOf(principal);
         const at = now();
-        const known = found.get(project_id, environment, runId, name, source, author_id);
-        if (known) return serializeScore(rows.update(principal, known.id, { value, comment, updated_at_ms: at }));
-        if (onlyRow(counted.get(project_id, environment, runId)).n >= limits.scores_per_run)
+        const existing = selectId.get(project_id, environment, runId, name, source, author_id);
+        if (existing) return serializeScore(rows.update(principal, existing.id, { value, comment, updated_at_ms: at }));
+        if (onlyRow(selectCount.get(project_id, environment, runId)).n >= limits.scores_per_run)
           throw invalid("name", `A run has at most ${limits.scores_per_run} scores.`);
         const thread_id = runs.threadOf(runId);
         const of = [newId("score", at), project_id, environment, runId, agent_id, thread_id];

@@ -36,9 +36,9 @@ export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: Callb
       const standing = limiter.take(opened.head, "writes_per_minute", limitsOf(opened.head));
       setRateLimitHeaders(request, set.headers, standing);
       if (standing?.accepted === false) throw tooMany(standing.retryAfter);
-      const done = await callbacks.take(opened, readAnswer(await readJsonBody(request)));
-      const answer = { object: "tool_callback", tool_call_id: opened.callId, status: done };
-      return status(done === "taken" ? 200 : 202, answer);
+      const result = await callbacks.take(opened, readAnswer(await readJsonBody(request)));
+      const answer = { object: "tool_callback", tool_call_id: opened.callId, status: result };
+      return status(result === "taken" ? 200 : 202, answer);
     },
     { parse: "none", ...withDeclaration({ needsRoom: false }) },
   );

@@ -51,17 +51,17 @@ export function createCallbacks({
   );
   const deleteEarly = sqlite.query("DELETE FROM early_outputs WHERE run_id = ? AND call_id = ?");
   const selectWaiting = sqlite.query<{ run_id: string }, []>("SELECT DISTINCT run_id FROM early_outputs");
-  const waiting = new Set<string>();
+  const waitingRuns = new Set<string>();
   const unlisten = watches.listen((runId) => {
-    if (waiting.has(runId)) void deliver(runId);
+    if (waitingRuns.has(runId)) void deliver(runId);
   });
 
   /** Throws 404 for an invalid URL. */
   function open(token: string | null): { head: RunHead; callId: string } {
-    const [runId = "", callId = "", given = ""] = (token ?? "").split("."); // Null if it could not be decoded.
-    const right = Buffer.from(urls.proof(runId, callId));
-    const said = Buffer.from(given);
-    if (said.length !== right.length || !timingSafeEqual(said, right)) throw notFound();
+    const [runId = "", callId = "", proofText = ""] = (token ?? "").split("."); // Null if it could not be decoded.
+    const expectedProof = Buffer.from(urls.proof(runId, callId));
+    const actualProof = Buffer.from(proofText);
+    if (actualProof.length !== expectedProof.length || !timingSafeEqual(actualProof, expectedProof)) throw notFound();
     const head = journal.head(runId) ?? throwNotFound();
     return { head, callId };
   }
@@ -75,7 +75,7 @@ export function createCallbacks({
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "run_not_awaiting_action") throw error;
       await db.write(() => keep(head, callId, answer, error));
-      waiting.add(run_id);
+      waitingRuns.add(run_id);
       await deliver(run_id); // The run may have begun to wait in between.
       return "kept";
     }
@@ -89,13 +89,13 @@ export function createCallbacks({
     if (!call || isResolved(call)) throw refusal;
     const text = JSON.stringify(answer);
     const earlier = selectEarly.all(run_id).find(({ call_id }) => call_id === callId);
-    if (earlier && opened(run_id, earlier) !== text)
+    if (earlier && openAnswer(run_id, earlier) !== text)
       throw new AppError("tool_call_already_resolved", `Tool call ${callId} already has another answer.`);
     // Sealed, because guardrails have not checked it yet.
     insertEarly.run(run_id, callId, seal.seal(text, contextOf(run_id, callId)));
   }
 
-  const opened = (runId: string, { call_id, answer }: { call_id: string; answer: string }): string =>
+  const openAnswer = (runId: string, { call_id, answer }: { call_id: string; answer: string }): string =>
     answer.startsWith("{") ? answer : seal.open(answer, contextOf(runId, call_id)); // Plain in old versions.
 
   /** Submits the stored results to a waiting run; results it no longer accepts are dropped. */
@@ -105,18 +105,18 @@ export function createCallbacks({
     try {
       for (const earlyOutput of selectEarly.all(runId)) {
         const { call_id } = earlyOutput;
-        if (head && !isOver(head.status)) await submitKept(head, call_id, parseExact(opened(runId, earlyOutput)));
+        if (head && !isOver(head.status)) await submitKept(head, call_id, parseExact(openAnswer(runId, earlyOutput)));
         await db.write(() => deleteEarly.run(runId, call_id));
       }
-      waiting.delete(runId);
+      waitingRuns.delete(runId);
     } catch (error) {
       log.error("a webhook's answer could not be given to its run", { run_id: runId, error });
     }
   }
 
   async function recover(): Promise<void> {
-    for (const { run_id } of selectWaiting.all()) waiting.add(run_id);
-    await Promise.all([...waiting].map(deliver));
+    for (const { run_id } of selectWaiting.all()) waitingRuns.add(run_id);
+    await Promise.all([...waitingRuns].map(deliver));
   }
 
   async function submitKept(head: RunHead, callId: string, answer: CallbackAnswer): Promise<void> {

@@ -44,12 +44,12 @@ function requireTarget(path: string, force: boolean): void {
     throw new CopyRefused(`There is no folder ${dirname(path)}.`);
   if (!existsSync(path)) return;
   if (!force) throw new CopyRefused(`${path} exists. Give another name, or --force to replace it.`);
-  const there = realpathSync(path);
-  looksLikeDatabase(there, notReplaced);
+  const realTarget = realpathSync(path);
+  looksLikeDatabase(realTarget, notReplaced);
   // A served database has a WAL. One that was restored and not started yet has none, but lies in a data directory.
-  if (hasLog(there) || existsSync(join(dirname(there), "lock.db")))
+  if (hasLog(realTarget) || existsSync(join(dirname(realTarget), "lock.db")))
     throw new CopyRefused(`${path} belongs to a data directory. ${notReplaced}`);
-  requireOurs(there);
+  requireOurs(realTarget);
 }
 
 const notReplaced = "It is no backup and is not replaced.";
@@ -67,13 +67,13 @@ function requireOurs(path: string): void {
 
 /** Throws `CopyRefused` if this is not the database's key: such a backup would look complete until it is needed. */
 function requireKeyOf(sqlite: Database, key: Uint8Array): void {
-  const [needed, found] = [readMasterKeyId(sqlite), masterKeyId(key)];
-  if (needed === null)
+  const [neededKeyId, keyId] = [readMasterKeyId(sqlite), masterKeyId(key)];
+  if (neededKeyId === null)
     throw new CopyRefused(
       "It is not recorded yet which master key belongs to the database. A start of the server does: then try again.",
     );
-  if (needed !== found)
+  if (neededKeyId !== keyId)
     throw new CopyRefused(
-      `The master key ${found} that was found is not the one of the database, which is ${needed}. Set RUNNEL_MASTER_KEY as for the server.`,
+      `The master key ${keyId} that was found is not the one of the database, which is ${neededKeyId}. Set RUNNEL_MASTER_KEY as for the server.`,
     );
 }

@@ -22,13 +22,13 @@ export function createBallast(folder: string): Ballast {
   const { blocks, bsize } = statfsSync(folder);
   const count = Math.max(1, Math.min(most_blocks, Math.floor((blocks * bsize) / 16 / block_bytes)));
   const size_bytes = count * block_bytes;
-  let wanted = false;
-  let making: Promise<void> | null = null;
+  let shouldExist = false;
+  let pendingFill: Promise<void> | null = null;
 
   const sizeNow = (): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
   function release(): boolean {
-    wanted = false;
+    shouldExist = false;
     if (sizeNow() === 0) return false;
     rmSync(path, { force: true });
     return true;
@@ -40,26 +40,26 @@ export function createBallast(folder: string): Ballast {
     const bytes = Buffer.concat(Array(block_bytes / block.length).fill(block));
     try {
       await using file = await open(path, "w", 0o600);
-      for (let written = 0; written < count && wanted; written++) await file.write(bytes);
+      for (let written = 0; written < count && shouldExist; written++) await file.write(bytes);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      wanted = false;
+      shouldExist = false;
     }
-    if (!wanted) await rm(path, { force: true });
+    if (!shouldExist) await rm(path, { force: true });
   }
 
   return {
     size_bytes,
-    held: () => making === null && sizeNow() === size_bytes,
+    held: () => pendingFill === null && sizeNow() === size_bytes,
     release,
     make() {
-      if (!making && sizeNow() !== size_bytes) {
-        wanted = true;
-        making = fill().finally(() => {
-          making = null;
+      if (!pendingFill && sizeNow() !== size_bytes) {
+        shouldExist = true;
+        pendingFill = fill().finally(() => {
+          pendingFill = null;
         });
       }
-      return making ?? Promise.resolve();
+      return pendingFill ?? Promise.resolve();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { isCorrupt } from "./corruption.ts";
 
-const most = 10;
+const maxFaults = 10;
 
 /**
  * Returns SQLite's descriptions of a database's faults; empty if it is intact. `quick` reads every page, about 1 ms per
@@ -9,11 +9,13 @@ const most = 10;
  */
 export function faultsOf(sqlite: Database, depth: "quick" | "full"): string[] {
   try {
-    const said = sqlite
-      .query<Record<string, string>, []>(`PRAGMA ${depth === "quick" ? "quick_check" : "integrity_check"}(${most})`)
+    const messages = sqlite
+      .query<Record<string, string>, []>(
+        `PRAGMA ${depth === "quick" ? "quick_check" : "integrity_check"}(${maxFaults})`,
+      )
       .all()
       .flatMap((row) => Object.values(row));
-    const faults = said.length === 1 && said[0] === "ok" ? [] : said;
+    const faults = messages.length === 1 && messages[0] === "ok" ? [] : messages;
     return depth === "full" && faults.length === 0 ? danglingReferences(sqlite) : faults;
   } catch (error) {
     if (isCorrupt(error)) return [(error as Error).message];

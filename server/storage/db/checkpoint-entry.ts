@@ -26,8 +26,8 @@ function checkpoint({ path, mode }: Extract<ToCheckpointer, { do: "checkpoint" }
 
 /** Opens with no busy timeout: readers of an older snapshot and writers take precedence. */
 function open(path: string): Database {
-  const opened = new Database(path, { readwrite: true, strict: true });
+  const connection = new Database(path, { readwrite: true, strict: true });
   for (const pragma of ["busy_timeout = 0", "synchronous = FULL", "wal_autocheckpoint = 0"])
-    opened.run(`PRAGMA ${pragma}`);
-  return opened;
+    connection.run(`PRAGMA ${pragma}`);
+  return connection;
 }

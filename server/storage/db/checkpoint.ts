@@ -91,11 +91,11 @@ export function autoCheckpoint(
     sqlite.run("PRAGMA wal_autocheckpoint = 0");
     write.timed(look);
   }
-  let seen = write.commits();
+  let seenCommits = write.commits();
   const timer = setInterval(() => {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    const idle = seen === write.commits();
-    seen = write.commits();
+    const idle = seenCommits === write.commits();
+    seenCommits = write.commits();
     if (!isRunning && (size > largeLog_bytes || (idle && size > smallLog_bytes))) void run("TRUNCATE");
   }, look_ms).unref();
 

@@ -8,12 +8,12 @@ export interface CorruptionAlarm {
 }
 
 export function createCorruptionAlarm(database: string, log: Log): CorruptionAlarm {
-  let whole = true;
+  let isIntact = true;
   return {
-    isWhole: () => whole,
+    isWhole: () => isIntact,
     sound(reason) {
-      if (!whole) return;
-      whole = false;
+      if (!isIntact) return;
+      isIntact = false;
       log.error(`the database is damaged: stop the server. ${restoreHint(database)}`, { path: database, reason });
     },
   };

@@ -48,16 +48,16 @@ interface OpenDataDir {
  * Opens the folder with access for its owner only, and completes an interrupted restore. Throws `DataDirInUse`,
  * `DataDirRefused`.
  */
-export function openDataDir(given: string, { lock, create = true }: OpenDataDir): DataDir {
-  const path = resolve(given);
+export function openDataDir(folder: string, { lock, create = true }: OpenDataDir): DataDir {
+  const path = resolve(folder);
   if (create) checkDataDir(path);
   process.umask(0o077); // Also applies to the files that SQLite creates.
   const isNew = create && mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   checkFolder(path);
   const database = join(path, "runnel.db");
-  const held = lock ? takeLock(path) : null;
-  if (isRestoring(database)) finishAlone(path, database, held);
-  if (held) forgetUndecided(database);
+  const folderLock = lock ? takeLock(path) : null;
+  if (isRestoring(database)) finishAlone(path, database, folderLock);
+  if (folderLock) forgetUndecided(database);
   return {
     path,
     database,
@@ -67,8 +67,8 @@ export function openDataDir(given: string, { lock, create = true }: OpenDataDir)
     masterKey: (environment) => loadMasterKey(path, environment),
     release() {
       // Before the lock is released, so that no other process has taken the lock or found the folder.
-      if (held && isNew && platform.deletesOpenFiles) removeUnused(path);
-      held?.close(true);
+      if (folderLock && isNew && platform.deletesOpenFiles) removeUnused(path);
+      folderLock?.close(true);
     },
   };
 }
@@ -87,16 +87,17 @@ function finishAlone(path: string, database: string, held: Database | null): voi
 export function checkDataDir(given: string): void {
   const path = resolve(given);
   if (existsSync(path)) checkFolder(path);
-  else checkPlace(path);
+  else checkParent(path);
 }
 
 /** Throws `DataDirRefused` if the missing folder cannot be created in its nearest existing parent. */
-function checkPlace(path: string): void {
-  let above = dirname(path);
-  while (!existsSync(above)) above = dirname(above);
-  if (!statSync(above).isDirectory()) throw new DataDirRefused(`${path} cannot be made: ${above} is not a directory.`);
+function checkParent(path: string): void {
+  let parent = dirname(path);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (!statSync(parent).isDirectory())
+    throw new DataDirRefused(`${path} cannot be made: ${parent} is not a directory.`);
   const { W_OK, X_OK } = constants;
-  requireAccess(above, W_OK | X_OK, (uid) => `This user may not make ${path}: ${above} belongs to the user ${uid}.`);
+  requireAccess(parent, W_OK | X_OK, (uid) => `This user may not make ${path}: ${parent} belongs to the user ${uid}.`);
 }
 
 function checkFolder(path: string): void {

@@ -44,33 +44,34 @@ export function createDiskSpace({
     "SELECT freelist_count * page_size AS n FROM pragma_freelist_count, pragma_page_size",
   );
   let isLow = false;
-  let free = 0;
-  let kept = 0;
+  let free_bytes = 0;
+  let reserved_bytes = 0;
   let looked_at = 0;
 
   function look(): void {
     looked_at = performance.now();
     const { bavail, bsize, blocks } = statfsSync(folder);
-    free = bavail * bsize;
-    kept = reserve(blocks * bsize);
-    const low = free < kept && !isReusable();
+    free_bytes = bavail * bsize;
+    reserved_bytes = reserve(blocks * bsize);
+    const low = free_bytes < reserved_bytes && !isReusable();
     if (low !== isLow) tell(low);
     isLow = low;
   }
 
   /** Creates the ballast again, unless that would itself bring the disk below the reserve. */
   function keepBallast(): void {
-    if (!ballast.held() && free - ballast.size_bytes > kept)
+    if (!ballast.held() && free_bytes - ballast.size_bytes > reserved_bytes)
       ballast.make().catch((error) => log.warn("the ballast file cannot be written", { error }));
   }
 
   /**
    * True if the free pages that deleted runs left in the database suffice; only while the disk has room for the WAL.
    */
-  const isReusable = (): boolean => free > kept / 8 && free + (freePages.get()?.n ?? 0) > kept;
+  const isReusable = (): boolean =>
+    free_bytes > reserved_bytes / 8 && free_bytes + (freePages.get()?.n ?? 0) > reserved_bytes;
 
   function tell(low: boolean): void {
-    const fields = { path: folder, free_mb: megabytes(free), kept_free_mb: megabytes(kept) };
+    const fields = { path: folder, free_mb: megabytes(free_bytes), kept_free_mb: megabytes(reserved_bytes) };
     if (low) log.error("the disk is nearly full: new runs are refused until there is room", fields);
     else log.info("the disk has room again: new runs are taken", fields);
   }

@@ -189,12 +189,12 @@ export class Upload {
   async append(data: Uint8Array): Promise<void> {
     this.#hasher.update(data);
     this.#bytes += data.length;
-    for (let rest = data; rest.length > 0; ) {
+    for (let remaining = data; remaining.length > 0; ) {
       if (this.#filled === chunkBytes) await this.#writeChunk();
-      const part = rest.subarray(0, chunkBytes - this.#filled);
+      const part = remaining.subarray(0, chunkBytes - this.#filled);
       this.#buffer.set(part, this.#filled);
       this.#filled += part.length;
-      rest = rest.subarray(part.length);
+      remaining = remaining.subarray(part.length);
     }
   }
 
@@ -268,11 +268,11 @@ function createBlobRows(sqlite: Database, now: () => number) {
     addBlob: (key: BlobKey, { sha256, bytes }: Content | typeof arrivingContent): void =>
       void insertBlob.run({ ...key, sha256, bytes, now: now() }),
     addChunk(key: BlobKey, position: number, content: Uint8Array): void {
-      if (insertChunk.run({ ...key, position, content }).changes === 0) throw erased();
+      if (insertChunk.run({ ...key, position, content }).changes === 0) throw erasedError();
     },
     /** Gives content that has arrived its hash. */
     settle(key: BlobKey, { sha256, bytes }: Content): void {
-      if (settle.run({ ...key, sha256, bytes }).changes === 0) throw erased();
+      if (settle.run({ ...key, sha256, bytes }).changes === 0) throw erasedError();
     },
     isKnown: ({ project_id, environment }: BlobKey, sha256: string): boolean =>
       find.get({ project_id, environment, sha256 }) !== null,
@@ -288,4 +288,4 @@ function createBlobRows(sqlite: Database, now: () => number) {
   };
 }
 
-const erased = () => new AppError("resource_not_found", "The project was deleted while the file arrived.");
+const erasedError = () => new AppError("resource_not_found", "The project was deleted while the file arrived.");

@@ -36,8 +36,8 @@ export async function migrateInWorker(path: string, vecLibrary: string | null, k
 /** Opens a database that is shipped, as `openDatabase` does, but migrates it in a worker. */
 export async function openInWorker(path: string, options: OpenDatabase): Promise<Db> {
   // An open connection keeps the WAL when the worker closes its own. SQLite opens the file with the first read.
-  using held = new Database(path, { readwrite: true, strict: true });
-  held.query("SELECT count(*) FROM sqlite_schema").get();
+  using connection = new Database(path, { readwrite: true, strict: true });
+  connection.query("SELECT count(*) FROM sqlite_schema").get();
   await migrateInWorker(path, options.vecLibrary ?? null, true);
   return openDatabase(path, options);
 }

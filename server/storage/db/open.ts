@@ -64,7 +64,7 @@ export function openDatabase(path: string, options: OpenDatabase = {}): Db {
   if (path !== ":memory:" && !looksLikeDatabase(path)) createDatabase(path);
   const sqlite =
     path === ":memory:"
-      ? Database.deserialize(newest(), { strict: true })
+      ? Database.deserialize(emptyDatabase(), { strict: true })
       : new Database(path, { create: true, strict: true });
   try {
     return prepare(sqlite, path, options);
@@ -108,7 +108,7 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve, ship }: 
 let image: Buffer | undefined;
 
 /** Returns an empty database of the newest version. Cached, because the migrations take longer than most tests. */
-function newest(): Buffer {
+function emptyDatabase(): Buffer {
   if (image) return image;
   const sqlite = new Database(":memory:", { strict: true });
   try {
@@ -129,9 +129,9 @@ function createDatabase(path: string): void {
   for (const stale of [`${path}-wal`, `${path}-shm`]) rmSync(stale, { force: true });
   const partial = `${path}.partial`;
   rmSync(partial, { force: true });
-  const made = newDatabase();
-  if (made === null) makeDatabase(partial);
-  else writeFileSync(partial, readFileSync(made));
+  const template = newDatabase();
+  if (template === null) makeDatabase(partial);
+  else writeFileSync(partial, readFileSync(template));
   failpoint?.("mid_creation");
   syncFile(partial);
   renameSync(partial, path);
@@ -166,7 +166,7 @@ interface Snapshot {
   end(): void;
 }
 
-function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
+function createSnapshot(sqlite: Database, onBegin: () => void): Snapshot {
   const beginRead = sqlite.query("BEGIN");
   const endRead = sqlite.query("COMMIT");
   let open = false;
@@ -177,7 +177,7 @@ function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
     beginRead.run();
     open = true;
     setImmediate(end);
-    begun();
+    onBegin();
   }
 
   function renew(): void {

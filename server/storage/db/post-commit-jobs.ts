@@ -26,7 +26,7 @@ export function createPostCommitJobs({
 }: PostCommitJobs) {
   let isRunning = false;
   let timer: Timer | undefined;
-  let working: Promise<void> | null = null;
+  let currentWork: Promise<void> | null = null;
   let isCommitted = false; // True if there was a commit during the work, possibly after its reads.
 
   async function attempt(): Promise<boolean> {
@@ -44,20 +44,20 @@ export function createPostCommitJobs({
     }
   }
 
-  function look(): void {
+  function runWork(): void {
     timer = undefined;
     isCommitted = false;
-    working = attempt().then((done) => {
-      working = null; // First, because `arm` does nothing while work runs.
-      if (!done) arm(again_ms);
+    currentWork = attempt().then((isDone) => {
+      currentWork = null; // First, because `arm` does nothing while work runs.
+      if (!isDone) arm(again_ms);
       else if (isCommitted) arm(soon_ms);
     });
   }
 
   function arm(ms: number): void {
     isCommitted = true;
-    if (!isRunning || timer || working) return;
-    timer = setTimeout(look, ms).unref();
+    if (!isRunning || timer || currentWork) return;
+    timer = setTimeout(runWork, ms).unref();
   }
 
   db.write.timed(() => arm(soon_ms));
@@ -72,9 +72,9 @@ export function createPostCommitJobs({
       isRunning = false;
       clearTimeout(timer);
       timer = undefined;
-      await working;
+      await currentWork;
     },
     /** The running work, or null; never rejects. */
-    working: (): Promise<void> | null => working,
+    working: (): Promise<void> | null => currentWork,
   };
 }

@@ -65,18 +65,18 @@ export function recoverRestore(database: string): Replaced {
 
 function placeKey(ready: string, path: string, stamp: string): string | null {
   if (!existsSync(ready)) return null;
-  const same = existsSync(path) && readFileSync(path).equals(readFileSync(ready));
-  const kept = same ? null : moveAside(path, stamp);
+  const isSame = existsSync(path) && readFileSync(path).equals(readFileSync(ready));
+  const asidePath = isSame ? null : moveAside(path, stamp);
   failpoint?.("mid_restore");
   renameSync(ready, path);
-  return kept;
+  return asidePath;
 }
 
 /** Renames a file to keep it; deletes it if it is empty. */
 function moveAside(path: string, stamp: string, part = ""): string | null {
   const as = `${path}.replaced-${stamp}${part}`;
-  const there = statSync(path + part, { throwIfNoEntry: false });
-  if (there?.size === 0 && there.isFile()) rmSync(path + part);
-  else if (there) renameSync(path + part, as);
+  const stats = statSync(path + part, { throwIfNoEntry: false });
+  if (stats?.size === 0 && stats.isFile()) rmSync(path + part);
+  else if (stats) renameSync(path + part, as);
   return existsSync(as) ? as : null; // Also if an earlier attempt renamed it.
 }

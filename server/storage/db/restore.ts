@@ -72,10 +72,10 @@ export function restore(file: string, database: string, { force = false, masterK
 }
 
 function requireFreeTarget(source: string, database: string, force: boolean): void {
-  const there = existsSync(database);
-  if (there && realpathSync(source) === realpathSync(database))
+  const exists = existsSync(database);
+  if (exists && realpathSync(source) === realpathSync(database))
     throw new CopyRefused(`${source} is the database itself.`);
-  if (there && !force)
+  if (exists && !force)
     throw new CopyRefused(`There is a database ${database}. --force replaces it; the old one is kept beside.`);
 }
 
@@ -135,9 +135,13 @@ function mergeLog(database: string): void {
 }
 
 /** Returns the state of the master key. The key id in the database decides: a packed key may be the wrong one. */
-function judgeKey(packed: Uint8Array | null, noted: string | null, present: Uint8Array | null): Restored["master_key"] {
-  const needed = noted ?? (packed && masterKeyId(packed));
+function judgeKey(
+  packed: Uint8Array | null,
+  storedId: string | null,
+  currentKey: Uint8Array | null,
+): Restored["master_key"] {
+  const needed = storedId ?? (packed && masterKeyId(packed));
   if (needed === null) return "unknown";
-  if (present && masterKeyId(present) === needed) return "here";
+  if (currentKey && masterKeyId(currentKey) === needed) return "here";
   return packed && masterKeyId(packed) === needed ? "restored" : "missing";
 }

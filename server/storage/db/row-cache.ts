@@ -30,7 +30,7 @@ const most_bytes = 16 * 1024 * 1024;
 export function createRowCache({ dataVersion, beginRead }: { dataVersion(): number; beginRead(): void }) {
   let version = dataVersion();
   let generation = 0;
-  let changing = false;
+  let isChanging = false;
 
   const forget = (): void => void generation++;
 
@@ -44,25 +44,25 @@ export function createRowCache({ dataVersion, beginRead }: { dataVersion(): numb
   ): CachedRows<Key, Row> {
     let [older, newer] = [new Map<string, Row>(), new Map<string, Row>()];
     let bytes = 0; // Bytes of the newer half.
-    let of = generation;
+    let rowsGeneration = generation;
 
-    function goOn(behind: Map<string, Row>): void {
-      [older, newer] = [behind, new Map()];
+    function rotate(previous: Map<string, Row>): void {
+      [older, newer] = [previous, new Map()];
       bytes = 0;
     }
 
     function note(row: Row, ...key: Key): void {
-      if (changing) return;
-      if (of !== generation) goOn(new Map());
-      of = generation;
-      const own = bytesOf(row);
-      if (own > most_bytes / 2) {
+      if (isChanging) return;
+      if (rowsGeneration !== generation) rotate(new Map());
+      rowsGeneration = generation;
+      const row_bytes = bytesOf(row);
+      if (row_bytes > most_bytes / 2) {
         drop(...key);
         return;
       }
-      if (newer.size >= most / 2 || bytes + own > most_bytes / 2) goOn(newer);
+      if (newer.size >= most / 2 || bytes + row_bytes > most_bytes / 2) rotate(newer);
       newer.set(nameOf(key), row);
-      bytes += own;
+      bytes += row_bytes;
     }
 
     function drop(...key: Key): void {
@@ -72,7 +72,7 @@ export function createRowCache({ dataVersion, beginRead }: { dataVersion(): numb
 
     function find(...key: Key): Row | undefined {
       beginRead(); // Checks whether another process has committed.
-      if (changing || of !== generation) return undefined;
+      if (isChanging || rowsGeneration !== generation) return undefined;
       const name = nameOf(key);
       const row = newer.get(name);
       return row === undefined ? older.get(name) : row; // Null is cached for a row that does not exist.
@@ -104,11 +104,11 @@ export function createRowCache({ dataVersion, beginRead }: { dataVersion(): numb
     },
     /** Runs a job that may change any row. */
     change<T>(job: () => T): T {
-      changing = true;
+      isChanging = true;
       try {
         return job();
       } finally {
-        changing = false;
+        isChanging = false;
         forget();
       }
     },

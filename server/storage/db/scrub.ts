@@ -5,8 +5,8 @@ const slice_ms = 20;
 
 /** Thrown for corruption in a table or one of its indexes. */
 export class CorruptionError extends Error {
-  constructor(where: string, cause: unknown) {
-    super(`${(cause as Error).message} (${where})`, { cause });
+  constructor(location: string, cause: unknown) {
+    super(`${(cause as Error).message} (${location})`, { cause });
     this.name = "CorruptionError";
   }
 }
@@ -62,8 +62,8 @@ function tablesOf(sqlite: Database): Table[] {
 
 /** Reads a table's rows in the order of its key; each slice begins after the last row of the previous one. */
 function* slicesOf(sqlite: Database, { name, key }: Table, now: () => number): Generator<number, void> {
-  const places = key.map((column, index) => `${column} AS "place ${index}"`);
-  const [all, order] = [`SELECT ${places.join(", ")}, * FROM ${quoted(name)}`, `ORDER BY ${key.join(", ")}`];
+  const keyColumns = key.map((column, index) => `${column} AS "place ${index}"`);
+  const [all, order] = [`SELECT ${keyColumns.join(", ")}, * FROM ${quoted(name)}`, `ORDER BY ${key.join(", ")}`];
   const from = `${all} WHERE (${key.join(", ")}) > (${key.map(() => "?").join(", ")}) ${order}`;
   for (let last: Value[] | null = null, done = false; !done; ) {
     const sql: string = last === null ? `${all} ${order}` : from;

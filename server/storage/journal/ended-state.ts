@@ -22,9 +22,9 @@ export function endedState(
   const { event: run } = first;
   const { recorded_to = 0 } = run;
   const usage = (seq > recorded_to ? last.event.usage : null) ?? noUsage;
-  const begun = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
+  const base = { created_at: created_at_ms, started_at: startOf(journal, run, created_at_ms), usage, worked_ms };
   const before = { ...initialState, run, attempt, seq: seq - 1 };
-  return { ...apply(before, last), ...begun };
+  return { ...apply(before, last), ...base };
 }
 
 function startOf(journal: Journal, run: RunCreated, created_at_ms: number): number | null {

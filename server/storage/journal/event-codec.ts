@@ -50,7 +50,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
      VALUES ($project_id, $environment, $hash, $content)`,
   );
   // Many runs have the same agent: a blob known to be stored is not inserted again.
-  const stored = kept.rows((..._key: [project_id: string, environment: string, hash: string]): boolean => false, {
+  const knownBlobs = kept.rows((..._key: [project_id: string, environment: string, hash: string]): boolean => false, {
     most: knownMost,
   });
   const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES ($runId, $hash)");
@@ -77,8 +77,8 @@ export function createEventCodec({ sqlite, kept }: Db) {
   );
 
   function put({ project_id, environment }: Scope, runId: string, { content, hash }: Content): string {
-    if (!stored.known(project_id, environment, hash)) insertBlob.run({ project_id, environment, hash, content });
-    stored.note(true, project_id, environment, hash);
+    if (!knownBlobs.known(project_id, environment, hash)) insertBlob.run({ project_id, environment, hash, content });
+    knownBlobs.note(true, project_id, environment, hash);
     insertUse.run({ runId, hash });
     return hash;
   }
@@ -87,14 +87,18 @@ export function createEventCodec({ sqlite, kept }: Db) {
     const data = JSON.stringify(event);
     const { length } = data;
     if (length < blobMin) return { data, blobs: null, length };
-    const small: Record<string, unknown> = {};
-    const moved: Record<string, string> = {};
+    const inlineFields: Record<string, unknown> = {};
+    const blobHashes: Record<string, string> = {};
     for (const [field, value] of Object.entries(event)) {
       const json = JSON.stringify(value) ?? "null";
-      if (json.length < blobMin) small[field] = value;
-      else moved[field] = put(scope, runId, contentOf(json));
+      if (json.length < blobMin) inlineFields[field] = value;
+      else blobHashes[field] = put(scope, runId, contentOf(json));
     }
-    return { data: JSON.stringify(small), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null, length };
+    return {
+      data: JSON.stringify(inlineFields),
+      blobs: Object.keys(blobHashes).length > 0 ? JSON.stringify(blobHashes) : null,
+      length,
+    };
   }
 
   /** Returns the event, and its length as JSON. */
@@ -102,7 +106,7 @@ export function createEventCodec({ sqlite, kept }: Db) {
     const event = parseExact<RunEvent & Record<string, unknown>>(data);
     let { length } = data;
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
-      const { content } = found(selectRunBlob.get({ runId, hash }), hash);
+      const { content } = requireBlob(selectRunBlob.get({ runId, hash }), hash);
       event[field] = parseExact(content);
       length += content.length;
     }
@@ -113,10 +117,10 @@ export function createEventCodec({ sqlite, kept }: Db) {
   function unpackBrief(runId: string, data: string, blobs: string | null): { event: RunEvent; shortened: string[] } {
     const event = parseExact<RunEvent & Record<string, unknown>>(data);
     const shortened: string[] = [];
-    const wanted = event.type.startsWith("run.") ? ofRuns : ofSteps;
+    const wantedFields = event.type.startsWith("run.") ? ofRuns : ofSteps;
     for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
-      if (!wanted.has(field)) continue;
-      const row = found(selectBrief.get({ runId, hash, field }), hash);
+      if (!wantedFields.has(field)) continue;
+      const row = requireBlob(selectBrief.get({ runId, hash, field }), hash);
       if (row.content !== null) event[field] = parseExact(row.content);
       if (row.shortened) shortened.push(field);
     }
@@ -124,12 +128,12 @@ export function createEventCodec({ sqlite, kept }: Db) {
   }
 
   const get = ({ project_id, environment }: Scope, hash: string): string =>
-    found(selectBlob.get({ project_id, environment, hash }), hash).content;
+    requireBlob(selectBlob.get({ project_id, environment, hash }), hash).content;
 
   return { pack, unpack, unpackBrief, put, get };
 }
 
-function found<Row>(row: Row | null, hash: string): Row {
+function requireBlob<Row>(row: Row | null, hash: string): Row {
   if (!row) throw new Error(`Blob ${hash} is missing.`);
   return row;
 }

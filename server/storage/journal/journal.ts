@@ -139,11 +139,11 @@ export class Journal extends StateCache {
    */
   insertRecord(runId: string, record: readonly Recorded[]): JournalEntry[] {
     const entries = record.map((entry, index) => ({ seq: index + 1, ...entry }));
-    const there = this.partial.complete(runId);
+    const storedCount = this.partial.complete(runId);
     this.#advance(null, entries);
-    const missing = entries.filter(({ seq }) => seq === 1 || seq > there);
+    const missing = entries.filter(({ seq }) => seq === 1 || seq > storedCount);
     this.#write(scopeOf(entries[0]?.event), runId, missing);
-    if (there > 0) this.#records.drop(runId); // The entries written here are not the whole record.
+    if (storedCount > 0) this.#records.drop(runId); // The entries written here are not the whole record.
     return entries;
   }
 
@@ -203,8 +203,8 @@ export class Journal extends StateCache {
 
   /** Returns entries after `after`, oldest first. They are shared: callers must not modify them. */
   override read(runId: string, after = 0, limit = -1): JournalEntry[] {
-    const kept = this.#records.known(runId)?.entries;
-    if (kept) return kept.slice(after, limit < 0 ? undefined : after + limit);
+    const cachedEntries = this.#records.known(runId)?.entries;
+    if (cachedEntries) return cachedEntries.slice(after, limit < 0 ? undefined : after + limit);
     return this.#rowsOf(runId, after, limit).map((row) => this.#entryOf(runId, row).entry);
   }
 
@@ -213,8 +213,8 @@ export class Journal extends StateCache {
    * memory. Returns no entries at the end.
    */
   override readSome(runId: string, after: number, limit: number): { entries: JournalEntry[]; bytes: number } {
-    const kept = this.#records.known(runId);
-    if (kept) return { entries: kept.entries.slice(after, after + limit), bytes: kept.length };
+    const cached = this.#records.known(runId);
+    if (cached) return { entries: cached.entries.slice(after, after + limit), bytes: cached.length };
     const entries: JournalEntry[] = [];
     let bytes = 0;
     for (const row of this.#rowsOf(runId, after, limit)) {

@@ -39,11 +39,11 @@ function stopwatch() {
   let worked_ms = 0;
   return {
     work<T>(of: () => T): T {
-      const begun = performance.now();
+      const startTime = performance.now();
       try {
         return of();
       } finally {
-        worked_ms += performance.now() - begun;
+        worked_ms += performance.now() - startTime;
       }
     },
     worked_ms: () => worked_ms,
@@ -85,7 +85,7 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
   );
 
   /** Passes a run's entries to the projections that have not seen it; of a corrupt record those before the fault. */
-  async function collect(run: EndedRun, { work }: Stopwatch, rest: () => Promise<void>): Promise<Projected[]> {
+  async function collect(run: EndedRun, { work }: Stopwatch, yieldTurn: () => Promise<void>): Promise<Projected[]> {
     const due = projections.filter(({ bit }) => (run.projected & bit) === 0).map(({ begin }) => begin(run));
     if (run.summary !== null) return due;
     try {
@@ -98,7 +98,7 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
         const last = entries.at(-1);
         if (!last) return due;
         after = last.seq;
-        await rest();
+        await yieldTurn();
       }
     } catch (error) {
       log.warn("a run is not found by all that it says: its record is damaged", { run_id: run.id, error });
@@ -127,8 +127,8 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
         ready.push([run, await collect(run, watch, rest)]);
         await rest();
       }
-      for (let done = 0; done < ready.length; ) {
-        const first = done;
+      for (let offset = 0; offset < ready.length; ) {
+        const first = offset;
         const writeSome = () => {
           const until = performance.now() + write_ms;
           let next = first;
@@ -138,21 +138,21 @@ export function createPostRunProjections({ db, journal, log, requireRoom }: Ende
           }
           return next;
         };
-        done = await db.write(() => watch.work(writeSome), "", "runs");
+        offset = await db.write(() => watch.work(writeSome), "", "runs");
       }
       await pause(watch.worked_ms());
     }
     return due.length;
   }
 
-  const beside = (worked_ms: number) => Bun.sleep(share * worked_ms);
+  const pauseFor = (worked_ms: number) => Bun.sleep(share * worked_ms);
   const { start, stop, working } = createPostCommitJobs({
     db,
     log,
     requireRoom,
     failed: "runs that are over are not searchable yet",
     async work(goOn) {
-      while (goOn() && (await round(runsPerRound, beside)) === runsPerRound);
+      while (goOn() && (await round(runsPerRound, pauseFor)) === runsPerRound);
     },
   });
 

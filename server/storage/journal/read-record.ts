@@ -8,13 +8,13 @@ const entriesPerRead = 50;
 export async function readRecord(
   journal: Journal,
   runId: string,
-  rest: () => Promise<void> = createYielder(),
+  yieldTurn: () => Promise<void> = createYielder(),
 ): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for (;;) {
-    const some = journal.read(runId, entries.at(-1)?.seq ?? 0, entriesPerRead);
-    entries.push(...some);
-    if (some.length < entriesPerRead) return entries;
-    await rest();
+    const batch = journal.read(runId, entries.at(-1)?.seq ?? 0, entriesPerRead);
+    entries.push(...batch);
+    if (batch.length < entriesPerRead) return entries;
+    await yieldTurn();
   }
 }

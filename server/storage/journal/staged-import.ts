@@ -48,7 +48,7 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
   const deleteRun = sqlite.query("DELETE FROM runs WHERE id = ?");
   // Number of stored entries per record. The first entry comes with the commit that shows the run.
   const arrived = new Map<string, number>();
-  const going = new Set<string>();
+  const erasingIds = new Set<string>();
 
   /** Stores all of a long record except its first entry. It is invisible until `complete`. */
   async function arrive(runId: string, record: readonly Recorded[]): Promise<void> {
@@ -91,19 +91,19 @@ export function createStagedImports({ db, write }: { db: Db; write: Write }) {
   /** Deletes the rest of records to be deleted, in several writes. */
   async function clear(): Promise<void> {
     for (const row of selectAll.all()) {
-      if (arrived.has(row.id) || going.has(row.id)) continue;
-      going.add(row.id);
+      if (arrived.has(row.id) || erasingIds.has(row.id)) continue;
+      erasingIds.add(row.id);
       try {
         await erase(row);
       } finally {
-        going.delete(row.id);
+        erasingIds.delete(row.id);
       }
     }
   }
 
   async function erase(row: PartialRow): Promise<void> {
-    const some = (work: () => number) => db.write(work, nameOf(row), "runs");
-    while ((await some(() => deleteSome.run({ id: row.id }).changes)) > 0);
+    const writeBatch = (work: () => number) => db.write(work, nameOf(row), "runs");
+    while ((await writeBatch(() => deleteSome.run({ id: row.id }).changes)) > 0);
     failpoint?.("mid_erasure");
     // The cache of known blobs must be cleared: a write that deletes blobs touches more than runs.
     while ((await db.write(() => forgetBlobs(sqlite, row, row.id, blobsPerPiece), nameOf(row))) > 0);

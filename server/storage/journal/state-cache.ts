@@ -6,7 +6,7 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 export const longRunThreshold = 500;
 // Shorter runs are not cached: folding them again is as fast as copying.
 const keptFrom = 100;
-const piece = 100;
+const batchSize = 100;
 const keep_ms = 5_000;
 const keptMost = 4;
 // Limits of cached states and of states held for writes. A single state may have tens of megabytes.
@@ -79,10 +79,10 @@ export abstract class StateCache {
    * so that it is short. A corrupt record fails in the write.
    */
   prepared<T>(runIds: readonly string[], write: () => Promise<T>): Promise<T> {
-    const far = runIds.filter((id) => !this.isAtHand(id));
-    const entries = far.reduce((sum, id) => sum + (this.head(id)?.seq ?? 0), 0);
-    const isShort = entries < longRunThreshold && !far.some((id) => this.isLarge(id));
-    return isShort ? write() : this.#afterFolds(far, write);
+    const uncachedIds = runIds.filter((id) => !this.isAtHand(id));
+    const entries = uncachedIds.reduce((sum, id) => sum + (this.head(id)?.seq ?? 0), 0);
+    const isShort = entries < longRunThreshold && !uncachedIds.some((id) => this.isLarge(id));
+    return isShort ? write() : this.#afterFolds(uncachedIds, write);
   }
 
   /** Removes the cached state of a deleted run. */
@@ -114,25 +114,25 @@ export abstract class StateCache {
   }
 
   async #addInSlices(folded: Folded, runId: string, end = Number.POSITIVE_INFINITY): Promise<void> {
-    const rest = createYielder();
+    const yieldTurn = createYielder();
     const { folding } = folded; // Other callers may add to it while this one rests.
     while (folding.state.seq < end) {
-      const { entries, bytes } = this.readSome(runId, folding.state.seq, Math.min(piece, end - folding.state.seq));
+      const { entries, bytes } = this.readSome(runId, folding.state.seq, Math.min(batchSize, end - folding.state.seq));
       if (entries.length === 0) return;
       for (const entry of entries) folding.add(entry);
       folded.bytes += bytes;
-      await rest();
+      await yieldTurn();
     }
   }
 
   async #afterFolds<T>(runIds: readonly string[], write: () => Promise<T>): Promise<T> {
-    const holds: string[] = [];
+    const heldIds: string[] = [];
     try {
       // The first run is used most, so it becomes the newest in the cache.
-      for (const id of runIds.toReversed()) if (await this.#hold(id)) holds.push(id);
+      for (const id of runIds.toReversed()) if (await this.#hold(id)) heldIds.push(id);
       return await write();
     } finally {
-      for (const id of holds) this.#release(id);
+      for (const id of heldIds) this.#release(id);
     }
   }
 
@@ -146,8 +146,8 @@ export abstract class StateCache {
     const folded = await this.#foldedInSlices(runId).catch(() => null);
     if (!folded) return false;
     this.#keep(runId, folded);
-    const same = this.#held.get(runId);
-    if (same) same.holders++;
+    const current = this.#held.get(runId);
+    if (current) current.holders++;
     else if (bytesOf(this.#held) + folded.bytes > held_bytes) return false;
     else this.#held.set(runId, { ...folded, holders: 1 });
     return true;

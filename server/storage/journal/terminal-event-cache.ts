@@ -15,44 +15,44 @@ export type TerminalEventRow = EndedRow & Pick<typeof runs.$inferSelect, "status
 
 export type TerminalEventCache = ReturnType<typeof createTerminalEventCache>;
 
-const piece = 100;
-const keptMost = 1000;
-const nothing: Brief<InitialState> = { state: initialState, shortened: [] };
+const batchSize = 100;
+const maxCached = 1000;
+const emptyBrief: Brief<InitialState> = { state: initialState, shortened: [] };
 
 /**
  * Reads the states of runs for lists. For an ended run the first and the last entry suffice. An active or imported one
  * is folded without its large fields and cached: later reads add only its new entries.
  */
 export function createTerminalEventCache(journal: Journal) {
-  const kept = new Map<string, Brief>();
+  const cache = new Map<string, Brief>();
 
   /** Returns null if the run is gone. */
-  async function briefOf(row: TerminalEventRow, rest: () => Promise<void>): Promise<Brief | null> {
-    if (!isOver(row.status)) return underWay(row.id, rest);
-    const brief = ended(row);
-    if (brief) kept.delete(row.id);
-    return brief ?? underWay(row.id, rest);
+  async function briefOf(row: TerminalEventRow, yieldTurn: () => Promise<void>): Promise<Brief | null> {
+    if (!isOver(row.status)) return foldActive(row.id, yieldTurn);
+    const brief = endedBrief(row);
+    if (brief) cache.delete(row.id);
+    return brief ?? foldActive(row.id, yieldTurn);
   }
 
-  function ended(row: TerminalEventRow): Brief | null {
+  function endedBrief(row: TerminalEventRow): Brief | null {
     const [first] = journal.readBrief(row.id, 0, 1);
     const [last] = journal.readBrief(row.id, row.seq - 1, 1);
     const state = endedState(journal, row, first, last);
     return state && { state, shortened: [first, last].flatMap((entry) => entry?.shortened ?? []) };
   }
 
-  async function underWay(id: string, rest: () => Promise<void>): Promise<Brief | null> {
-    const known = kept.get(id) ?? nothing;
-    const folding = createFold(known.state);
-    const shortened = [...known.shortened];
-    for (let found = piece; found === piece; ) {
-      const entries = journal.readBrief(id, folding.state.seq, piece);
+  async function foldActive(id: string, rest: () => Promise<void>): Promise<Brief | null> {
+    const cached = cache.get(id) ?? emptyBrief;
+    const folding = createFold(cached.state);
+    const shortened = [...cached.shortened];
+    for (let count = batchSize; count === batchSize; ) {
+      const entries = journal.readBrief(id, folding.state.seq, batchSize);
       for (const entry of entries) {
         folding.add(entry);
         shortened.push(...entry.shortened);
         await rest();
       }
-      found = entries.length;
+      count = entries.length;
     }
     const { state } = folding;
     if (!state.run || !journal.has(id, state.seq)) return null; // Deleted, perhaps meanwhile.
@@ -62,10 +62,10 @@ export function createTerminalEventCache(journal: Journal) {
   }
 
   function keep(id: string, brief: Brief): void {
-    kept.delete(id); // Re-inserted as the newest.
-    kept.set(id, brief);
-    const [oldest = id] = kept.keys();
-    if (kept.size > keptMost) kept.delete(oldest);
+    cache.delete(id); // Re-inserted as the newest.
+    cache.set(id, brief);
+    const [oldest = id] = cache.keys();
+    if (cache.size > maxCached) cache.delete(oldest);
   }
 
   return briefOf;

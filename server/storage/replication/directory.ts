@@ -40,7 +40,7 @@ export interface Directory {
 
 const patience_ms = 5000;
 const look_ms = 200;
-const most = 20_000;
+const maxCached = 20_000;
 /** Time that a found place is cached, unless a node corrects it. */
 const known_ms = 30_000;
 /** Time that an unknown name is cached. It is short, because the name may soon exist: a new chat page, for example. */
@@ -48,11 +48,11 @@ const unknown_ms = 1000;
 
 export function createDirectory(url: string, cells: readonly string[]): Directory {
   const engine = createPostgresClient(url, { patience_ms, name: `runnel directory ${cells[0]}` });
-  const found = new Map<string, { place: Place | null; until: number }>();
+  const cachedPlaces = new Map<string, { place: Place | null; until: number }>();
   let leaders = new Map<string, NodeAddress>();
-  let looking: Promise<void> | null = null;
-  void look();
-  const timer = setInterval(look, look_ms).unref();
+  let pendingRead: Promise<void> | null = null;
+  void refresh();
+  const timer = setInterval(refresh, look_ms).unref();
 
   async function ask<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
     const answer = await engine.attempt(async (sql) => ({ value: await work(sql) }));
@@ -61,11 +61,11 @@ export function createDirectory(url: string, cells: readonly string[]): Director
   }
 
   /** Reads the leaders; concurrent calls share one query. */
-  function look(): Promise<void> {
-    looking ??= readLeaders().finally(() => {
-      looking = null;
+  function refresh(): Promise<void> {
+    pendingRead ??= readLeaders().finally(() => {
+      pendingRead = null;
     });
-    return looking;
+    return pendingRead;
   }
 
   async function readLeaders(): Promise<void> {
@@ -84,10 +84,10 @@ export function createDirectory(url: string, cells: readonly string[]): Director
     );
     // The project may belong to another cluster in the same Postgres database.
     const place: Place | null = row && cells.includes(row.cell) ? { project: row.project, cell: row.cell } : null;
-    found.delete(name);
-    found.set(name, { place, until: performance.now() + (place ? known_ms : unknown_ms) });
-    const [oldest = name] = found.keys();
-    if (found.size > most) found.delete(oldest);
+    cachedPlaces.delete(name);
+    cachedPlaces.set(name, { place, until: performance.now() + (place ? known_ms : unknown_ms) });
+    const [oldest = name] = cachedPlaces.keys();
+    if (cachedPlaces.size > maxCached) cachedPlaces.delete(oldest);
     return place;
   }
 
@@ -95,18 +95,19 @@ export function createDirectory(url: string, cells: readonly string[]): Director
     leaderOf: (cell) => leaders.get(cell) ?? null,
     async findLeaderOf(cell) {
       // A query in progress may have begun before there was a leader.
-      if (!leaders.has(cell)) await looking;
-      if (!leaders.has(cell)) await look();
+      if (!leaders.has(cell)) await pendingRead;
+      if (!leaders.has(cell)) await refresh();
       return leaders.get(cell) ?? null;
     },
     async find(name, fresh = false) {
-      const known = fresh ? undefined : found.get(name);
-      return known && known.until > performance.now() ? known.place : await read(name);
+      const cached = fresh ? undefined : cachedPlaces.get(name);
+      return cached && cached.until > performance.now() ? cached.place : await read(name);
     },
     forget(name) {
-      found.delete(name);
+      cachedPlaces.delete(name);
       // Names that were unknown a moment ago may belong to it, too.
-      for (const [known, { place }] of found) if (!place || place.project === name) found.delete(known);
+      for (const [cachedName, { place }] of cachedPlaces)
+        if (!place || place.project === name) cachedPlaces.delete(cachedName);
     },
     projects: () =>
       ask(

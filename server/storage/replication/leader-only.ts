@@ -14,11 +14,11 @@ export function createLeaderOnly(leaderOf: (cell: string) => Leader | null) {
   const cells = new Map<string, { leader: string; replaced: AbortController }>();
 
   function look(cell: string): AbortController | null {
-    const known = cells.get(cell);
+    const existing = cells.get(cell);
     const at = leaderOf(cell);
     const leader = at && `${at.address} ${at.certificate}`;
-    if (!leader || known?.leader === leader) return known?.replaced ?? null;
-    known?.replaced.abort(new Error("Another node leads the cell."));
+    if (!leader || existing?.leader === leader) return existing?.replaced ?? null;
+    existing?.replaced.abort(new Error("Another node leads the cell."));
     const replaced = new AbortController();
     cells.set(cell, { leader, replaced });
     return replaced;

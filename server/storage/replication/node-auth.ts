@@ -35,10 +35,10 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
   const key = createHmac("sha256", masterKey).update("runnel between nodes").digest();
   const origins = new WeakMap<Request, Origin | null>();
   /** Signed statements of people's changes and when each expires, oldest first. */
-  const used = new Map<string, number>();
-  const macOf = (said: string, method: string, path: string): Buffer =>
+  const usedStatements = new Map<string, number>();
+  const macOf = (statement: string, method: string, path: string): Buffer =>
     createHmac("sha256", key)
-      .update(JSON.stringify([said, method, path]))
+      .update(JSON.stringify([statement, method, path]))
       .digest();
 
   /**
@@ -46,21 +46,21 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
    * once.
    */
   function verify(value: string, method: string, path: string): Origin | null {
-    const [said = "", mac = ""] = value.split(".");
-    const [given, right] = [Buffer.from(mac, "base64url"), macOf(said, method, path)];
-    if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-    const { until, once: _, ...origin } = JSON.parse(Buffer.from(said, "base64url").toString());
-    return until > now() && (!changes(method) || !origin.person || isFirst(said, until)) ? origin : null;
+    const [headerSets = "", mac = ""] = value.split(".");
+    const [actualMac, expectedMac] = [Buffer.from(mac, "base64url"), macOf(headerSets, method, path)];
+    if (actualMac.length !== expectedMac.length || !timingSafeEqual(actualMac, expectedMac)) return null;
+    const { until, once: _, ...origin } = JSON.parse(Buffer.from(headerSets, "base64url").toString());
+    return until > now() && (!changes(method) || !origin.person || isFirst(headerSets, until)) ? origin : null;
   }
 
   /** Returns false for a statement seen before. Prevents replay by an eavesdropper. */
   function isFirst(said: string, until: number): boolean {
-    for (const [old, ends] of used) {
-      if (ends > now()) break;
-      used.delete(old);
+    for (const [old, expiresAt] of usedStatements) {
+      if (expiresAt > now()) break;
+      usedStatements.delete(old);
     }
-    if (used.has(said)) return false;
-    used.set(said, until);
+    if (usedStatements.has(said)) return false;
+    usedStatements.set(said, until);
     return true;
   }
 
@@ -83,8 +83,8 @@ export function createNodeSeal(masterKey: Uint8Array, now: () => number = Date.n
     originOf(request: Request): Origin | null {
       const value = request.headers.get(passedHeader);
       if (value === null) return null;
-      const known = origins.get(request);
-      if (known !== undefined) return known;
+      const cached = origins.get(request);
+      if (cached !== undefined) return cached;
       const origin = verify(value, request.method, pathOf(request.url));
       origins.set(request, origin);
       return origin;
@@ -116,7 +116,16 @@ export const nodeTls = (certificate: string) =>
   certificate === "" ? undefined : { ca: certificate, serverName: nodeName, checkServerIdentity: () => undefined };
 
 /** Hop-by-hop headers, which each hop sets anew. */
-const ofHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect", passedHeader];
+const hopByHopHeaders = [
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+  "trailer",
+  "expect",
+  passedHeader,
+];
 /** A body of at most this length is read completely before it is passed on. */
 const whole_bytes = 64 * 1024;
 
@@ -138,7 +147,7 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
   // fetch reads no body of a TRACE response. Both methods are refused alike.
   const method = request.method === "TRACE" ? "CONNECT" : request.method;
   const headers = new Headers(request.headers);
-  for (const name of ofHop) headers.delete(name);
+  for (const name of hopByHopHeaders) headers.delete(name);
   headers.set(passedHeader, seal.sign(origin, method, path));
   if (!headers.has("host")) headers.set("host", ""); // The leader refuses a missing Host.
   const { body, isWhole, readOut } = await bodyOf(request, headers);
@@ -164,12 +173,12 @@ export async function passOn(request: Request, { address, tls, seal, origin, unt
     await readRest(request.headers);
     throw error;
   });
-  const back = new Headers(answer.headers);
-  for (const name of ofHop) back.delete(name);
-  if (isClosing(answer.headers)) back.set("connection", "close");
+  const responseHeaders = new Headers(answer.headers);
+  for (const name of hopByHopHeaders) responseHeaders.delete(name);
+  if (isClosing(answer.headers)) responseHeaders.set("connection", "close");
   await readRest(answer.headers, request.headers);
   const { status, statusText } = answer;
-  return new Response(method === "HEAD" ? null : answer.body, { status, statusText, headers: back });
+  return new Response(method === "HEAD" ? null : answer.body, { status, statusText, headers: responseHeaders });
 }
 
 const isClosing = (headers: Headers): boolean => /(^|,)\s*close\s*(,|$)/i.test(headers.get("connection") ?? "");
@@ -179,9 +188,9 @@ async function bodyOf(request: Request, headers: Headers) {
   const { body, method } = request;
   const nothing = { isWhole: () => true, readOut: async () => {} };
   if (body === null || !changes(method)) return { body: null, ...nothing };
-  const announced = headers.get("content-length") ?? "";
-  if (!/^\d+$/.test(announced)) headers.delete("content-length"); // A repeated header, such as "5, 5".
-  if (announced === "" || Number(announced) > whole_bytes) return streamOf(request, body.getReader());
+  const contentLength = headers.get("content-length") ?? "";
+  if (!/^\d+$/.test(contentLength)) headers.delete("content-length"); // A repeated header, such as "5, 5".
+  if (contentLength === "" || Number(contentLength) > whole_bytes) return streamOf(request, body.getReader());
   const pieces = await Array.fromAsync(bodyChunks(body));
   markBodyReceived(request);
   return { body: Buffer.concat(pieces), ...nothing };
@@ -189,15 +198,15 @@ async function bodyOf(request: Request, headers: Headers) {
 
 function streamOf(request: Request, reader: BodyReader) {
   let isWhole = false;
-  let came = performance.now();
+  let lastChunkAt = performance.now();
   const read = async () => {
-    const part = await reader.read();
-    came = performance.now();
-    if (part.done) {
+    const chunk = await reader.read();
+    lastChunkAt = performance.now();
+    if (chunk.done) {
       isWhole = true;
       markBodyReceived(request);
     }
-    return part;
+    return chunk;
   };
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -206,7 +215,7 @@ function streamOf(request: Request, reader: BodyReader) {
       else controller.enqueue(part.value);
     },
   });
-  const rest = { read, cancel: (why: unknown) => reader.cancel(why) };
+  const remainder = { read, cancel: (reason: unknown) => reader.cancel(reason) };
   // The other node has waited through the same silence.
-  return { body, isWhole: () => isWhole, readOut: () => drainReader(rest, performance.now() - came) };
+  return { body, isWhole: () => isWhole, readOut: () => drainReader(remainder, performance.now() - lastChunkAt) };
 }

@@ -20,22 +20,22 @@ export interface OutputFence {
 }
 
 export function createOutputFence(ship: Settling): OutputFence {
-  const waiting = new Set<() => void>();
+  const waiters = new Set<() => void>();
   ship.onStalled(() => {
-    for (const giveUp of waiting) giveUp();
+    for (const giveUp of waiters) giveUp();
   });
 
   async function settledAnswer(handle: Handle, request: Request): Promise<Response> {
     const response = await handle(request);
     // Most responses are complete when they are returned.
-    const whole = isWhole(response) ? await response.arrayBuffer() : null;
+    const content = isWhole(response) ? await response.arrayBuffer() : null;
     await ship.settled();
-    if (whole) return new Response(whole, response);
-    return response.body ? new Response(inStep(response.body), response) : response;
+    if (content) return new Response(content, response);
+    return response.body ? new Response(fenceBody(response.body), response) : response;
   }
 
   /** Forwards each chunk once Postgres has the commits from before it was read. */
-  function inStep(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  function fenceBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream({
       async pull(controller) {
@@ -53,33 +53,33 @@ export function createOutputFence(ship: Settling): OutputFence {
       if (ship.isStalled()) return away(request);
       const { promise: stalled, resolve } = Promise.withResolvers<Response>();
       const giveUp = () => resolve(away(request));
-      waiting.add(giveUp);
+      waiters.add(giveUp);
       try {
         return await Promise.race([settledAnswer(handle, request), stalled]);
       } finally {
-        waiting.delete(giveUp);
+        waiters.delete(giveUp);
       }
     },
     async waitUntilSynced() {
       const { promise: stalled, reject } = Promise.withResolvers<never>();
       const giveUp = () => reject(new Error("The engine is away."));
       if (ship.isStalled()) giveUp();
-      waiting.add(giveUp);
+      waiters.add(giveUp);
       try {
         await Promise.race([stalled, ship.settled()]);
       } finally {
-        waiting.delete(giveUp);
+        waiters.delete(giveUp);
       }
     },
     requesting: (fetch) =>
-      Object.assign(async (...given: Parameters<typeof fetch>) => {
+      Object.assign(async (...args: Parameters<typeof fetch>) => {
         await ship.settled();
-        return await fetch(...given);
+        return await fetch(...args);
       }, fetch),
     ordering(send) {
-      let last: Promise<unknown> = Promise.resolve();
+      let previous: Promise<unknown> = Promise.resolve();
       return (order) => {
-        last = Promise.all([last, ship.settled()]).then(() => send(order));
+        previous = Promise.all([previous, ship.settled()]).then(() => send(order));
       };
     },
   };

@@ -1,10 +1,10 @@
 import { ClusterError } from "./cluster-error.ts";
 
-const form = /^(postgres(?:ql)?:\/\/)((?:[^/?#@]*@)?)([^/?#@]+)(\/[^/?#]+)((?:\?[^#]*)?)$/;
+const urlPattern = /^(postgres(?:ql)?:\/\/)((?:[^/?#@]*@)?)([^/?#@]+)(\/[^/?#]+)((?:\?[^#]*)?)$/;
 
 /** Returns one URL for each host of a URL, in order. Throws `ClusterError` for an invalid one. */
 export function parseHosts(url: string): string[] {
-  const [, scheme, user, hosts, database = "", query] = form.exec(url) ?? [];
+  const [, scheme, user, hosts, database = "", query] = urlPattern.exec(url) ?? [];
   if (hosts === undefined)
     throw new ClusterError("--cluster takes postgres://USER:PASSWORD@HOST[:PORT][,HOST[:PORT]]/DATABASE.");
   if (!isDecodable(user + database))

@@ -74,7 +74,7 @@ export function createPostgresClient(
   }
 
   function connect(): Link {
-    const [opened, first] = [new Set<SQL>(), host];
+    const [clients, first] = [new Set<SQL>(), host];
     let isOver = false;
 
     /**
@@ -82,7 +82,7 @@ export function createPostgresClient(
      * success.
      */
     async function drop(client: SQL): Promise<void> {
-      if (!opened.delete(client)) return;
+      if (!clients.delete(client)) return;
       reconnects++;
       await client.close({ timeout: 0 }).catch(() => {});
     }
@@ -90,18 +90,21 @@ export function createPostgresClient(
     async function reach(address: string, at: number) {
       if (isOver) throw new Error("the caller does not wait any more");
       const client = open(address);
-      opened.add(client);
-      const why = await takesWrites(client).then((does) => (does ? null : "it takes no writes"), messageOf);
-      if (why === null && !isOver) return { client, at };
+      clients.add(client);
+      const reason = await takesWrites(client).then(
+        (isWritable) => (isWritable ? null : "it takes no writes"),
+        messageOf,
+      );
+      if (reason === null && !isOver) return { client, at };
       void drop(client);
-      throw new Error(why ?? "the caller does not wait any more");
+      throw new Error(reason ?? "the caller does not wait any more");
     }
 
     const hosts = addresses.map((address, at) => () => reach(address, at));
-    const works = [...hosts.slice(first), ...hosts.slice(0, first)];
-    const made = hedgedRace(works, eager_ms).then(
+    const attempts = [...hosts.slice(first), ...hosts.slice(0, first)];
+    const made = hedgedRace(attempts, eager_ms).then(
       ({ client, at }) => {
-        for (const other of opened) if (other !== client) void drop(other);
+        for (const other of clients) if (other !== client) void drop(other);
         [host, connecting.client] = [at, client];
         return client;
       },
@@ -115,7 +118,7 @@ export function createPostgresClient(
       made,
       async end() {
         isOver = true;
-        await Promise.all([...opened].map(drop));
+        await Promise.all([...clients].map(drop));
       },
     };
     return connecting;
@@ -139,7 +142,7 @@ export function createPostgresClient(
     link ??= connect();
     const at = link;
     let isLate = false;
-    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const { promise: timeoutResult, resolve } = Promise.withResolvers<null>();
     // A connection that has gone silent never ends by itself.
     const timer = setTimeout(() => {
       isLate = true;
@@ -149,14 +152,14 @@ export function createPostgresClient(
     const heard = (): void => {
       if (at === link) timer.refresh();
     };
-    const worked = async (): Promise<T | null> => {
+    const runWork = async (): Promise<T | null> => {
       const client = await at.made;
       return isLate ? null : await work(client, heard); // The caller has given up.
     };
     try {
-      const done = await Promise.race([worked(), late]);
-      if (done !== null) fault = null;
-      return done;
+      const result = await Promise.race([runWork(), timeoutResult]);
+      if (result !== null) fault = null;
+      return result;
     } catch (error) {
       if (error instanceof ClusterError) throw error;
       giveUp(at, messageOf(error));

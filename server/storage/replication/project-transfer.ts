@@ -79,10 +79,10 @@ export const undoMove = async (sql: SQL, id: string, { cell, epoch }: Leader): P
   );
 
 /** Deletes the finished transfers of a cell: all except the given ones. */
-export async function forgetMoves(sql: SQL, { cell, epoch }: Leader, but: readonly string[]): Promise<void> {
+export async function forgetMoves(sql: SQL, { cell, epoch }: Leader, exceptIds: readonly string[]): Promise<void> {
   await sql.unsafe(
     `DELETE FROM runnel_moves WHERE source = $1 AND ${leadsSql("$1", "$2")}
        AND id NOT IN (SELECT jsonb_array_elements_text($3::text::jsonb))`,
-    [cell, epoch, JSON.stringify(but)],
+    [cell, epoch, JSON.stringify(exceptIds)],
   );
 }

@@ -20,32 +20,32 @@ export const catchUp = (
   cell: string,
   path: string,
   from: Position | null,
-  heard = () => {},
+  onProgress = () => {},
 ): Promise<Position> =>
   // One snapshot: otherwise rows compacted meanwhile would be read twice or not at all.
-  sql.begin("isolation level repeatable read read only", async (moment) => {
-    const [row] = await moment`SELECT base, base_epoch FROM runnel_cells WHERE id = ${cell}`;
+  sql.begin("isolation level repeatable read read only", async (snapshot) => {
+    const [row] = await snapshot`SELECT base, base_epoch FROM runnel_cells WHERE id = ${cell}`;
     const base: Position = { seq: Number(row.base), epoch: Number(row.base_epoch) };
-    const goesOn = from !== null && (isSame(from, base) || (await isInLog(moment, cell, from)));
-    const file = openSync(path, goesOn ? "r+" : "w+");
+    const canResume = from !== null && (isSame(from, base) || (await isInLog(snapshot, cell, from)));
+    const file = openSync(path, canResume ? "r+" : "w+");
     try {
-      let at = goesOn ? from : base;
-      if (!goesOn) await writePages(moment, cell, file, heard);
-      let read = at.seq;
+      let at = canResume ? from : base;
+      if (!canResume) await writePages(snapshot, cell, file, onProgress);
+      let readSeq = at.seq;
       for (
-        let rows = await rowsAfter(moment, cell, read);
+        let rows = await rowsAfter(snapshot, cell, readSeq);
         rows.length > 0;
-        rows = await rowsAfter(moment, cell, read)
+        rows = await rowsAfter(snapshot, cell, readSeq)
       ) {
-        heard();
+        onProgress();
         for (const { seq, epoch, frames } of rows) {
-          if (seq !== read + 1) throw new Error(`The log of the cell "${cell}" has no row ${read + 1}.`);
-          read = seq;
+          if (seq !== readSeq + 1) throw new Error(`The log of the cell "${cell}" has no row ${readSeq + 1}.`);
+          readSeq = seq;
           const decoded = decodeFrames(frames);
           if (decoded.size_pages === 0) continue; // Its rows may be many, so they are read again once the last piece is known to exist.
           for (let piece = at.seq + 1; piece < seq; piece++) {
-            heard();
-            writeAll(file, decodeFrames(await frameAt(moment, cell, piece)));
+            onProgress();
+            writeAll(file, decodeFrames(await frameAt(snapshot, cell, piece)));
           }
           write(file, decoded);
           at = { seq, epoch };

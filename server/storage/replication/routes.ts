@@ -47,7 +47,7 @@ const select = {
 
 /** A statement that changes projects or names, and the new values. */
 type Watched = [event: string, table: string, changed: "changed_projects" | "changed_names", values: string[]];
-const watched: Watched[] = [
+const watchedTables: Watched[] = [
   ...["INSERT", "UPDATE OF name, archived_at_ms, deleted_at_ms"].map(
     (event) =>
       [
@@ -87,29 +87,29 @@ const columns = { changed_projects: "id, name, is_open", changed_names: "name, p
 export function watchRoutes(sqlite: Database): Routes {
   sqlite.run("CREATE TEMP TABLE changed_projects (id TEXT PRIMARY KEY, name TEXT, is_open INTEGER)");
   sqlite.run("CREATE TEMP TABLE changed_names (name TEXT PRIMARY KEY, project TEXT)");
-  for (const [index, [event, table, changed, values]] of watched.entries()) {
-    const key = changed === "changed_projects" ? "id" : "name";
+  for (const [index, [event, table, changeTable, values]] of watchedTables.entries()) {
+    const key = changeTable === "changed_projects" ? "id" : "name";
     // Deletes first, because the conflict clause of a statement also applies to its triggers.
-    const note = values.map(
+    const statements = values.map(
       (row) =>
-        `DELETE FROM ${changed} WHERE ${key} = ${row.split(/, (?![^(]*\))/)[0]}; INSERT INTO ${changed} (${columns[changed]}) VALUES (${row});`,
+        `DELETE FROM ${changeTable} WHERE ${key} = ${row.split(/, (?![^(]*\))/)[0]}; INSERT INTO ${changeTable} (${columns[changeTable]}) VALUES (${row});`,
     );
     // A leaving project is deleted here, but its requests must wait until it has arrived.
-    const when =
+    const condition =
       event === "DELETE" ? `WHEN NOT ${leavingCondition(table === "projects" ? "OLD.id" : "OLD.project_id")}` : "";
     sqlite.run(
-      `CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} ${when} BEGIN ${note.join(" ")} END`,
+      `CREATE TEMP TRIGGER route_${index} AFTER ${event} ON main.${table} ${condition} BEGIN ${statements.join(" ")} END`,
     );
   }
-  const any = sqlite.query("SELECT 1 FROM changed_names UNION ALL SELECT 1 FROM changed_projects LIMIT 1");
-  const changed = {
+  const selectAnyChange = sqlite.query("SELECT 1 FROM changed_names UNION ALL SELECT 1 FROM changed_projects LIMIT 1");
+  const selectChanges = {
     projects: sqlite.query<ProjectRow, []>(
       `SELECT id, name, is_open, ${movedFrom("changed_projects.id")} FROM changed_projects`,
     ),
     names: sqlite.query<NameRow, []>("SELECT name, project FROM changed_names"),
   };
-  const leaving = sqlite.query<{ project: string }, []>("SELECT project FROM project_moves WHERE state = 'out'");
-  const here = sqlite.query<{ id: string }, [string]>("SELECT id FROM projects WHERE id = ?");
+  const selectLeaving = sqlite.query<{ project: string }, []>("SELECT project FROM project_moves WHERE state = 'out'");
+  const selectProject = sqlite.query<{ id: string }, [string]>("SELECT id FROM projects WHERE id = ?");
   const byHash = sqlite.query<{ id: string }, [Uint8Array]>("SELECT project_id AS id FROM api_keys WHERE hash = ?");
   const byId = sqlite.query<{ id: string }, [string]>(
     `SELECT project_id AS id FROM api_keys WHERE id = ?1
@@ -117,16 +117,16 @@ export function watchRoutes(sqlite: Database): Routes {
   );
   return {
     take() {
-      if (!any.get()) return null;
-      const changes = toChanges(changed.projects.all(), changed.names.all());
+      if (!selectAnyChange.get()) return null;
+      const changes = toChanges(selectChanges.projects.all(), selectChanges.names.all());
       for (const table of ["changed_projects", "changed_names"]) sqlite.run(`DELETE FROM temp.${table}`);
       return changes;
     },
     all: () =>
       toChanges(sqlite.query<ProjectRow, []>(select.projects).all(), sqlite.query<NameRow, []>(select.names).all()),
     projectOf: (name) => (isHash(name) ? byHash.get(Buffer.from(name, "hex")) : byId.get(name))?.id ?? null,
-    has: (project) => here.get(project) !== null,
-    leaving: () => leaving.all().map(({ project }) => project),
+    has: (project) => selectProject.get(project) !== null,
+    leaving: () => selectLeaving.all().map(({ project }) => project),
   };
 }
 
@@ -209,25 +209,28 @@ export const reconcileRoutes = (
   leaving: readonly string[] = [],
 ): Promise<string[]> =>
   sql.begin(async (transaction) => {
-    const [led] = await transaction`SELECT id FROM runnel_cells WHERE id = ${cell} AND epoch = ${epoch} FOR UPDATE`;
-    if (!led) throw new Error(`The cell "${cell}" is led by another node.`);
-    const known: { id: string; cell: string }[] = await transaction.unsafe(
+    const [leaderRow] =
+      await transaction`SELECT id FROM runnel_cells WHERE id = ${cell} AND epoch = ${epoch} FOR UPDATE`;
+    if (!leaderRow) throw new Error(`The cell "${cell}" is led by another node.`);
+    const existingRows: { id: string; cell: string }[] = await transaction.unsafe(
       `SELECT id, cell FROM runnel_projects WHERE cell = $1
          OR id IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,
       [cell, JSON.stringify([...all.projects.keys()])],
     );
-    const away = new Set(known.filter((project) => project.cell !== cell).map(({ id }) => id));
-    const projects: RouteChanges["projects"] = new Map([...all.projects].filter(([id]) => !away.has(id)));
+    const otherCellIds = new Set(existingRows.filter((project) => project.cell !== cell).map(({ id }) => id));
+    const projects: RouteChanges["projects"] = new Map([...all.projects].filter(([id]) => !otherCellIds.has(id)));
     const isGone = (id: string): boolean => !all.projects.has(id) && !leaving.includes(id);
-    for (const { id } of known) if (isGone(id)) projects.set(id, null);
-    const names = new Map([...all.names].filter(([, project]) => project === null || !away.has(project)));
-    const routed: { name: string; project: string }[] = await transaction`SELECT r.name, r.project FROM runnel_routes r
+    for (const { id } of existingRows) if (isGone(id)) projects.set(id, null);
+    const names = new Map([...all.names].filter(([, project]) => project === null || !otherCellIds.has(project)));
+    const existingRoutes: { name: string; project: string }[] =
+      await transaction`SELECT r.name, r.project FROM runnel_routes r
       JOIN runnel_projects p ON p.id = r.project WHERE p.cell = ${cell}`;
-    for (const { name, project } of routed) if (!names.has(name) && !leaving.includes(project)) names.set(name, null);
+    for (const { name, project } of existingRoutes)
+      if (!names.has(name) && !leaving.includes(project)) names.set(name, null);
     const mine = "mine AS (SELECT id FROM runnel_cells WHERE id = $1)";
     await transaction.unsafe(`WITH ${mine}, ${writingRoutes("$2")} SELECT id FROM mine`, [
       cell,
       routesText({ projects, names }),
     ]);
-    return [...away];
+    return [...otherCellIds];
   });

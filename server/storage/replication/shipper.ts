@@ -151,8 +151,8 @@ export class Shipper {
   }
 
   /** Subscribes to the beginning of each stall. */
-  onStalled(hear: () => void): void {
-    this.#stalls.listen(hear);
+  onStalled(listener: () => void): void {
+    this.#stalls.listen(listener);
   }
 
   readonly figures = (): ShipperFigures => ({

@@ -125,9 +125,9 @@ async function isEncrypted(sql: SQL): Promise<boolean | null> {
 /** Returns null for a Postgres with its own kind of replication. */
 async function standbysOf(sql: SQL): Promise<number | null> {
   try {
-    const [named] = await sql.unsafe("SHOW synchronous_standby_names");
+    const [setting] = await sql.unsafe("SHOW synchronous_standby_names");
     const [waits] = await sql.unsafe("SHOW synchronous_commit");
-    if (named.synchronous_standby_names === "" || ["off", "local"].includes(waits.synchronous_commit)) return 0;
+    if (setting.synchronous_standby_names === "" || ["off", "local"].includes(waits.synchronous_commit)) return 0;
     const [row] = await sql.unsafe(
       "SELECT count(*) AS n FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')",
     );
@@ -137,12 +137,12 @@ async function standbysOf(sql: SQL): Promise<number | null> {
   }
 }
 
-async function queryAt<T>(url: string, ask: (sql: SQL, address: string) => Promise<T>): Promise<T> {
+async function queryAt<T>(url: string, query: (sql: SQL, address: string) => Promise<T>): Promise<T> {
   const address = await requirePostgres(url);
   const sql = new Bun.SQL({ url: address, max: 1, bigint: true, connectionTimeout: 5 });
   try {
     await makeTables(sql);
-    return await ask(sql, address);
+    return await query(sql, address);
   } finally {
     await sql.close({ timeout: 0 }).catch(() => {});
   }

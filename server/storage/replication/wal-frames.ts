@@ -18,13 +18,13 @@ export interface WalFrames {
 const piecePages = 2048;
 
 /** Splits frames into rows of the log. A reader must apply all pieces or none. */
-export function inPieces({ size_pages, pages }: WalFrames, most = piecePages): WalFrames[] {
-  if (pages.size <= most) return [{ size_pages, pages }];
+export function inPieces({ size_pages, pages }: WalFrames, maxPages = piecePages): WalFrames[] {
+  if (pages.size <= maxPages) return [{ size_pages, pages }];
   const all = [...pages];
-  const count = Math.ceil(all.length / most);
+  const count = Math.ceil(all.length / maxPages);
   return Array.from({ length: count }, (_, n) => ({
     size_pages: n === count - 1 ? size_pages : 0,
-    pages: new Map(all.slice(n * most, (n + 1) * most)),
+    pages: new Map(all.slice(n * maxPages, (n + 1) * maxPages)),
   }));
 }
 

@@ -26,9 +26,9 @@ interface WalReader {
 export function createWalReader(path: string): WalReader {
   const index = Buffer.alloc(indexHead_bytes);
   let files: { log: number; index: number } | null = null;
-  let [taken, salt] = [0, ""];
+  let [readFrames, salt] = [0, ""];
 
-  function look() {
+  function currentEnd() {
     files ??= { log: openSync(`${path}-wal`, "r"), index: openSync(`${path}-shm`, "r") };
     for (;;) {
       readSync(files.index, index, 0, indexHead_bytes, 0);
@@ -39,22 +39,22 @@ export function createWalReader(path: string): WalReader {
 
   return {
     take() {
-      const { log, end } = look();
+      const { log, end } = currentEnd();
       if (end.salt !== salt) {
         // The WAL has restarted. Its first salt counts restarts: more than one since the last call means missed
         // commits.
-        if (taken > 0 && restartsOf(end.salt) !== (restartsOf(salt) + 1) >>> 0)
+        if (readFrames > 0 && restartsOf(end.salt) !== (restartsOf(salt) + 1) >>> 0)
           throw new Error("The write-ahead log was begun again by another process.");
-        [salt, taken] = [end.salt, 0];
+        [salt, readFrames] = [end.salt, 0];
       }
-      if (end.frames === taken) return null;
+      if (end.frames === readFrames) return null;
       const pages: WalFrames["pages"] = new Map();
-      for (let from = taken; from < end.frames; from += stretchFrames)
+      for (let from = readFrames; from < end.frames; from += stretchFrames)
         addPages(pages, read(log, from, Math.min(end.frames, from + stretchFrames)), end);
-      taken = end.frames;
+      readFrames = end.frames;
       return { size_pages: end.size_pages, pages };
     },
-    length_bytes: () => taken * frame_bytes,
+    length_bytes: () => readFrames * frame_bytes,
     close() {
       if (files) for (const file of Object.values(files)) closeSync(file);
       files = null;

@@ -42,8 +42,8 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
       return value;
     },
   };
-  const said = formFieldNames.map((field) => [field, formFields[field].read(draft, reader)]);
-  return { body: Object.fromEntries(said), faults };
+  const entries = formFieldNames.map((field) => [field, formFields[field].read(draft, reader)]);
+  return { body: Object.fromEntries(entries), faults };
 }
 
 const isWithin = (value: number, { least, most, isWhole = false }: Range): boolean =>
@@ -64,8 +64,8 @@ export const fieldWords = (fields: readonly DefinitionField[]): string[] =>
 /** Body with only the fields that differ from `base`. */
 export function changesOf(draft: Draft, base: Definition): Partial<Record<DefinitionField, unknown>> {
   const { body } = readDraft(draft);
-  const begun = readDraft(draftOf(base)).body;
-  const changed = formFieldNames.filter((field) => !isSame(body[field], begun[field]));
+  const baseBody = readDraft(draftOf(base)).body;
+  const changed = formFieldNames.filter((field) => !isSame(body[field], baseBody[field]));
   return Object.fromEntries(changed.map((field) => [field, body[field]]));
 }
 
@@ -73,10 +73,10 @@ export function changesOf(draft: Draft, base: Definition): Partial<Record<Defini
 export function creationOf(draft: Draft): Record<string, unknown> {
   const { body } = readDraft(draft);
   const plain = readDraft({ ...draftOf(), name: "x", instructions: "x", model: "x" }).body;
-  const said = formFieldNames.filter(
+  const bodyFields = formFieldNames.filter(
     (field) => ["name", "instructions", "model"].includes(field) || !isSame(body[field], plain[field]),
   );
-  return Object.fromEntries(said.map((field) => [field, body[field]]));
+  return Object.fromEntries(bodyFields.map((field) => [field, body[field]]));
 }
 
 /** Body that restores an agent to a version, without deleted tools. */

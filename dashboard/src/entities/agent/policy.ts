@@ -10,8 +10,10 @@ export function readPolicy(text: string): MemoryPolicy | null {
 
 /** Serializes a policy; empty text for an empty policy. */
 export function policyText(policy: MemoryPolicy): string {
-  const said = Object.entries(policy).filter(([key, value]) => key !== "stores" || (value as unknown[]).length > 0);
-  return said.length === 0 ? "" : jsonText(Object.fromEntries(said));
+  const otherSettings = Object.entries(policy).filter(
+    ([key, value]) => key !== "stores" || (value as unknown[]).length > 0,
+  );
+  return otherSettings.length === 0 ? "" : jsonText(Object.fromEntries(otherSettings));
 }
 
 /** Sets the policy's stores, keeping the settings of those it already has. */

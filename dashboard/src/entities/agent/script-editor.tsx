@@ -161,7 +161,7 @@ function Call({ number, call, tools, onCall, onRemove }: CallProps) {
       <JsonValueField
         label="Arguments of the call"
         value={call.arguments}
-        onValue={(given) => onCall({ ...call, arguments: given })}
+        onValue={(nextArguments) => onCall({ ...call, arguments: nextArguments })}
       />
     </EntryCard>
   );

@@ -38,8 +38,8 @@ function isEntry(entry: unknown): entry is ScriptEntry {
 
 function isCall(call: unknown): call is ScriptCall {
   if (!isJsonObject(call) || typeof call.name !== "string") return false;
-  const { name: _, arguments: given, ...more } = call;
-  return (isJsonObject(given) || typeof given === "string") && Object.keys(more).length === 0;
+  const { name: _, arguments: callArguments, ...more } = call;
+  return (isJsonObject(callArguments) || typeof callArguments === "string") && Object.keys(more).length === 0;
 }
 
 /** Sets a field of an entry; empty values are removed. */

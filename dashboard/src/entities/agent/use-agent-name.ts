@@ -14,17 +14,17 @@ export const useAgentName = (id: string): string => useAgentNames([id])[0]!;
 export function useAgentNames(ids: readonly string[]): string[] {
   const at = useWorkspace();
   const { data: newest, isPending } = useQuery(newestAgentsQuery(at));
-  const listed = new Map(newest?.data.map(({ id, name }) => [id, name]));
+  const nameById = new Map(newest?.data.map(({ id, name }) => [id, name]));
   const isBeyond = (id: string) => newest?.has_more || !newest?.first_id || id > newest.first_id;
   const unlisted = useQueries({
     queries: ids.map((id) => ({
       ...unlistedNameQuery(at, id, Boolean(newest && isBeyond(id))),
-      enabled: Boolean(id && newest && !listed.has(id)),
+      enabled: Boolean(id && newest && !nameById.has(id)),
     })),
   });
   return ids.map((id, index) => {
     const { data, isLoading } = unlisted[index]!;
-    return listed.get(id) ?? data ?? (isPending || isLoading ? "…" : id);
+    return nameById.get(id) ?? data ?? (isPending || isLoading ? "…" : id);
   });
 }
 

@@ -51,12 +51,16 @@ interface CardProps {
 
 /** Fetches a report; `missing` renders the loading or error state. */
 function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
-  const read = useQuery(analyticsQuery(useWorkspace(), { ...span, ...narrowed, group_by }));
+  const reportResult = useQuery(analyticsQuery(useWorkspace(), { ...span, ...narrowed, group_by }));
   const missing = (title: string): ReactNode => (
     <Card title={title}>
-      {read.error ? (
+      {reportResult.error ? (
         <div className="px-4 py-3">
-          <ErrorNote title="This cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
+          <ErrorNote
+            title="This cannot be shown"
+            error={reportResult.error}
+            onRetry={() => void reportResult.refetch()}
+          />
         </div>
       ) : (
         <div className="flex h-52 flex-col gap-3 p-4" role="status" aria-label={`Loading: ${title}`}>
@@ -66,7 +70,7 @@ function useReport(group_by: AnalyticsGrouping, { span, narrowed }: CardProps) {
       )}
     </Card>
   );
-  return { report: read.data, missing };
+  return { report: reportResult.data, missing };
 }
 
 const runsOf = ({ narrowed, listed }: CardProps): RunsSearch =>

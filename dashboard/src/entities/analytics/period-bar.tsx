@@ -15,7 +15,7 @@ const choices = [
 
 /** Period picker of charts: a period that ends today, or a custom range of days. */
 export function PeriodBar({ search, onPeriod }: { search: PeriodSearch; onPeriod: (period: PeriodSearch) => void }) {
-  const [asks, setAsks] = useState(false);
+  const [isRangeOpen, setIsRangeOpen] = useState(false);
   const { period = "7d", from, to } = search;
   const isCustom = from !== undefined && to !== undefined;
   return (
@@ -27,10 +27,10 @@ export function PeriodBar({ search, onPeriod }: { search: PeriodSearch; onPeriod
         chosen={isCustom ? ("" as typeof period) : period}
         onChoose={(chosen) => onPeriod({ period: chosen })}
       />
-      <Button aria-pressed={isCustom} onClick={() => setAsks(true)}>
+      <Button aria-pressed={isCustom} onClick={() => setIsRangeOpen(true)}>
         {isCustom ? rangeWords(from, to) : "Custom range"}
       </Button>
-      {asks && <RangeDialog search={search} onPeriod={onPeriod} onClose={() => setAsks(false)} />}
+      {isRangeOpen && <RangeDialog search={search} onPeriod={onPeriod} onClose={() => setIsRangeOpen(false)} />}
     </>
   );
 }

@@ -61,10 +61,10 @@ export function outcomesOf(
   const reads = [({ completed }: Counts) => completed, between, ({ failed }: Counts) => failed];
   const tones: readonly Tone[] = ["model", "rest", "bad"];
   const bars = sumsOf(report, reads, now);
-  const used = reads.map((_, index) => index !== 1 || bars.some(({ values }) => values[1]! > 0));
+  const hasBars = reads.map((_, index) => index !== 1 || bars.some(({ values }) => values[1]! > 0));
   return {
-    parts: words.map((name, index) => ({ name, tone: tones[index]! })).filter((_, index) => used[index]),
-    bars: bars.map((bar) => ({ ...bar, values: bar.values.filter((_, index) => used[index]) })),
+    parts: words.map((name, index) => ({ name, tone: tones[index]! })).filter((_, index) => hasBars[index]),
+    bars: bars.map((bar) => ({ ...bar, values: bar.values.filter((_, index) => hasBars[index]) })),
   };
 }
 

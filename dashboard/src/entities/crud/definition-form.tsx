@@ -71,10 +71,10 @@ export function DefinitionForm<Thing extends { id: string; name: string }, Draft
     },
     onError: async (error) => edited.setNewer(await kind.newerOf(at, error, thing.id)),
   });
-  const refused = kind.assignErrors(save.error, draft);
+  const serverErrors = kind.assignErrors(save.error, draft);
   const found = kind.faultsOf(draft, base);
-  const faults: FieldErrors<Draft> = { ...refused.faults, ...(edited.hasTriedToSave ? found : {}) };
-  const isPlaced = refused.rest.length === 0 && Object.keys(refused.faults).length > 0;
+  const faults: FieldErrors<Draft> = { ...serverErrors.faults, ...(edited.hasTriedToSave ? found : {}) };
+  const isPlaced = serverErrors.rest.length === 0 && Object.keys(serverErrors.faults).length > 0;
   const submit = () => {
     edited.setTried(true);
     if (Object.keys(found).length > 0) return false;

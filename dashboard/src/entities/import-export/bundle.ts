@@ -62,9 +62,13 @@ export function agentPart(agent: Agent): Definition {
 
 export function toolPart(tool: Tool): Definition {
   const part = present(Object.fromEntries(Object.entries(tool).filter(([name]) => !ownOfTool.includes(name))));
-  const shown = Object.entries(tool.headers ?? {}).filter(([, value]) => value !== masked);
+  const unmaskedHeaders = Object.entries(tool.headers ?? {}).filter(([, value]) => value !== masked);
   const { headers: _, ...rest } = part;
-  return { ...rest, ...(shown.length > 0 && { headers: Object.fromEntries(shown) }), name: tool.name };
+  return {
+    ...rest,
+    ...(unmaskedHeaders.length > 0 && { headers: Object.fromEntries(unmaskedHeaders) }),
+    name: tool.name,
+  };
 }
 
 const present = (values: Record<string, unknown>): Record<string, unknown> =>
@@ -117,9 +121,9 @@ export interface Plan {
 export function planOf({ agent, tools }: Bundle, target: Target): Plan {
   const secrets = new Set(JSON.stringify(tools).match(/\{\{secret\.\w+\}\}/g) ?? []);
   const names = [...secrets].map((text) => text.slice("{{secret.".length, -2));
-  const there = target.agent && { ...agentPart(target.agent), tools: target.agent.tools.map(({ name }) => name) };
+  const existing = target.agent && { ...agentPart(target.agent), tools: target.agent.tools.map(({ name }) => name) };
   return {
-    agent: agent && stepOf(agent, there, target.agent?.id ?? null),
+    agent: agent && stepOf(agent, existing, target.agent?.id ?? null),
     tools: tools.map((part) => {
       const found = target.tools.find(({ name }) => name === part.name);
       return stepOf(part, found ? toolPart(found) : null, found?.id ?? null);

@@ -54,13 +54,13 @@ export function CopyDialog({
     },
   });
   const { to } = form.draft;
-  const read = useQuery({
+  const targetResult = useQuery({
     queryKey: targetKey(to, bundle),
     queryFn: ({ signal }) => readTarget(parseWorkspace(to)!, bundle, signal),
     enabled: parseWorkspace(to) !== null,
     gcTime: 0,
   });
-  const plan = read.data && planOf(bundle, read.data);
+  const plan = targetResult.data && planOf(bundle, targetResult.data);
   const name = bundle.agent?.name ?? bundle.tools[0]?.name ?? "";
   const isNothing = plan !== undefined && [plan.agent, ...plan.tools].every((step) => !step || step.state === "same");
   return (
@@ -75,8 +75,12 @@ export function CopyDialog({
       failed={isImport ? "The import was not completed" : "The copy was not completed"}
     >
       {!isImport && <Select label="Copy to" choices={places} {...form.pick("to")} />}
-      <ErrorNote title="The destination cannot be read" error={read.error} onRetry={() => void read.refetch()} />
-      {!plan && !read.error && <Skeleton className="w-2/3" />}
+      <ErrorNote
+        title="The destination cannot be read"
+        error={targetResult.error}
+        onRetry={() => void targetResult.refetch()}
+      />
+      {!plan && !targetResult.error && <Skeleton className="w-2/3" />}
       {plan && (
         <ul aria-label="What changes" className="flex flex-col gap-2">
           {plan.agent && <PlanLine noun="Agent" step={plan.agent} />}

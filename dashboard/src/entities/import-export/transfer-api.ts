@@ -50,9 +50,12 @@ export async function copyBundle(
   const { part, state, id } = plan.agent;
   const tools = ((part.tools as string[]) ?? []).map((name) => ids.get(name)).filter((each) => each !== undefined);
   if (state === "new") return `/agents/${(await agentApi.create(place, { ...part, tools })).id}`;
-  const there = target.agent?.memory;
-  const kept = there && there.stores.length > 0 && (part.memory ? { ...part.memory, stores: there.stores } : there);
-  const memory = kept ? { memory: kept } : {};
+  const existingMemory = target.agent?.memory;
+  const memoryPolicy =
+    existingMemory &&
+    existingMemory.stores.length > 0 &&
+    (part.memory ? { ...part.memory, stores: existingMemory.stores } : existingMemory);
+  const memory = memoryPolicy ? { memory: memoryPolicy } : {};
   if (state === "differs") await agentApi.change(place, id!, { ...part, tools, ...memory });
   return `/agents/${id}`;
 }

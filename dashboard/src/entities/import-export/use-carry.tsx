@@ -16,35 +16,35 @@ import { readAgentBundle } from "./transfer-api.ts";
 const CarryDialog = lazy(() => import("./carry-dialog.tsx").then((loaded) => ({ default: loaded.CopyDialog })));
 
 /** Actions that copy or export a whole agent or tool. */
-export function useTransferActions(thing: { agent: Agent } | { tool: Tool }) {
+export function useTransferActions(source: { agent: Agent } | { tool: Tool }) {
   const at = useWorkspace();
   const navigate = useNavigate();
   const [bundle, setBundle] = useState<Bundle | null>(null);
-  const read = (): Promise<Bundle> =>
-    "agent" in thing ? readAgentBundle(at, thing.agent) : Promise.resolve(bundleOf(null, [thing.tool]));
-  const tell = (title: string) => (error: Error) => toastFailure(title, error.message);
+  const readSource = (): Promise<Bundle> =>
+    "agent" in source ? readAgentBundle(at, source.agent) : Promise.resolve(bundleOf(null, [source.tool]));
+  const showError = (title: string) => (error: Error) => toastFailure(title, error.message);
   const names = async (list: "/agents" | "/tools") =>
     (await getAll<{ id: string; name: string }>(at, list)).map(({ name }) => name);
   const duplicate = async () => {
-    if ("agent" in thing) {
-      const name = freeName(thing.agent.name, await names("/agents"), " ");
-      const tools = thing.agent.tools.map(({ id }) => id);
-      const memory = thing.agent.memory && { memory: thing.agent.memory };
-      const made = await agentApi.create(at, { ...agentPart(thing.agent), ...memory, name, tools });
-      void navigate({ to: "/agents/$agentId", params: { agentId: made.id } });
+    if ("agent" in source) {
+      const name = freeName(source.agent.name, await names("/agents"), " ");
+      const tools = source.agent.tools.map(({ id }) => id);
+      const memory = source.agent.memory && { memory: source.agent.memory };
+      const createdAgent = await agentApi.create(at, { ...agentPart(source.agent), ...memory, name, tools });
+      void navigate({ to: "/agents/$agentId", params: { agentId: createdAgent.id } });
     } else {
-      const name = freeName(thing.tool.name, await names("/tools"), "_");
-      const { agent_id, files } = thing.tool;
-      const made = await toolApi.create(at, { ...toolPart(thing.tool), agent_id, files, name });
-      void navigate({ to: "/tools/$toolId", params: { toolId: made.id } });
+      const name = freeName(source.tool.name, await names("/tools"), "_");
+      const { agent_id, files } = source.tool;
+      const createdTool = await toolApi.create(at, { ...toolPart(source.tool), agent_id, files, name });
+      void navigate({ to: "/tools/$toolId", params: { toolId: createdTool.id } });
     }
-    const withheld = "tool" in thing ? maskedHeaders(thing.tool) : [];
+    const withheld = "tool" in source ? maskedHeaders(source.tool) : [];
     toast("Copy created", withheld.length > 0 ? `Enter its headers again: ${withheld.join(", ")}` : undefined);
   };
   const save = async () => {
-    const whole = await read();
-    const name = (whole.agent ?? whole.tools[0])?.name ?? "export";
-    downloadText(`${JSON.stringify(whole, null, 2)}\n`, `${name.replace(/[^\w-]+/g, "-")}.runnel.json`);
+    const bundleToSave = await readSource();
+    const name = (bundleToSave.agent ?? bundleToSave.tools[0])?.name ?? "export";
+    downloadText(`${JSON.stringify(bundleToSave, null, 2)}\n`, `${name.replace(/[^\w-]+/g, "-")}.runnel.json`);
   };
   const dialog: ReactNode = bundle && (
     <LazyBoundary>
@@ -52,13 +52,13 @@ export function useTransferActions(thing: { agent: Agent } | { tool: Tool }) {
     </LazyBoundary>
   );
   const acts = [
-    { icon: Copy, word: "Duplicate", onDo: () => void duplicate().catch(tell("The copy was not created")) },
+    { icon: Copy, word: "Duplicate", onDo: () => void duplicate().catch(showError("The copy was not created")) },
     {
       icon: ArrowRightLeft,
       word: at.mode === "test" ? "Copy to live…" : "Copy to…",
-      onDo: () => void read().then(setBundle).catch(tell("It cannot be copied")),
+      onDo: () => void readSource().then(setBundle).catch(showError("It cannot be copied")),
     },
-    { icon: Download, word: "Export", onDo: () => void save().catch(tell("It was not exported")) },
+    { icon: Download, word: "Export", onDo: () => void save().catch(showError("It was not exported")) },
   ];
   return { acts, dialog };
 }

@@ -22,11 +22,17 @@ interface SentRequestProps {
 
 /** Exact request of a model call: messages, tools and settings. */
 export function SentRequest({ runId, step, before }: SentRequestProps) {
-  const read = useQuery(stepQuery(useWorkspace(), runId, step, before, "prompt"));
-  if (read.error)
-    return <ErrorNote title="The request cannot be shown" error={read.error} onRetry={() => void read.refetch()} />;
-  if (read.isPending) return <Skeleton className="w-1/2" />;
-  const prompt = read.data?.prompt;
+  const promptResult = useQuery(stepQuery(useWorkspace(), runId, step, before, "prompt"));
+  if (promptResult.error)
+    return (
+      <ErrorNote
+        title="The request cannot be shown"
+        error={promptResult.error}
+        onRetry={() => void promptResult.refetch()}
+      />
+    );
+  if (promptResult.isPending) return <Skeleton className="w-1/2" />;
+  const prompt = promptResult.data?.prompt;
   if (!prompt)
     return <Callout tone="info">The exact request is not known: this call was copied from another run.</Callout>;
   return <Sent prompt={prompt} model={step.model} />;
@@ -34,7 +40,7 @@ export function SentRequest({ runId, step, before }: SentRequestProps) {
 
 function Sent({ prompt, model }: { prompt: Prompt; model: string | null }) {
   const { messages, tools, settings, output_schema } = prompt;
-  const whole = JSON.stringify({ model, ...prompt }, null, 2);
+  const requestJson = JSON.stringify({ model, ...prompt }, null, 2);
   return (
     <>
       <div className="flex min-h-7 items-center justify-between gap-2 text-xs text-muted">
@@ -42,7 +48,7 @@ function Sent({ prompt, model }: { prompt: Prompt; model: string | null }) {
           {plural(messages.length, "message")} and {plural(tools.length, "tool")} to <b>{model}</b>. Verified by the
           hash recorded when it was sent.
         </p>
-        <CopyButton text={whole} what="request" />
+        <CopyButton text={requestJson} what="request" />
       </div>
       <Block title="Messages">
         <div className="flex flex-col gap-3">

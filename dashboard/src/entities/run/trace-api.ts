@@ -25,10 +25,10 @@ export function traceQuery(at: WorkspaceKey, id: string) {
   return queryOptions({
     queryKey,
     queryFn: async ({ client, signal }): Promise<LoadedTrace> => {
-      const held = client.getQueryData<LoadedTrace>(queryKey);
-      const after = lastSettledStepId(held);
+      const cached = client.getQueryData<LoadedTrace>(queryKey);
+      const after = lastSettledStepId(cached);
       const values = { limit: pageSize, starting_after: after ?? undefined };
-      return joinSteps(held, after, await get<TracePage>(traceUrl(at, id, values), signal));
+      return joinSteps(cached, after, await get<TracePage>(traceUrl(at, id, values), signal));
     },
     // Settled steps keep their identity anyway, and comparing thousands of steps would be slow.
     structuralSharing: false,
@@ -132,7 +132,7 @@ export function lastSettledStepId(held: LoadedTrace | undefined): string | null 
 /** Replaces the steps after `after` with the fetched page. */
 export function joinSteps(held: LoadedTrace | undefined, after: string | null, page: TracePage): LoadedTrace {
   const { steps, steps_has_more, ...trace } = page;
-  const known = held && after !== null ? held.steps.findIndex(({ id }) => id === after) + 1 : 0;
-  const kept = held?.steps.slice(0, known) ?? [];
-  return { trace, steps: [...kept, ...steps], hasMore: steps_has_more };
+  const keptCount = held && after !== null ? held.steps.findIndex(({ id }) => id === after) + 1 : 0;
+  const keptSteps = held?.steps.slice(0, keptCount) ?? [];
+  return { trace, steps: [...keptSteps, ...steps], hasMore: steps_has_more };
 }

@@ -21,11 +21,11 @@ export const removePasskey = (id: string): Promise<unknown> => remove(`/console/
 /** Creates a passkey on the device, which asks for confirmation. */
 export async function addPasskey({ name, password }: { name: string; password: string }): Promise<Passkey> {
   const { startRegistration } = await import("@simplewebauthn/browser");
-  const begun = await post<{ options: Parameters<typeof startRegistration>[0]["optionsJSON"] }>(
+  const challenge = await post<{ options: Parameters<typeof startRegistration>[0]["optionsJSON"] }>(
     "/console/api/account/passkeys/begin",
     { password },
   );
-  const response = await startRegistration({ optionsJSON: begun.options });
+  const response = await startRegistration({ optionsJSON: challenge.options });
   return await post("/console/api/account/passkeys", { name, response });
 }
 

@@ -4,13 +4,13 @@ import { useSessionUser } from "./use-may.ts";
 
 /** State of a text that survives navigation and reload until it is sent. */
 export function useDraftText(name: string, begun = "") {
-  const kept = usePersonalStorageKey(name);
-  const [text, setText] = useState(() => readSessionValue(kept) ?? begun);
+  const storageKey = usePersonalStorageKey(name);
+  const [text, setText] = useState(() => readSessionValue(storageKey) ?? begun);
   const latest = useRef(text);
   const write = (next: string | ((now: string) => string)): void => {
     latest.current = typeof next === "string" ? next : next(latest.current);
     // Write immediately, so that a text that was sent does not reappear after navigation.
-    writeSessionValue(kept, latest.current === begun ? null : latest.current);
+    writeSessionValue(storageKey, latest.current === begun ? null : latest.current);
     setText(latest.current);
   };
   return [text, write] as const;

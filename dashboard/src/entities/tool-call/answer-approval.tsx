@@ -11,10 +11,10 @@ export function AnswerApproval(props: AnswerProps) {
   const { call, busy, onAnswer } = props;
   const [step, setStep] = useState<"decide" | "edit" | "reject">("decide");
   /** Form to return from, so that its button gets the focus back. */
-  const [left, setLeft] = useState<"edit" | "reject" | null>(null);
+  const [lastForm, setLastForm] = useState<"edit" | "reject" | null>(null);
   const go = (to: "edit" | "reject") => {
     setStep(to);
-    setLeft(to);
+    setLastForm(to);
   };
   const back = () => setStep("decide");
   if (step === "edit") return <AnswerEdited {...props} onBack={back} />;
@@ -26,14 +26,14 @@ export function AnswerApproval(props: AnswerProps) {
         <Button type="submit" kind="primary" disabled={busy} data-act="approve">
           Approve
         </Button>
-        <Button disabled={busy} autoFocus={left === "edit"} onClick={() => go("edit")}>
+        <Button disabled={busy} autoFocus={lastForm === "edit"} onClick={() => go("edit")}>
           Edit arguments
         </Button>
         <Button
           kind="danger-quiet"
           disabled={busy}
           data-act="reject"
-          autoFocus={left === "reject"}
+          autoFocus={lastForm === "reject"}
           onClick={() => go("reject")}
         >
           Reject…

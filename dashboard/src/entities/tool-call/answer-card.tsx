@@ -54,10 +54,12 @@ export function AnswerCard({ error, aside, ...answer }: AnswerCardProps) {
 function Expiry({ at }: { at: string | null }) {
   const now = useNow(at !== null);
   if (!at) return null;
-  const left = Date.parse(at) - now;
+  const remaining_ms = Date.parse(at) - now;
   return (
     <p className="text-xs text-muted">
-      {left > 0 ? `Without a response the run fails in ${formatElapsed(left)}.` : "This call has expired."}
+      {remaining_ms > 0
+        ? `Without a response the run fails in ${formatElapsed(remaining_ms)}.`
+        : "This call has expired."}
     </p>
   );
 }

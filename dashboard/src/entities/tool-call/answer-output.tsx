@@ -9,10 +9,10 @@ import { AnswerButtons, AnswerForm, type AnswerProps, CallArguments } from "./an
 /** Form for a client tool's call: the output as JSON, or an error. */
 export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
   const [text, setText] = useDraftText(`answer.${call.id}.output`);
-  const [refused, setRefused] = useState<string | null>(null);
+  const [parseFault, setParseFault] = useState<string | null>(null);
   const read = readJson(text);
   const send = (is_error: boolean) => {
-    if (read.fault) setRefused(read.fault);
+    if (read.fault) setParseFault(read.fault);
     else onAnswer({ tool_call_id: call.id, output: read.value, ...(is_error && { is_error }) });
   };
   return (
@@ -23,9 +23,9 @@ export function AnswerOutput({ call, busy, onAnswer }: AnswerProps) {
         hint="Any JSON value. Put text in quotes."
         language="json"
         value={text}
-        error={read.fault && refused ? read.fault : null}
+        error={read.fault && parseFault ? read.fault : null}
         onText={setText}
-        onLeave={() => setRefused(read.fault)}
+        onLeave={() => setParseFault(read.fault)}
       />
       <AnswerButtons>
         <Button type="submit" kind="primary" disabled={busy}>

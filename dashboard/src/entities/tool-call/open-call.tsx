@@ -28,11 +28,11 @@ export function OpenCall({
   const may = usePermission("member");
   const place = useRef<HTMLDivElement>(null);
   const answer = useAnswerCall(runId);
-  const written = usePersonalStorageKey(`answer.${call.id}.`);
+  const draftKey = usePersonalStorageKey(`answer.${call.id}.`);
   if (!may) return <UnansweredCall call={call} />;
-  const give = async (given: ToolAnswer) => {
+  const sendAnswer = async (response: ToolAnswer) => {
     try {
-      await answer.mutateAsync(given);
+      await answer.mutateAsync(response);
     } catch (error) {
       onRefused?.(error as Error);
       // Its buttons were disabled while sending and lost the focus.
@@ -41,8 +41,8 @@ export function OpenCall({
       });
       return;
     }
-    removeSessionValue(written);
-    onAnswered?.(given);
+    removeSessionValue(draftKey);
+    onAnswered?.(response);
   };
   return (
     <div ref={place} className="min-w-0">
@@ -50,7 +50,7 @@ export function OpenCall({
         call={call}
         busy={answer.isPending || answer.isSuccess}
         error={answer.error}
-        onAnswer={(given) => void give(given)}
+        onAnswer={(given) => void sendAnswer(given)}
       />
     </div>
   );

@@ -26,13 +26,13 @@ export function usersQuery(at: WorkspaceKey) {
       const agents = (await getAll<ListedAgent>(at, "/agents", {}, signal)).filter(
         ({ tools_count }) => tools_count > 0,
       );
-      const read = await Promise.all(
+      const agentDetails = await Promise.all(
         agents
           .slice(0, mostAgents)
           .map(({ id }) => get<{ id: string; name: string; tools: { id: string }[] }>(agentApi.url(at, id), signal)),
       );
       const users: Record<string, { id: string; name: string }[]> = {};
-      for (const { id, name, tools } of read)
+      for (const { id, name, tools } of agentDetails)
         for (const tool of tools) users[tool.id] = [...(users[tool.id] ?? []), { id, name }];
       return { users, isWhole: agents.length <= mostAgents };
     },
@@ -50,10 +50,10 @@ export const setSecret = (at: WorkspaceKey, name: string, value: string): Promis
  * Updates a tool; throws ToolChanged if it has changed since it was read. Tools have no versions in the API, so it is
  * read again first.
  */
-export async function changeTool(at: WorkspaceKey, read: Tool, body: object): Promise<Tool> {
-  const newer = await get<Tool>(toolApi.url(at, read.id));
-  if (newer.updated_at !== read.updated_at) throw new ToolChanged(newer);
-  return await toolApi.change(at, read.id, body);
+export async function changeTool(at: WorkspaceKey, loadedTool: Tool, body: object): Promise<Tool> {
+  const newer = await get<Tool>(toolApi.url(at, loadedTool.id));
+  if (newer.updated_at !== loadedTool.updated_at) throw new ToolChanged(newer);
+  return await toolApi.change(at, loadedTool.id, body);
 }
 
 /** Thrown if the tool was changed elsewhere. Nothing was written. */

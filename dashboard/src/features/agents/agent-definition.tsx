@@ -14,7 +14,8 @@ const kind: DefinitionKind<Agent, Draft> = {
   changesOf,
   assignErrors: assignAgentErrors,
   faultsOf: (draft) => readDraft(draft).faults,
-  save: (at, { id, version }, said) => agentApi.change(at, id, { ...said, expected_version: version }),
+  save: (at, { id, version }, changedFields) =>
+    agentApi.change(at, id, { ...changedFields, expected_version: version }),
   newerOf: async (at, error, id) =>
     error instanceof ApiError && error.code === "version_conflict" ? await get<Agent>(agentApi.url(at, id)) : null,
   isNewer: (agent, base) => agent.version > base.version,
@@ -26,8 +27,8 @@ const kind: DefinitionKind<Agent, Draft> = {
   messages: {
     act: ({ version }) => `Save as version ${version + 1}`,
     saved: ({ name, version }) => `${name} is at version ${version}`,
-    state: (mine, isFaulty) =>
-      `Changed: ${mine.join(", ") || "nothing"}${isFaulty ? ". Some fields are invalid." : ""}`,
+    state: (changedLabels, isFaulty) =>
+      `Changed: ${changedLabels.join(", ") || "nothing"}${isFaulty ? ". Some fields are invalid." : ""}`,
     conflict: (newer, base) => ({
       title: `Someone saved version ${newer.version} meanwhile; you started from version ${base.version}`,
       mineAct: `Save mine as version ${newer.version + 1}`,

@@ -130,7 +130,7 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
 const doorLabels = { mcp: "MCP: a tool of this server", a2a: "A2A: an agent with a card" };
 
 function DoorFields({ draft, set, json }: AgentFormProps) {
-  const chosen = (name: ProtocolName, on: boolean) =>
+  const withProtocol = (name: ProtocolName, on: boolean) =>
     protocolNames.filter((one) => (one === name ? on : draft.doors.includes(one)));
   return (
     <FormSection
@@ -154,7 +154,7 @@ function DoorFields({ draft, set, json }: AgentFormProps) {
           <input
             type="checkbox"
             checked={draft.doors.includes(name)}
-            onChange={(event) => set({ doors: chosen(name, event.target.checked) })}
+            onChange={(event) => set({ doors: withProtocol(name, event.target.checked) })}
           />
           {doorLabels[name]}
         </label>

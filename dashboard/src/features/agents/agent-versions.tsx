@@ -30,11 +30,11 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   const may = usePermission("member");
   const page = useQuery(versionsQuery(at, agent.id));
   const versions = page.data?.data;
-  const shown = versions?.find(({ version }) => version === search.version) ?? versions?.[0];
+  const selectedVersion = versions?.find(({ version }) => version === search.version) ?? versions?.[0];
   const before =
-    versions?.find(({ version }) => version === search.against && version !== shown?.version) ??
-    versions?.find(({ version }) => version === (shown?.version ?? 0) - 1);
-  const [fullSelected, fullBase] = [useFullVersion(agent.id, shown), useFullVersion(agent.id, before)];
+    versions?.find(({ version }) => version === search.against && version !== selectedVersion?.version) ??
+    versions?.find(({ version }) => version === (selectedVersion?.version ?? 0) - 1);
+  const [fullSelected, fullBase] = [useFullVersion(agent.id, selectedVersion), useFullVersion(agent.id, before)];
   const areLoaded = fullSelected.version !== null && fullBase.version !== null;
   const body = useRef<HTMLDivElement>(null);
   useFocusPane(body, search.version);
@@ -66,7 +66,7 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
             version={version}
             before={versions[i + 1]}
             current={version.version === agent.version}
-            shown={version === shown}
+            shown={version === selectedVersion}
             onShow={() => show(version.version)}
           />
         ))}
@@ -87,10 +87,10 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
           <ArrowLeft aria-hidden className="size-4" strokeWidth={1.5} />
           All versions
         </Button>
-        {shown && (
+        {selectedVersion && (
           <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
             <h2 tabIndex={-1} className="grow text-md leading-(--control) max-wide:basis-full">
-              Version {shown.version}
+              Version {selectedVersion.version}
               {before ? ` against version ${before.version}` : ", the first"}
             </h2>
             {versions.length > 1 && (
@@ -99,22 +99,22 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
                   label="Compare with"
                   value={String(before?.version ?? "")}
                   choices={versions
-                    .filter(({ version }) => version !== shown.version)
+                    .filter(({ version }) => version !== selectedVersion.version)
                     .map(({ version }) => ({ value: String(version), label: `Version ${version}` }))}
-                  onChoose={(against) => show(shown.version, Number(against))}
+                  onChoose={(against) => show(selectedVersion.version, Number(against))}
                 />
               </div>
             )}
-            {may && shown.version !== agent.version && (
+            {may && selectedVersion.version !== agent.version && (
               <Button disabled={!fullSelected.version} onClick={() => setRestoring(fullSelected.version ?? null)}>
-                Restore version {shown.version}
+                Restore version {selectedVersion.version}
               </Button>
             )}
           </div>
         )}
         {areLoaded && fullSelected.version && (
           <VersionDiff
-            key={`${shown?.version} ${before?.version}`}
+            key={`${selectedVersion?.version} ${before?.version}`}
             before={fullBase.version ?? null}
             after={fullSelected.version}
           />
@@ -133,10 +133,13 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
 }
 
 /** The complete form of a listed version, which may be truncated: null while it loads, undefined if there is none. */
-function useFullVersion(agentId: string, listed: AgentVersion | undefined) {
-  const isCut = listed?.truncated !== undefined;
-  const whole = useQuery({ ...versionQuery(useWorkspace(), agentId, listed?.version ?? 0), enabled: isCut });
-  return { version: isCut ? (whole.data ?? null) : listed, error: whole.error };
+function useFullVersion(agentId: string, versionSummary: AgentVersion | undefined) {
+  const isCut = versionSummary?.truncated !== undefined;
+  const fullVersion = useQuery({
+    ...versionQuery(useWorkspace(), agentId, versionSummary?.version ?? 0),
+    enabled: isCut,
+  });
+  return { version: isCut ? (fullVersion.data ?? null) : versionSummary, error: fullVersion.error };
 }
 
 /** On a phone, where one pane replaces the other: moves the focus to the version's heading, and back to its entry. */

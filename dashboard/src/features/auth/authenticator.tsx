@@ -23,9 +23,9 @@ export function Authenticator({ factors }: { factors: Factors }) {
     return (
       <FirstCode
         {...secret}
-        onConfirmed={(made) => {
+        onConfirmed={(recoveryCodes) => {
           setSecret(null);
-          setCodes(made);
+          setCodes(recoveryCodes);
           void reread();
         }}
       />

@@ -33,18 +33,18 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
     ...invitationQuery(token),
     enabled: form.isUnchangedSinceSend, // An accepted invitation cannot be read.
   });
-  const ways = useQuery(signInWaysQuery);
-  const refused = form.failure ?? invitation.error;
-  if (refused instanceof ApiError && refused.code === "invitation_invalid") return <SpentInvitation />;
+  const signInWays = useQuery(signInWaysQuery);
+  const failure = form.failure ?? invitation.error;
+  if (failure instanceof ApiError && failure.code === "invitation_invalid") return <SpentInvitation />;
   if (invitation.error)
     return (
       <EntryCard title="The invitation cannot be read">
         <ErrorNote title="The request failed" error={invitation.error} onRetry={() => void invitation.refetch()} />
       </EntryCard>
     );
-  if (!invitation.data || ways.isPending) return null;
+  if (!invitation.data || signInWays.isPending) return null;
   const { email, role } = invitation.data;
-  const { local = true, oidc = null } = ways.data ?? {};
+  const { local = true, oidc = null } = signInWays.data ?? {};
   return (
     <EntryCard
       title="Join this runnel"

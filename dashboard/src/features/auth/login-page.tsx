@@ -20,12 +20,12 @@ import { safeReturn } from "./safe-return.ts";
 /** Signs a person in: by password, passkey or identity provider. */
 export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle("Sign in");
-  const ways = useQuery(signInWaysQuery);
+  const signInWays = useQuery(signInWaysQuery);
   const search = new URLSearchParams(window.location.search);
   const reason = search.get("refused") ?? "";
   const refusal = Object.hasOwn(refusals, reason) ? refusals[reason as OidcRefusal] : null;
-  const { local = true, oidc = null } = ways.data ?? {};
-  if (ways.isPending) return null;
+  const { local = true, oidc = null } = signInWays.data ?? {};
+  if (signInWays.isPending) return null;
   return (
     <EntryCard title="Sign in">
       {refusal && (
@@ -33,7 +33,7 @@ export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
           {refusal}
         </Callout>
       )}
-      {local && <PasswordLogin mail={ways.data?.mail ?? false} onSignedIn={onSignedIn} />}
+      {local && <PasswordLogin mail={signInWays.data?.mail ?? false} onSignedIn={onSignedIn} />}
       {local && <PasskeyButton onSignedIn={onSignedIn} />}
       {oidc && <IssuerButton name={oidc.name} to={safeReturn(search.get("to") ?? undefined)} primary={!local} />}
     </EntryCard>

@@ -29,7 +29,7 @@ export function PasswordForm() {
     },
   });
   const [isDone, setIsDone] = useState(false);
-  const refused = form.error instanceof ApiError ? form.error : null;
+  const apiError = form.error instanceof ApiError ? form.error : null;
   return (
     <Form form={{ ...form, isUnsaved: false }} className="flex max-w-90 flex-col gap-4">
       <Field
@@ -40,12 +40,12 @@ export function PasswordForm() {
         {...form.text("current_password")}
       />
       <NewPasswordFields labels={["New password", "Repeat the new password"]} text={form.text} />
-      {refused?.status === 429 && (
+      {apiError?.status === 429 && (
         <Callout tone="warn" role="alert">
-          Too many attempts. Try again in {formatElapsed((refused.retryAfterSeconds ?? 900) * 1000)}.
+          Too many attempts. Try again in {formatElapsed((apiError.retryAfterSeconds ?? 900) * 1000)}.
         </Callout>
       )}
-      {form.error && refused?.status !== 429 && <ErrorNote title="The password was not changed" error={form.error} />}
+      {form.error && apiError?.status !== 429 && <ErrorNote title="The password was not changed" error={form.error} />}
       <div className="flex flex-wrap items-center gap-3">
         <Button type="submit" disabled={form.isPending}>
           {form.isPending ? "Changing password" : "Change password"}

@@ -38,11 +38,11 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
     onSent: onSignedIn,
   });
   const { oidc = null } = useQuery(signInWaysQuery).data ?? {};
-  const refused = form.failure instanceof ApiError ? form.failure : null;
+  const apiError = form.failure instanceof ApiError ? form.failure : null;
 
-  if (refused?.code === "setup_done") return <AlreadySetUp />;
-  if (token && refused?.code === "setup_token_invalid") return <SpentLink old={false} />;
-  if (token && refused?.code === "setup_token_expired") return <SpentLink old />;
+  if (apiError?.code === "setup_done") return <AlreadySetUp />;
+  if (token && apiError?.code === "setup_token_invalid") return <SpentLink old={false} />;
+  if (token && apiError?.code === "setup_token_expired") return <SpentLink old />;
   return (
     <EntryCard title="Create your account" lead="You are the owner of this runnel. The set-up link works once.">
       <Form form={{ ...form, isUnsaved: false }}>

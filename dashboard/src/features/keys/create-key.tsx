@@ -45,18 +45,24 @@ const first = {
 };
 
 /** The form that creates a key: its name, permissions, expiry and restrictions. */
-export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (made: KeyWithSecret) => void }) {
+export function CreateKey({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void;
+  onCreated: (createdKey: KeyWithSecret) => void;
+}) {
   const at = useWorkspace();
   const client = useQueryClient();
   const now = useNow(false);
   const orderFrom = ({ name, grant, expiry, agents, allowed_cidrs }: typeof first): KeyOrder => {
-    const listed = readNetworks(allowed_cidrs);
+    const cidrs = readNetworks(allowed_cidrs);
     return {
       name: name.trim(),
       scopes: [...grants.find(({ value }) => value === grant)!.scopes],
       ...(expiry.choice !== "never" && !expiryFault(expiry, now) && { expires_in_seconds: expirySeconds(expiry, now) }),
       ...(agents.length > 0 && { agent_ids: agents }),
-      ...(listed.length > 0 && { allowed_cidrs: listed }),
+      ...(cidrs.length > 0 && { allowed_cidrs: cidrs }),
     };
   };
   const form = useForm({
@@ -67,9 +73,9 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
       allowed_cidrs: networkFault(readNetworks(allowed_cidrs)),
     }),
     send: (draft) => keyApi.create(at, orderFrom(draft)),
-    onSent: (made) => {
+    onSent: (createdKey) => {
       void client.invalidateQueries(keyApi.all(at));
-      onCreated(made);
+      onCreated(createdKey);
     },
   });
   const { draft, set } = form;

@@ -57,8 +57,11 @@ export const overlapShare = (overlap_seconds: number): number =>
 /** Returns the exact end of the old key in words: the end of the overlap, or its own expiry if that is earlier. */
 export function overlapWords(overlap_seconds: number, now: number, expires_at: string | null): string {
   if (overlap_seconds <= 0) return "The old key stops at once. Choose this when it has leaked.";
-  const [wanted, own] = [now + overlap_seconds * 1000, expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY];
-  const end = formatEnd(Math.min(wanted, own), now);
-  if (own < wanted) return `The old key works until ${end}, when it expires anyway. Both are valid until then.`;
+  const [requestedEnd, own] = [
+    now + overlap_seconds * 1000,
+    expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY,
+  ];
+  const end = formatEnd(Math.min(requestedEnd, own), now);
+  if (own < requestedEnd) return `The old key works until ${end}, when it expires anyway. Both are valid until then.`;
   return `The old key works until ${end}. Both are valid until then.`;
 }

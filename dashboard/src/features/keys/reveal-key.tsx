@@ -44,14 +44,14 @@ function useExampleRequest({ scopes, agent_ids }: KeyWithSecret): ApiRequest {
 function FirstUse({ made }: { made: KeyWithSecret }) {
   const at = useWorkspace();
   const { data } = useQuery(firstUseQuery(at, made.id));
-  const used = data?.last_used_at;
+  const lastUsedAt = data?.last_used_at;
   return (
     <p role="status" className="flex items-center gap-2 text-muted">
-      {used ? (
+      {lastUsedAt ? (
         <>
           <Check aria-hidden className="size-4 shrink-0 text-ok" strokeWidth={2} />
           <span>
-            <b className="text-ink">The first request arrived</b> <Time at={used} />
+            <b className="text-ink">The first request arrived</b> <Time at={lastUsedAt} />
             {data.last_used_ip && ` from ${data.last_used_ip}`}.
           </span>
         </>

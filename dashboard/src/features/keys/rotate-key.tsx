@@ -24,7 +24,7 @@ export function RotateKey({
 }: {
   apiKey: ApiKey;
   onClose: () => void;
-  onRotated: (made: KeyWithSecret) => void;
+  onRotated: (newKey: KeyWithSecret) => void;
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
@@ -36,9 +36,9 @@ export function RotateKey({
   const form = useForm({
     first: () => ({ ...firstOverlap(key), newEnd: "same" as NewEnd }),
     send: (draft) => rotateKey(at, key.id, orderOf(draft)),
-    onSent: (made) => {
+    onSent: (newKey) => {
       void client.invalidateQueries(keyApi.all(at));
-      onRotated(made);
+      onRotated(newKey);
     },
   });
   const seconds = overlapSeconds(form.draft);

@@ -54,12 +54,12 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
 }
 
 /** Returns a function that changes a store and invalidates the queries that contain it. */
-function useChange(store: Store, done: string) {
+function useChange(store: Store, successTitle: string) {
   const at = useWorkspace();
   const client = useQueryClient();
   return async (change: object): Promise<Store> => {
     const saved = await storeApi.change(at, store.id, change);
-    toast(done, saved.name);
+    toast(successTitle, saved.name);
     client.setQueryData(storeApi.one(at, saved.id).queryKey, saved);
     void client.invalidateQueries(storeApi.all(at));
     return saved;
@@ -72,8 +72,8 @@ function BasicsForm({ store }: { store: Store }) {
   const change = useMutation({ mutationFn: useChange(store, "Store saved"), onSuccess: reset });
   const save = change.mutate;
   const lifetime = readSeconds(draft.ttl);
-  const theirs = basicsChanges(basicsOf(store), base);
-  const isBehind = Object.keys(theirs).length > 0 && !change.isPending;
+  const newerChanges = basicsChanges(basicsOf(store), base);
+  const isBehind = Object.keys(newerChanges).length > 0 && !change.isPending;
   const isSame = Object.keys(basicsChanges(draft, store)).length === 0;
   // If another person saved meanwhile, take their values, unless the form has unsaved changes that differ from them.
   if (isBehind && (isSame || !isDirty)) reset(store);
@@ -101,7 +101,7 @@ function BasicsForm({ store }: { store: Store }) {
       {isBehind && isDirty && (
         <ConflictNote
           title="Someone changed this store meanwhile"
-          theirs={basicsWords(theirs)}
+          theirs={basicsWords(newerChanges)}
           mine={basicsWords(changes)}
           mineAct="Save mine"
           theirsAct="Discard mine"

@@ -30,8 +30,8 @@ const zeroCounts: UsageCounts = {
 
 /** Returns the usage of each of these days. Days missing from the report are zero. */
 export function fillDays(report: readonly DayUsage[], days: readonly string[]): DayUsage[] {
-  const known = new Map(report.map((each) => [each.day, each]));
-  return days.map((day) => known.get(day) ?? { ...zeroCounts, day });
+  const usageByDay = new Map(report.map((each) => [each.day, each]));
+  return days.map((day) => usageByDay.get(day) ?? { ...zeroCounts, day });
 }
 
 /** Returns the totals of all days. */

@@ -17,14 +17,14 @@ const states: Record<ToolPart["state"], [Tone, LucideIcon, string]> = {
 };
 
 /** Calls that ended without output but not in an error. */
-const ended: Record<string, [Tone, LucideIcon, string]> = {
+const finalStates: Record<string, [Tone, LucideIcon, string]> = {
   rejected: ["plain", X, "Rejected"],
   cancelled: ["plain", Square, "Stopped"],
 };
 
 /** A tool call with arguments and output, collapsed unless it failed. */
 export function CallCard({ part, narrow }: { part: ToolPart; narrow: boolean }) {
-  const [tone, icon, word] = ended[codeOf(part)] ?? states[part.state];
+  const [tone, icon, word] = finalStates[codeOf(part)] ?? states[part.state];
   const type = part.needs === "approval" ? "approval" : part.type === "agent" ? "subagent" : "tool_call";
   return (
     <details open={word === "Failed"} className="group/call min-w-0 rounded-lg border border-line">

@@ -65,9 +65,9 @@ export function changedWords(
 
 /** Labels of changes that runs ignore until the agent is saved. */
 export function unsavedChangeLabels(agent: FullAgent, draft: Draft): string[] {
-  const given = modelSettings(agent, draft);
+  const modelFields = modelSettings(agent, draft);
   const words = Object.entries({ ...overridableModelSettings, ...agentOnlySettings }).filter(
-    ([field]) => !(field in given),
+    ([field]) => !(field in modelFields),
   );
   return changedWords(draftOf(agent), draft, Object.fromEntries(words));
 }

@@ -26,12 +26,12 @@ export function openRun(at: WorkspaceKey, body: RunBody, key: string, listener: 
   let lastId = "";
   let isOver = false;
 
-  const painted = batchPerFrame(listener.onFrames);
+  const batch = batchPerFrame(listener.onFrames);
   const take = (frame: Frame) => {
     if (frame.id) lastId = frame.id;
     if (typeof frame.data.run_id === "string") runId ??= frame.data.run_id;
     isOver ||= isLastFrame(frame.event);
-    painted.push(frame);
+    batch.push(frame);
   };
   // A hidden tab releases its connection, like every stream of the dashboard.
   const onVisibility = () => {
@@ -59,7 +59,7 @@ export function openRun(at: WorkspaceKey, body: RunBody, key: string, listener: 
     document.removeEventListener("visibilitychange", onVisibility);
     abort.abort();
     stop();
-    painted.stop();
+    batch.stop();
   };
 }
 

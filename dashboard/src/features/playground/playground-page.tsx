@@ -29,14 +29,14 @@ interface PlaygroundProps {
 export function PlaygroundPage(props: PlaygroundProps) {
   const at = useWorkspace();
   const agents = useQuery(newestAgentsQuery(at));
-  const wanted = props.search.agent;
+  const requestedId = props.search.agent;
   const newest = agents.data?.data[0]?.id;
-  const id = wanted ?? newest ?? (agents.data ? "new" : null);
+  const id = requestedId ?? newest ?? (agents.data ? "new" : null);
   const choose = useEffectEvent((agent: string) => props.onSearch({ agent }));
   // A newer agent created elsewhere does not replace this page's agent.
   useEffect(() => {
-    if (!wanted && newest) choose(newest);
-  }, [wanted, newest]);
+    if (!requestedId && newest) choose(newest);
+  }, [requestedId, newest]);
   if (id === "new") return <CreateFirst {...props} hasAgents={Boolean(agents.data?.data.length)} />;
   if (id) return <OneAgent key={`${at.projectId}/${at.mode}/${id}`} id={id} {...props} />;
   return (

@@ -40,14 +40,14 @@ export function SentDialog({ runId, onClose }: { runId: string; onClose: () => v
 function Calls({ runId, loaded: { steps } }: { runId: string; loaded: LoadedTrace }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const calls = steps.filter(({ type }) => type === "model_call");
-  const shown = calls.find(({ id }) => id === chosen) ?? calls.at(-1);
-  if (!shown) return <p className="text-muted">No model calls yet.</p>;
+  const selectedCall = calls.find(({ id }) => id === chosen) ?? calls.at(-1);
+  if (!selectedCall) return <p className="text-muted">No model calls yet.</p>;
   return (
     <>
       {calls.length > 1 && (
         <Select
           label="Model call"
-          value={shown.id}
+          value={selectedCall.id}
           choices={calls.map(({ id, name }, index) => ({
             value: id,
             label: `${index + 1} of ${calls.length}: ${name}`,
@@ -55,7 +55,12 @@ function Calls({ runId, loaded: { steps } }: { runId: string; loaded: LoadedTrac
           onChoose={setChosen}
         />
       )}
-      <SentRequest key={shown.id} runId={runId} step={shown} before={steps[steps.indexOf(shown) - 1]?.id ?? null} />
+      <SentRequest
+        key={selectedCall.id}
+        runId={runId}
+        step={selectedCall}
+        before={steps[steps.indexOf(selectedCall) - 1]?.id ?? null}
+      />
     </>
   );
 }

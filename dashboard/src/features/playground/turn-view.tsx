@@ -39,15 +39,15 @@ interface TurnProps {
 /** One input with its run's output, calls and pending calls. */
 export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnProps) {
   const { view, runId } = turn;
-  const asked = useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
+  const pendingCallIds = useCachedRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
   // Pending calls are shown below, with their answer forms.
-  const told = readOnly ? view.parts : view.parts.filter(({ key }) => !asked.includes(key));
+  const visibleParts = readOnly ? view.parts : view.parts.filter(({ key }) => !pendingCallIds.includes(key));
   return (
     <article aria-label="Run" className="flex min-w-0 flex-col gap-4">
       <p className="max-w-9/10 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
         {turn.input}
       </p>
-      {told.map((part) => (
+      {visibleParts.map((part) => (
         <PartView key={part.key} part={part} narrow={narrow} />
       ))}
       {runId && view.status === "requires_action" && (
@@ -110,7 +110,7 @@ function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }
 /** Duration, tokens and cost, with a link to the trace. */
 function Meta({ turn }: { turn: Turn }) {
   const { view, runId } = turn;
-  const [sent, setSent] = useState(false);
+  const [isRequestShown, setIsRequestShown] = useState(false);
   const run = useCachedRun(runId);
   const usage = view.status && countedUsage({ status: view.status, usage: view.usage ?? run?.usage });
   const isWriting = view.parts.at(-1)?.kind === "text" && view.status === "in_progress";
@@ -129,7 +129,7 @@ function Meta({ turn }: { turn: Turn }) {
       {usage && <span>{formatCost(usage.cost_usd)}</span>}
       {runId && (
         <span className="ml-auto inline-flex gap-3">
-          <button type="button" className="text-accent hover:underline" onClick={() => setSent(true)}>
+          <button type="button" className="text-accent hover:underline" onClick={() => setIsRequestShown(true)}>
             What the model was sent
           </button>
           <Link to="/runs/$runId" params={{ runId }} className="text-accent hover:underline">
@@ -137,9 +137,9 @@ function Meta({ turn }: { turn: Turn }) {
           </Link>
         </span>
       )}
-      {runId && sent && (
+      {runId && isRequestShown && (
         <LazyBoundary>
-          <SentDialog runId={runId} onClose={() => setSent(false)} />
+          <SentDialog runId={runId} onClose={() => setIsRequestShown(false)} />
         </LazyBoundary>
       )}
     </p>

@@ -52,7 +52,7 @@ export function useConversation(
   const reader = useMemo(() => createRunReader({ projectId, mode }, client), [projectId, mode, client]);
   const keys = useRef(new Map<string, string>());
   /** Thread of the shown turns. */
-  const held = useRef<string | undefined>(undefined);
+  const shownThread = useRef<string | undefined>(undefined);
   /** True while the first input creates a thread. */
   const isBeginning = useRef(false);
   /** True after unmount: the address now belongs to another page. */
@@ -64,9 +64,9 @@ export function useConversation(
 
   /** Streams a turn's run until another read of it starts, at most one update per animation frame. */
   const follow = useCallback(
-    (key: string, read: (listener: RunListener) => () => void) => {
+    (key: string, subscribe: (listener: RunListener) => () => void) => {
       stops.current.get(key)?.();
-      const stop = read({
+      const stop = subscribe({
         onFrames(frames) {
           change(key, (turn) => withFrames(turn, frames));
           const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
@@ -96,9 +96,9 @@ export function useConversation(
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: reload only for another thread or after an error.
   useEffect(() => {
-    if (threadId ? threadId === held.current : isBeginning.current) return;
+    if (threadId ? threadId === shownThread.current : isBeginning.current) return;
     const abort = new AbortController();
-    held.current = threadId;
+    shownThread.current = threadId;
     stopAll();
     setTurns([]);
     setError(null);
@@ -123,7 +123,7 @@ export function useConversation(
       });
     return () => {
       abort.abort();
-      held.current = undefined;
+      shownThread.current = undefined;
     };
   }, [threadId, attempt]);
 
@@ -141,7 +141,7 @@ export function useConversation(
 
   const begin = async (turn: Turn, body: RunBody) => {
     try {
-      const thread_id = body.thread_id ?? held.current ?? (await makeThread(body.input));
+      const thread_id = body.thread_id ?? shownThread.current ?? (await makeThread(body.input));
       const full = { ...body, thread_id };
       change(turn.key, (each) => ({ ...each, body: full }));
       start(turn, full);
@@ -156,7 +156,7 @@ export function useConversation(
     isBeginning.current = true;
     try {
       const { id } = await post<{ id: string }>(resourceUrl(at, "/threads"), { title });
-      held.current = id;
+      shownThread.current = id;
       if (!isLeft.current) onThread(id);
       return id;
     } finally {
@@ -174,7 +174,7 @@ export function useConversation(
 
   const clear = () => {
     stopAll();
-    held.current = undefined;
+    shownThread.current = undefined;
     setTurns([]);
     setError(null);
     onThread(undefined);
@@ -207,15 +207,15 @@ const retry_ms = 2000;
  */
 function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: QueryClient) {
   const reading = new Set<string>();
-  const wanted = new Set<string>();
+  const queuedIds = new Set<string>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
 
   function ask(id: string): void {
-    if (reading.has(id)) wanted.add(id);
-    else void read(id);
+    if (reading.has(id)) queuedIds.add(id);
+    else void fetchRun(id);
   }
 
-  async function read(id: string): Promise<void> {
+  async function fetchRun(id: string): Promise<void> {
     reading.add(id);
     try {
       client.setQueryData(runQuery(at, id).queryKey, await get<Run>(runApi.url(at, id)));
@@ -223,7 +223,7 @@ function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: Quer
       timers.add(setTimeout(() => ask(id), retry_ms));
     }
     reading.delete(id);
-    if (wanted.delete(id)) ask(id);
+    if (queuedIds.delete(id)) ask(id);
   }
 
   return {

@@ -89,13 +89,13 @@ function Below({ children }: { children: ReactNode }) {
 /** Until this is decided, runs use the newer version with this draft. */
 function Conflict({ base, draft, newer, rebase, discard }: EditedAgent) {
   if (!newer) return null;
-  const begun = draftOf(base);
-  const theirs = changedWords(begun, draftOf(newer));
+  const baseDraft = draftOf(base);
+  const newerLabels = changedWords(baseDraft, draftOf(newer));
   return (
     <ConflictNote
       title={`Someone saved version ${newer.version} meanwhile; you started from version ${base.version}`}
-      theirs={theirs.length > 0 ? theirs : ["what is not shown here"]}
-      mine={changedWords(begun, draft)}
+      theirs={newerLabels.length > 0 ? newerLabels : ["what is not shown here"]}
+      mine={changedWords(baseDraft, draft)}
       mineAct={`Keep mine on version ${newer.version}`}
       theirsAct={`Take version ${newer.version}`}
       busy={false}
@@ -114,8 +114,8 @@ function useSaveAgent({ base, draft, take }: EditedAgent) {
     mutationFn: (changes: Record<string, unknown>) =>
       agentApi.change(at, base.id, { ...changes, expected_version: base.version }),
     onMutate: () => draft,
-    onSuccess: (saved, _, sent) => {
-      take(saved, sent);
+    onSuccess: (saved, _, sentDraft) => {
+      take(saved, sentDraft);
       client.setQueryData(queryKey, saved);
       void client.invalidateQueries(agentApi.all(at));
       toast(`Saved as version ${saved.version}`);

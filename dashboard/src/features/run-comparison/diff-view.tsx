@@ -224,10 +224,10 @@ function entriesOf(pairs: readonly StepPair[], hideEqual: boolean, breaks?: numb
 const firstOf = (entry: Entry): number => (entry.kind === "pair" ? entry.pair.index : entry.first);
 
 /** Steps of a run by index, loaded up to the last wanted one. */
-function useSteps(run: Run, wanted: number): ReadonlyMap<number, TraceStep> {
+function useSteps(run: Run, lastIndex: number): ReadonlyMap<number, TraceStep> {
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(stepsQuery(useWorkspace(), run));
   const steps = useMemo(() => data?.pages.flatMap((page) => page.steps) ?? [], [data]);
-  const isShort = (steps.at(-1)?.step_index ?? -1) < wanted;
+  const isShort = (steps.at(-1)?.step_index ?? -1) < lastIndex;
   useEffect(() => {
     if (isShort && hasNextPage && !isFetching && !isError) void fetchNextPage();
   }, [isShort, hasNextPage, isFetching, isError, fetchNextPage]);
@@ -240,7 +240,7 @@ function useDifferences(
   { hasMore, more }: { hasMore: boolean; more: () => Promise<unknown> },
 ): (by: 1 | -1) => void {
   const at = useRef(-1);
-  const [wanted, setWanted] = useState(false);
+  const [isRequested, setIsRequested] = useState(false);
   const show = (rows: readonly HTMLElement[], index: number) => {
     at.current = index;
     rows[index]?.focus({ preventScroll: true });
@@ -251,15 +251,15 @@ function useDifferences(
     const rows = rowsOf();
     const active = rows.findIndex((row) => row.contains(document.activeElement));
     const next = (active === -1 ? (by === 1 ? at.current : Math.max(at.current, 0)) : active) + by;
-    if (next >= rows.length && hasMore) setWanted(true);
+    if (next >= rows.length && hasMore) setIsRequested(true);
     else if (rows.length > 0) show(rows, (next + rows.length) % rows.length);
   };
   // A page may have no difference: load pages until one has, or the end.
   useEffect(() => {
-    if (!wanted) return;
+    if (!isRequested) return;
     const rows = rowsOf();
     if (at.current + 1 < rows.length || !hasMore) {
-      setWanted(false);
+      setIsRequested(false);
       if (rows.length > 0) show(rows, (at.current + 1) % rows.length);
     } else void more();
   });

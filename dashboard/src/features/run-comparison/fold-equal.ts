@@ -8,11 +8,11 @@ const context = 3;
 
 /** Lines of one side, with long equal stretches omitted. */
 export function linesOf(parts: readonly DiffPart[], own: "gone" | "new"): SideLine[] {
-  const seen = parts.filter(({ kind }) => kind === "same" || kind === own);
-  return seen.flatMap((part, i): SideLine[] => {
+  const visibleParts = parts.filter(({ kind }) => kind === "same" || kind === own);
+  return visibleParts.flatMap((part, i): SideLine[] => {
     const lines = part.text.replace(/\n$/, "").split("\n");
     if (part.kind === own) return lines.map((text) => ({ kind: "own", text }));
-    return folded(lines, parts.indexOf(part) > 0, i < seen.length - 1 || part !== parts.at(-1));
+    return folded(lines, parts.indexOf(part) > 0, i < visibleParts.length - 1 || part !== parts.at(-1));
   });
 }
 

@@ -32,12 +32,12 @@ function forkLine(source: Compared, fork: Compared, side: Side, step: number, pa
   const at = pairs.find((pair) => pair[`${side}_step_index`] === step);
   if (step >= 0 && !at) return null;
   const isEdited = at?.change === "changed";
-  const what = [...(isEdited ? [editOf(at)] : []), ...edits(source, fork)];
+  const changes = [...(isEdited ? [editOf(at)] : []), ...edits(source, fork)];
   const name = side === "a" ? "B" : "A";
   const place = step < 0 ? "from the start" : isEdited ? `here, at step ${step}` : `here, after step ${step}`;
   return {
     before: !at ? 0 : isEdited ? at.index : at.index + 1,
-    text: `${name} was forked ${place}${what.length > 0 ? `: ${listed(what)}` : ""}`,
+    text: `${name} was forked ${place}${changes.length > 0 ? `: ${joinWords(changes)}` : ""}`,
     again: { runId: source.id, step },
   };
 }
@@ -53,5 +53,5 @@ function edits(source: Compared, fork: Compared): string[] {
   ];
 }
 
-const listed = (words: readonly string[]): string =>
+const joinWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

@@ -33,7 +33,7 @@ export const SectionSide = memo(function SectionSide({ section, side, untitled =
 });
 
 function Prose({ section, side }: { section: Section; side: Side }) {
-  const parts = useMemo(() => wholePhrases(diffWords(shown(section.a), shown(section.b))), [section]);
+  const parts = useMemo(() => wholePhrases(diffWords(truncateText(section.a), truncateText(section.b))), [section]);
   const own = ownOf(side);
   return (
     <p className="max-w-(--read) text-sm whitespace-pre-wrap wrap-anywhere">
@@ -58,7 +58,7 @@ function Part({ part, own, isFirst, isLast }: { part: DiffPart; own: string; isF
 function Lines({ section, side }: { section: Section; side: Side }) {
   const own = ownOf(side);
   const lines = useMemo(
-    () => linesOf(diffLines(`${shown(section.a)}\n`, `${shown(section.b)}\n`), own),
+    () => linesOf(diffLines(`${truncateText(section.a)}\n`, `${truncateText(section.b)}\n`), own),
     [section, own],
   );
   const Own = own === "gone" ? "del" : "ins";
@@ -102,7 +102,7 @@ const ownOf = (side: Side): "gone" | "new" => (side === "a" ? "gone" : "new");
 // Characters compared per text; comparing longer texts is slow.
 const longest = 64_000;
 
-const shown = (text: string | null): string =>
+const truncateText = (text: string | null): string =>
   text === null
     ? ""
     : text.length <= longest

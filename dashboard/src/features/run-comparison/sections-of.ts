@@ -19,16 +19,16 @@ export function sectionsOf(pair: StepPair, found: Found): Section[] {
   if (pair.change === "equal") return [];
   const fields = pair.change === "changed" ? fieldsOf(pair) : new Set(["output", "error", "arguments"]);
   const all = pair.type === "model_call" ? modelSections(found, fields) : otherSections(found, fields);
-  const shown = [...all, ...factSections(found, fields)].filter(({ a, b }) => a !== b);
-  return shown.length > 0 ? shown : pathSections(pair);
+  const differingSections = [...all, ...factSections(found, fields)].filter(({ a, b }) => a !== b);
+  return differingSections.length > 0 ? differingSections : pathSections(pair);
 }
 
 // The server reports at most this many differences; if it reports so many, further fields may differ.
 const differencesMax = 100;
 
 function fieldsOf({ differences }: StepPair): Set<string> {
-  const named = differences.map(({ path }) => path.split(/[.[]/)[0]!);
-  return new Set(differences.length < differencesMax ? named : [...named, "input", "output", "error"]);
+  const changedFields = differences.map(({ path }) => path.split(/[.[]/)[0]!);
+  return new Set(differences.length < differencesMax ? changedFields : [...changedFields, "input", "output", "error"]);
 }
 
 function modelSections(found: Found, fields: ReadonlySet<string>): Section[] {

@@ -6,17 +6,18 @@ const wordsMax = 2;
 /** Merges word changes into phrase changes. */
 export function wholePhrases(parts: readonly DiffPart[]): DiffPart[] {
   const result: DiffPart[] = [];
-  let [gone, added] = ["", ""];
+  let [deletedText, addedText] = ["", ""];
   const flush = () => {
-    if (gone) result.push({ kind: "gone", text: gone });
-    if (added) result.push({ kind: "new", text: added });
-    [gone, added] = ["", ""];
+    if (deletedText) result.push({ kind: "gone", text: deletedText });
+    if (addedText) result.push({ kind: "new", text: addedText });
+    [deletedText, addedText] = ["", ""];
   };
   parts.forEach((part, i) => {
     const isWithin = i > 0 && i < parts.length - 1;
-    if (part.kind === "gone") gone += part.text;
-    else if (part.kind === "new") added += part.text;
-    else if (isWithin && isShort(part.text)) [gone, added] = [gone + part.text, added + part.text];
+    if (part.kind === "gone") deletedText += part.text;
+    else if (part.kind === "new") addedText += part.text;
+    else if (isWithin && isShort(part.text))
+      [deletedText, addedText] = [deletedText + part.text, addedText + part.text];
     else {
       flush();
       result.push(part);

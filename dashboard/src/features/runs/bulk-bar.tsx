@@ -31,7 +31,7 @@ export function BulkBar({
   onPin: (runs: Run[]) => void;
   onClear: () => void;
 }) {
-  const [asks, setAsks] = useState<BulkKind | null>(null);
+  const [openKind, setOpenKind] = useState<BulkKind | null>(null);
   const mayAct = usePermission("member");
   const download = useDownload(runs);
   const open = runs.filter(({ status }) => !isOver(status));
@@ -49,14 +49,14 @@ export function BulkBar({
         <Act
           icon={<Square aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
           why={!mayAct ? "Viewers cannot cancel runs" : open.length === 0 ? "All have ended" : null}
-          onClick={() => setAsks("cancel")}
+          onClick={() => setOpenKind("cancel")}
         >
           Cancel
         </Act>
         <Act
           icon={<RotateCw aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
           why={mayAct ? null : "Viewers cannot start runs"}
-          onClick={() => setAsks("again")}
+          onClick={() => setOpenKind("again")}
         >
           Run again
         </Act>
@@ -91,13 +91,13 @@ export function BulkBar({
           <X aria-hidden className="size-3.5" strokeWidth={1.5} />
         </button>
       </div>
-      {asks && (
+      {openKind && (
         <BulkAct
-          kind={asks}
-          runs={asks === "cancel" ? open : runs}
-          onClose={() => setAsks(null)}
+          kind={openKind}
+          runs={openKind === "cancel" ? open : runs}
+          onClose={() => setOpenKind(null)}
           onDone={() => {
-            setAsks(null);
+            setOpenKind(null);
             onClear();
           }}
         />
@@ -111,9 +111,9 @@ function useDownload(runs: readonly Run[]) {
   const at = useWorkspace();
   return useMutation({
     mutationFn: async () => {
-      const whole: Run[] = [];
-      for (const { id } of runs) whole.push(await get<Run>(resourceUrl(at, `/runs/${id}`)));
-      downloadText(JSON.stringify(whole, null, 2), "runs.json");
+      const fullRuns: Run[] = [];
+      for (const { id } of runs) fullRuns.push(await get<Run>(resourceUrl(at, `/runs/${id}`)));
+      downloadText(JSON.stringify(fullRuns, null, 2), "runs.json");
     },
     onError: (error) => toastFailure("The runs were not downloaded", error.message),
   });
@@ -155,8 +155,8 @@ const acts = {
     ),
   // Runs above the concurrency limit are queued instead of rejected.
   again: async (at: Workspace, run: Run, postOnce: PostOnce): Promise<ActionResult> => {
-    const whole = await fetchFull(run, resourceUrl(at, `/runs/${run.id}`));
-    await postOnce(resourceUrl(at, "/runs"), { ...sameRun(whole), on_concurrency_limit: "queue" }, run.id);
+    const fullRun = await fetchFull(run, resourceUrl(at, `/runs/${run.id}`));
+    await postOnce(resourceUrl(at, "/runs"), { ...sameRun(fullRun), on_concurrency_limit: "queue" }, run.id);
     return "done";
   },
 };
@@ -179,21 +179,21 @@ function BulkAct({
   const [runs] = useState(given);
   const [postOnce] = useState(createPostOnce);
   /** Runs that are done; a retry skips them, because their tools would act twice. */
-  const done = useRef(new Map<string, ActionResult>());
+  const completedRuns = useRef(new Map<string, ActionResult>());
   const all = useMutation({
     mutationFn: () =>
       doAll(
-        runs.filter(({ id }) => !done.current.has(id)),
+        runs.filter(({ id }) => !completedRuns.current.has(id)),
         async (run) => {
-          done.current.set(run.id, await acts[kind](at, run, postOnce));
+          completedRuns.current.set(run.id, await acts[kind](at, run, postOnce));
         },
       ),
     onSettled: () => void client.invalidateQueries(runApi.all(at)),
     onSuccess: () => {
-      const ended = [...done.current.values()].filter((became) => became === "ended").length;
+      const endedCount = [...completedRuns.current.values()].filter((became) => became === "ended").length;
       toast(
-        `${plural(runs.length - ended, "run")} ${kind === "cancel" ? "cancelled" : "started"}`,
-        ended > 0 ? `${plural(ended, "run")} had ended before.` : undefined,
+        `${plural(runs.length - endedCount, "run")} ${kind === "cancel" ? "cancelled" : "started"}`,
+        endedCount > 0 ? `${plural(endedCount, "run")} had ended before.` : undefined,
       );
       onDone();
     },
@@ -231,7 +231,7 @@ const againEffect = (live: boolean): string =>
 
 /** Waits for all actions, then throws the first failure. */
 async function doAll(runs: Run[], act: (run: Run) => Promise<unknown>): Promise<void> {
-  const ended = await Promise.allSettled(runs.map(act));
-  const refused = ended.find((each) => each.status === "rejected");
-  if (refused) throw refused.reason;
+  const outcomes = await Promise.allSettled(runs.map(act));
+  const rejection = outcomes.find((each) => each.status === "rejected");
+  if (rejection) throw rejection.reason;
 }

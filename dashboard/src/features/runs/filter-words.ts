@@ -54,7 +54,7 @@ function rangeWords(range: string, write: (end: string) => string): string {
  */
 export function filterWords(search: RunsSearch, names: { status: Record<string, string>; agent: string }): string {
   const { status, agent, since, until, q } = search;
-  const named = [
+  const filterTexts = [
     status && `status “${names.status[status]}”`,
     agent && `agent “${names.agent}”`,
     ...filterChips(search).map(({ name, word }) => `${inSentence(name)} “${word}”`),
@@ -62,5 +62,5 @@ export function filterWords(search: RunsSearch, names: { status: Record<string, 
   ].filter((word) => typeof word === "string");
   const time = timeWords(since, until);
   const inTime = time && (since && !until && isSpan(since) ? `in the ${time}` : until && since ? `from ${time}` : time);
-  return [named.length > 0 && `with ${named.join(" and ")}`, inTime].filter(Boolean).join(" ");
+  return [filterTexts.length > 0 && `with ${filterTexts.join(" and ")}`, inTime].filter(Boolean).join(" ");
 }

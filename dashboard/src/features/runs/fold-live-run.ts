@@ -21,14 +21,14 @@ export interface LiveRules {
  * rows never move under the pointer. A new run is inserted by age, or counted while the list is scrolled.
  */
 export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRuns {
-  const index = list.shown.findIndex((shown) => shown.id === run.id);
+  const index = list.shown.findIndex((listedRun) => listedRun.id === run.id);
   if (index >= 0) return { ...list, shown: list.shown.with(index, run) };
   const oldest = list.shown.at(-1);
   const onThisPage = !oldest || list.shown.length < rules.limit || run.id > oldest.id;
   if (!rules.firstPage) return list;
   if (!onThisPage) return { ...list, hasMore: true };
   if (!rules.atTop) return list.waiting.includes(run.id) ? list : { ...list, waiting: [...list.waiting, run.id] };
-  const place = list.shown.findIndex((shown) => shown.id < run.id);
+  const place = list.shown.findIndex((visibleRuns) => visibleRuns.id < run.id);
   const shown = list.shown.toSpliced(place < 0 ? list.shown.length : place, 0, run);
   return {
     shown: shown.slice(0, rules.limit),

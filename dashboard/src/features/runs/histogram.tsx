@@ -31,11 +31,11 @@ export function timeOf({ since, until }: RunsSearch, now: number): Span & { buck
 export function Histogram({ search }: { search: RunsSearch }) {
   const at = useWorkspace();
   const now = useNow(false);
-  const counted = analyticsFilterOf(search);
+  const analyticsFilter = analyticsFilterOf(search);
   const time = timeOf(search, now);
-  const isAsked = counted !== null && Date.parse(time.from) > now - 366 * day_ms;
+  const isAsked = analyticsFilter !== null && Date.parse(time.from) > now - 366 * day_ms;
   const { data, isPending } = useQuery({
-    ...analyticsQuery(at, { ...time, ...(counted ?? { group_by: "model" }) }),
+    ...analyticsQuery(at, { ...time, ...(analyticsFilter ?? { group_by: "model" }) }),
     enabled: isAsked,
   });
   if (isAsked && isPending) return <HistogramPlace />;

@@ -43,7 +43,7 @@ export function RunsFilters({
   const { status, since, until, q = "" } = search;
   // Remounts the field after its text became a filter.
   const [pasted, setPasted] = useState(0);
-  const [asks, setAsks] = useState(false);
+  const [isDialogOpen, setIsDialogOpen] = useState(false);
   const keyName = useKeyName(search.key);
   const write = (text: string) => {
     const id = parsePastedId(text);
@@ -74,13 +74,13 @@ export function RunsFilters({
       {filterChips(search, keyName).map(({ name, word, clear }) => (
         <SetChip key={`${name} ${word}`} name={name} word={word} onClear={() => onFilter(clear)} />
       ))}
-      <button type="button" aria-haspopup="dialog" className={chipClass(false)} onClick={() => setAsks(true)}>
+      <button type="button" aria-haspopup="dialog" className={chipClass(false)} onClick={() => setIsDialogOpen(true)}>
         <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
         More filters
       </button>
-      {asks && (
+      {isDialogOpen && (
         <LazyBoundary>
-          <FiltersDialog filters={search} onFilter={onFilter} onClose={() => setAsks(false)} />
+          <FiltersDialog filters={search} onFilter={onFilter} onClose={() => setIsDialogOpen(false)} />
         </LazyBoundary>
       )}
       <span className="ml-auto inline-flex items-center gap-1">

@@ -192,7 +192,7 @@ function Empty({ search, onSearch }: Pick<RunsPageProps, "search" | "onSearch">)
 }
 
 /** Selected rows, limited to the shown ones. */
-function useSelection(shown: readonly Run[]) {
+function useSelection(visibleRuns: readonly Run[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback(({ id }: Pick<Run, "id">) => {
     setIds((before) => {
@@ -201,22 +201,22 @@ function useSelection(shown: readonly Run[]) {
       return after;
     });
   }, []);
-  const selectAll = (all: boolean) => setIds(new Set(all ? shown.map(({ id }) => id) : []));
+  const selectAll = (all: boolean) => setIds(new Set(all ? visibleRuns.map(({ id }) => id) : []));
   const clear = useCallback(() => setIds(new Set()), []);
-  return { ids, runs: shown.filter(({ id }) => ids.has(id)), toggle, selectAll, clear };
+  return { ids, runs: visibleRuns.filter(({ id }) => ids.has(id)), toggle, selectAll, clear };
 }
 
 /** Deletes all data of a user after their id was typed. */
 function EraseUser({ userId }: { userId: string }) {
   const at = useWorkspace();
-  const [asks, setAsks] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   return (
     <>
-      <Button kind="danger-quiet" onClick={() => setAsks(true)}>
+      <Button kind="danger-quiet" onClick={() => setIsConfirming(true)}>
         <UserRoundX aria-hidden className="size-4" strokeWidth={1.5} />
         Erase user
       </Button>
-      {asks && (
+      {isConfirming && (
         <ActionDialog
           title={`Erase ${userId}`}
           act="Erase user"
@@ -225,7 +225,7 @@ function EraseUser({ userId }: { userId: string }) {
           refused="The user was not erased"
           run={() => eraseUser(at, userId)}
           stale={[{}]} // Any query may contain data of the user.
-          onClose={() => setAsks(false)}
+          onClose={() => setIsConfirming(false)}
           onDone={({ status, deleted: { runs, threads } }) =>
             toast(
               status === "completed" ? "User erased" : "Erasing the user",

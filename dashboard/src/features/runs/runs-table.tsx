@@ -37,13 +37,13 @@ export function RunsTable({
   onSelectAll: (all: boolean) => void;
   onSort: (order: Pick<RunsSearch, "sort" | "order">) => void;
 }) {
-  const chosen = runs.filter(({ id }) => selected.has(id)).length;
+  const selectedCount = runs.filter(({ id }) => selected.has(id)).length;
   return (
     <table className="block w-full border-separate border-spacing-0 rail:table">
       <thead className="max-rail:sr-only">
         <tr>
           <th scope="col" className={clsx(head, "w-px pr-0!")}>
-            <SelectAll all={chosen === runs.length} some={chosen > 0} onSelectAll={onSelectAll} />
+            <SelectAll all={selectedCount === runs.length} some={selectedCount > 0} onSelectAll={onSelectAll} />
           </th>
           <th scope="col" className={`${head} text-left`}>
             Status

@@ -25,14 +25,15 @@ type Choice = TimeSpan | "own" | "";
 
 /** Filter chip for the creation time: a span that ends now, or a custom range. */
 export function TimeChip({ since, until, onChange }: TimeRange & { onChange: (range: TimeRange) => void }) {
-  const [asks, setAsks] = useState(false);
+  const [isDialogOpen, setIsDialogOpen] = useState(false);
   const isSet = since !== undefined || until !== undefined;
   const value: Choice = isSet ? (since && !until && isSpan(since) ? since : "own") : "";
   const choices: { value: Choice; label: string }[] = [
     ...timeSpans.map((span) => ({ value: span, label: capital(spanWords[span]) })),
     { value: "own", label: "Custom range…" },
   ];
-  const choose = (choice: Choice) => (choice === "own" ? setAsks(true) : onChange({ since: choice || undefined }));
+  const choose = (choice: Choice) =>
+    choice === "own" ? setIsDialogOpen(true) : onChange({ since: choice || undefined });
   const trigger = (
     <button type="button" className={chipClass(isSet)}>
       {!isSet && <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />}
@@ -49,20 +50,20 @@ export function TimeChip({ since, until, onChange }: TimeRange & { onChange: (ra
             {value === "own" && (
               <>
                 <MenuLine />
-                <MenuItem onClick={() => setAsks(true)}>Change the range…</MenuItem>
+                <MenuItem onClick={() => setIsDialogOpen(true)}>Change the range…</MenuItem>
               </>
             )}
           </>
         )}
       </Menu>
       {isSet && <ClearChip name="Time" onClear={() => onChange({})} />}
-      {asks && (
+      {isDialogOpen && (
         <RangeDialog
           since={since}
           until={until}
-          onClose={() => setAsks(false)}
+          onClose={() => setIsDialogOpen(false)}
           onChange={(range) => {
-            setAsks(false);
+            setIsDialogOpen(false);
             onChange(range);
           }}
         />

@@ -33,9 +33,9 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       const before = client.getQueryData(key);
       if (!before) return;
       const rules = { firstPage: growsAtTop(search), atTop: isAtTop(), limit: pageSize };
-      const known = new Set(before.data.map((run) => run.id));
+      const previousIds = new Set(before.data.map((run) => run.id));
       // Drop runs that left the list while they were fetched.
-      const runs = [...listed, ...single.filter(({ id }) => known.has(id))];
+      const runs = [...listed, ...single.filter(({ id }) => previousIds.has(id))];
       const start: LiveRuns = { shown: before.data, waiting, hasMore: before.has_more };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
       client.setQueryData(key, {
@@ -45,7 +45,7 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
         first_id: after.shown[0]?.id ?? null,
         last_id: after.shown.at(-1)?.id ?? null,
       });
-      const added = after.shown.filter((run) => !known.has(run.id)).map((run) => run.id);
+      const added = after.shown.filter((run) => !previousIds.has(run.id)).map((run) => run.id);
       if (added.length) {
         setFresh((ids) => new Set([...ids, ...added]));
         void client.invalidateQueries({ queryKey: runApi.key(at, "count") });
@@ -158,11 +158,11 @@ async function readChanged(
   { at, search }: { at: Workspace; search: RunsSearch },
   ids: string[],
 ): Promise<Changed> {
-  const shown = new Set(client.getQueryData(runsQuery(at, search).queryKey)?.data.map((run) => run.id));
-  const known = ids.filter((id) => shown.has(id));
-  const needsPage = known.length > singleReads || (growsAtTop(search) && known.length < ids.length);
+  const cachedIds = new Set(client.getQueryData(runsQuery(at, search).queryKey)?.data.map((run) => run.id));
+  const visibleIds = ids.filter((id) => cachedIds.has(id));
+  const needsPage = visibleIds.length > singleReads || (growsAtTop(search) && visibleIds.length < ids.length);
   const listed = needsPage ? (await fetchRuns(at, search)).data : [];
-  const missing = known.filter((id) => !listed.some((run) => run.id === id));
+  const missing = visibleIds.filter((id) => !listed.some((run) => run.id === id));
   const single = await Promise.all(missing.map((id) => get<Run>(runApi.url(at, id))));
   return { listed, single };
 }

@@ -16,12 +16,12 @@ export function ViewsMenu({ search, onSearch }: { search: RunsSearch; onSearch: 
   const { views, save, remove } = useViews();
   const [saves, setSaves] = useState(false);
   const here = JSON.stringify(viewOf(search));
-  const shown = views.find((view) => JSON.stringify(viewOf(view.search)) === here);
-  const mayBeSaved = !shown && (isFiltered(search) || search.sort !== undefined || search.order !== undefined);
+  const activeView = views.find((view) => JSON.stringify(viewOf(view.search)) === here);
+  const mayBeSaved = !activeView && (isFiltered(search) || search.sort !== undefined || search.order !== undefined);
   const trigger = (
     <button type="button" className={`${buttonClass()} max-w-48`}>
       <Bookmark aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
-      <span className="cut">{shown?.name ?? "Views"}</span>
+      <span className="cut">{activeView?.name ?? "Views"}</span>
     </button>
   );
   return (
@@ -32,15 +32,15 @@ export function ViewsMenu({ search, onSearch }: { search: RunsSearch; onSearch: 
             {views.length > 0 && (
               <MenuChoice
                 title="Saved views"
-                value={shown?.name ?? ""}
+                value={activeView?.name ?? ""}
                 choices={views.map(({ name }) => ({ value: name, label: <span className="cut">{name}</span> }))}
                 onChange={(name) => onSearch(views.find((view) => view.name === name)?.search ?? {})}
               />
             )}
             {views.length === 0 && <MenuHead>Views that you save in this browser are listed here.</MenuHead>}
-            {(mayBeSaved || shown) && <MenuLine />}
+            {(mayBeSaved || activeView) && <MenuLine />}
             {mayBeSaved && <MenuItem onClick={() => setSaves(true)}>Save this view…</MenuItem>}
-            {shown && <MenuItem onClick={() => remove(shown.name)}>Delete “{shown.name}”</MenuItem>}
+            {activeView && <MenuItem onClick={() => remove(activeView.name)}>Delete “{activeView.name}”</MenuItem>}
           </>
         )}
       </Menu>

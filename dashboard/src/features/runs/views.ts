@@ -15,8 +15,8 @@ const most = 20;
 /** Parses stored views; empty if the text is invalid. */
 export function readViews(text: string): View[] {
   try {
-    const kept: unknown = JSON.parse(text);
-    return Array.isArray(kept) ? kept.flatMap(readView) : [];
+    const stored: unknown = JSON.parse(text);
+    return Array.isArray(stored) ? stored.flatMap(readView) : [];
   } catch {
     return [];
   }
@@ -42,6 +42,6 @@ export function useViews() {
   return {
     views,
     save: (name: string, search: RunsSearch) => keep(withView(views, { name, search: viewOf(search) })),
-    remove: (gone: string) => keep(views.filter(({ name }) => name !== gone)),
+    remove: (viewName: string) => keep(views.filter(({ name }) => name !== viewName)),
   };
 }

@@ -57,8 +57,8 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const isOwn = draft.provider === "openai_compatible";
   const name = nameOf(draft);
   const list = useQuery(connectionsQuery);
-  const there = list.data?.find((each) => each.used && each.name === name);
-  const replaces = there?.source === "stored";
+  const existing = list.data?.find((each) => each.used && each.name === name);
+  const replaces = existing?.source === "stored";
   const plain = { autoComplete: "off", spellCheck: false };
   return (
     <FormDialog
@@ -77,7 +77,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         choices={connectionProviders.map((value) => ({ value, label: providerWords[value] }))}
         {...form.pick("provider")}
       />
-      {there && (
+      {existing && (
         <Callout tone="warn">
           {replaces
             ? `There is a connection ${name} already. Its URL and key are replaced. Runs use the new ones from their next model call.`

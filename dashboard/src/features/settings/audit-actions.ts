@@ -110,15 +110,15 @@ const sentences: Record<string, Record<string, string>> = {
 };
 
 /** All audit actions, for the filter. */
-export const auditActions: string[] = Object.entries(sentences).flatMap(([what, done]) =>
-  Object.keys(done).map((word) => `${what}.${word}`),
+export const auditActions: string[] = Object.entries(sentences).flatMap(([resource, verbs]) =>
+  Object.keys(verbs).map((word) => `${resource}.${word}`),
 );
 
 /** Text of an action before and after the target's name; `behind` is null if no target is named. */
 export function auditWords(action: string): { before: string; behind: string | null } {
-  const [what = "", done = ""] = action.split(".");
+  const [what = "", verb = ""] = action.split(".");
   // Old logs may contain actions of earlier versions.
-  const [before = "", behind = null] = (sentences[what]?.[done] ?? `did ${action} to {}`).split("{}");
+  const [before = "", behind = null] = (sentences[what]?.[verb] ?? `did ${action} to {}`).split("{}");
   return { before, behind };
 }
 
@@ -132,15 +132,15 @@ export function actionWord(action: string): string {
 /** Name of the target at the time of the entry; null if unknown. */
 export function auditTarget({ target, details }: Pick<AuditEntry, "target" | "details">): string | null {
   const { name, email, filename, host, tool } = details;
-  const named = [name, email, filename, host, tool].find((each) => typeof each === "string" && each !== "");
-  return (named as string | undefined) ?? target?.id ?? null;
+  const targetLabel = [name, email, filename, host, tool].find((each) => typeof each === "string" && each !== "");
+  return (targetLabel as string | undefined) ?? target?.id ?? null;
 }
 
 /** Label of the target's type: `API key`, `Memory store`. */
 export const targetKind = ({ type, id }: NonNullable<AuditEntry["target"]>): string =>
   type === "user" ? "Person" : (pageOfId(id)?.noun ?? capital(type.replaceAll("_", " ")));
 
-const gone = /\.(deleted|removed|revoked|withdrawn|reset)$/;
+const removalPattern = /\.(deleted|removed|revoked|withdrawn|reset)$/;
 
 /** Path of the target below `/dashboard`; null if it has no page or was deleted by the action. */
 export function auditPlace({
@@ -148,7 +148,7 @@ export function auditPlace({
   target,
   details,
 }: Pick<AuditEntry, "action" | "target" | "details">): string | null {
-  if (!target || gone.test(action)) return null;
+  if (!target || removalPattern.test(action)) return null;
   // A tool call is shown on its run's page.
   const id = target.type === "tool_call" ? String(details.run_id) : target.id;
   return pageOfId(id)?.path ?? null;

@@ -37,16 +37,16 @@ export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
   const at = useWorkspace();
   const client = useQueryClient();
   const list = useQuery({ ...projectsQuery, refetchOnWindowFocus: "always" });
-  const [done, setDone] = useState<string | null>(null);
-  const changed = async (what: string | null) => {
-    setDone(what);
+  const [notice, setNotice] = useState<string | null>(null);
+  const showNotice = async (message: string | null) => {
+    setNotice(message);
     await Promise.all([client.invalidateQueries(projectsQuery), onProjectsChanged()]);
   };
   const project = list.data?.find(({ id, archived_at }) => id === at.projectId && archived_at === null);
   const archived = list.data?.filter(({ archived_at }) => archived_at !== null) ?? [];
   return (
     <TabBody>
-      {done && <DoneNote key={done}>{done}</DoneNote>}
+      {notice && <DoneNote key={notice}>{notice}</DoneNote>}
       {list.error && (
         <div className="pt-4">
           <ErrorNote
@@ -60,16 +60,16 @@ export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
       {list.data && !project && !list.isFetching && (
         <EmptyState icon={FolderX} title="This project is no longer active">
           <p className="text-muted">It was archived or deleted elsewhere.</p>
-          <Button onClick={() => void changed(null)}>Show another project</Button>
+          <Button onClick={() => void showNotice(null)}>Show another project</Button>
         </EmptyState>
       )}
       <OwnersOnly what="A project and its settings">
-        {project && part === "project" && <ProjectForms key={project.id} project={project} onChanged={changed} />}
+        {project && part === "project" && <ProjectForms key={project.id} project={project} onChanged={showNotice} />}
         {project && part === "limits" && <LimitForms key={project.id} project={project} />}
         {project && part === "retention" && <RetentionForms key={project.id} project={project} />}
         {part === "project" && archived.length > 0 && (
           <Section title="Archived projects" about="Their keys are refused and nothing runs.">
-            <ArchivedProjects projects={archived} onChanged={changed} />
+            <ArchivedProjects projects={archived} onChanged={showNotice} />
           </Section>
         )}
       </OwnersOnly>

@@ -34,13 +34,13 @@ export interface SettingsSearch extends PageSearch {
 /** Parses the search parameters; invalid values and those of other tabs are omitted. */
 export function readSettingsSearch(search: Record<string, unknown>): SettingsSearch {
   const tab = readChoice(search.tab, settingsTabs);
-  const chosen = omitUndefined({
+  const commonSearch = omitUndefined({
     tab: tab === "project" ? undefined : tab,
     q: tab && searched.has(tab) ? readText(search.q) : undefined,
   });
-  if (tab !== "audit") return chosen;
+  if (tab !== "audit") return commonSearch;
   return omitUndefined({
-    ...chosen,
+    ...commonSearch,
     request: readText(search.request),
     action: readForm(search.action, /^[a-z_]+\.[a-z_]+$/),
     actor: readText(search.actor),

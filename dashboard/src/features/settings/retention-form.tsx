@@ -7,8 +7,8 @@ import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 import { describeDeletedData } from "./forgotten.ts";
 
-const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
-  name: `${mode}.${what}_days`,
+const retentionSetting = (mode: Mode, dataKind: "runs" | "traces", label: string): AmountSetting => ({
+  name: `${mode}.${dataKind}_days`,
   label,
   unit: "days",
   usual: null,
@@ -20,10 +20,10 @@ const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting
 });
 
 const settings = [
-  kept("test", "runs", "Test runs"),
-  kept("test", "traces", "Traces of test runs"),
-  kept("live", "runs", "Live runs"),
-  kept("live", "traces", "Traces of live runs"),
+  retentionSetting("test", "runs", "Test runs"),
+  retentionSetting("test", "traces", "Traces of test runs"),
+  retentionSetting("live", "runs", "Live runs"),
+  retentionSetting("live", "traces", "Traces of live runs"),
 ];
 
 interface Question {

@@ -18,14 +18,14 @@ export interface JoinedCase {
 export function joinCases(pinned: readonly PinnedCase[], results: readonly CaseResult[]): JoinedCase[] {
   const byRun = new Map(results.map((result) => [result.run_id, result]));
   const known = new Set(pinned.map(({ run_id }) => run_id));
-  const gone = results.filter(({ run_id }) => !known.has(run_id));
+  const removedCases = results.filter(({ run_id }) => !known.has(run_id));
   return [
-    ...pinned.map((pinned) => joined(pinned, pinned, byRun.get(pinned.run_id) ?? null)),
-    ...gone.map((result) => joined(result, null, result)),
+    ...pinned.map((pinned) => joinCase(pinned, pinned, byRun.get(pinned.run_id) ?? null)),
+    ...removedCases.map((result) => joinCase(result, null, result)),
   ];
 }
 
-const joined = (
+const joinCase = (
   { run_id, agent_id }: PinnedCase | CaseResult,
   pinned: PinnedCase | null,
   result: CaseResult | null,

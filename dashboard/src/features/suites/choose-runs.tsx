@@ -50,10 +50,10 @@ export function ChooseRuns({
 }) {
   const [text, setText] = useState("");
   const runs = useQuery(newestRunsQuery(useWorkspace(), { limit: 100 }));
-  const offered = runs.data?.data.filter((run) => canBePinned(run) && !pinned?.has(run.id));
-  const wanted = text.trim().toLowerCase();
-  const shown = offered?.filter(({ input, output, id }) =>
-    [wholeText(input), output, id].some((each) => each?.toLowerCase().includes(wanted)),
+  const candidates = runs.data?.data.filter((run) => canBePinned(run) && !pinned?.has(run.id));
+  const searchText = text.trim().toLowerCase();
+  const shown = candidates?.filter(({ input, output, id }) =>
+    [wholeText(input), output, id].some((each) => each?.toLowerCase().includes(searchText)),
   );
   const toggle = (id: string) => {
     const others = choice.marked.filter((each) => each !== id);
@@ -81,8 +81,8 @@ export function ChooseRuns({
       )}
       {shown?.length === 0 && (
         <p className="text-muted">
-          {offered!.length > 0
-            ? `None of the newest ${offered!.length} runs that can be added match this text.`
+          {candidates!.length > 0
+            ? `None of the newest ${candidates!.length} runs that can be added match this text.`
             : "No runs have ended yet."}
         </p>
       )}

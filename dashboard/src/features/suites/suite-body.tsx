@@ -44,12 +44,12 @@ export function SuiteBody({
   const at = useWorkspace();
   const runs = useQuery(suiteRunsQuery(at, suite.id));
   const shownId = search.result ?? runs.data?.data[0]?.id;
-  const shown = useQuery({ ...suiteRunQuery(at, suite.id, shownId ?? ""), enabled: shownId !== undefined });
-  const result = shownId ? shown.data : undefined;
+  const selectedRun = useQuery({ ...suiteRunQuery(at, suite.id, shownId ?? ""), enabled: shownId !== undefined });
+  const result = shownId ? selectedRun.data : undefined;
   const cases = joinCases(suite.cases, result?.cases ?? []);
   const open = cases.find(({ run_id }) => run_id === search.case);
   useBackToRow(open?.run_id);
-  const error = runs.error ?? (shownId ? shown.error : null);
+  const error = runs.error ?? (shownId ? selectedRun.error : null);
   return (
     <>
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:flex-row wide:overflow-hidden">
@@ -58,7 +58,7 @@ export function SuiteBody({
             suiteId={suite.id}
             result={result}
             search={search}
-            isLoading={runs.isPending || (shownId !== undefined && shown.isPending)}
+            isLoading={runs.isPending || (shownId !== undefined && selectedRun.isPending)}
             mayChange={mayChange}
             onSearch={onSearch}
           />
@@ -66,7 +66,7 @@ export function SuiteBody({
             inset
             title="The results are not up to date"
             error={error}
-            onRetry={() => void (runs.error ? runs.refetch() : shown.refetch())}
+            onRetry={() => void (runs.error ? runs.refetch() : selectedRun.refetch())}
           />
           <SuiteCases suite={suite} cases={cases} search={search} mayChange={mayChange} onSearch={onSearch} />
         </div>

@@ -14,8 +14,8 @@ export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts
     failed > 0 && `${formatCount(failed)} failed`,
     pending > 0 && status !== "in_progress" && `${formatCount(pending)} not run`,
   ].filter(Boolean);
-  const done = status === "in_progress" ? `${formatCount(total - pending)} of ${formatCount(total)} done` : null;
-  if (done) return [done, ...rest].join(", ");
+  const progress = status === "in_progress" ? `${formatCount(total - pending)} of ${formatCount(total)} done` : null;
+  if (progress) return [progress, ...rest].join(", ");
   return [`${formatCount(equal)} of ${formatCount(total)} equal`, ...rest].join(", ");
 }
 

@@ -29,7 +29,7 @@ export function conversation(messages: readonly ThreadMessage[]): RunPart[] {
 function itemsOf(message: ThreadMessage, outputs: ReadonlyMap<string | undefined, string>): Item[] {
   const { id, role, content, tool_calls = [] } = message;
   if (role === "tool") return [];
-  const said: Item[] = content ? [{ kind: "said", key: id, by: role, text: content }] : [];
+  const textItems: Item[] = content ? [{ kind: "said", key: id, by: role, text: content }] : [];
   const calls = tool_calls.map(
     (call): Item => ({
       kind: "call",
@@ -39,10 +39,10 @@ function itemsOf(message: ThreadMessage, outputs: ReadonlyMap<string | undefined
       output: outputs.get(call.id) ?? null,
     }),
   );
-  return [...said, ...calls];
+  return [...textItems, ...calls];
 }
 
 /** Removes the sent text from a field, keeping text written meanwhile. */
-export function removeSentText(now: string, sent: string): string {
-  return now.startsWith(sent) ? now.slice(sent.length) : now;
+export function removeSentText(now: string, sentText: string): string {
+  return now.startsWith(sentText) ? now.slice(sentText.length) : now;
 }

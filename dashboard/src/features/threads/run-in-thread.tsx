@@ -44,8 +44,8 @@ export function RunInThread({
         input,
         if_thread_busy: "queue",
       }),
-    onSuccess: (_, sent) => {
-      setText((now) => removeSentText(now, sent));
+    onSuccess: (_, sentText) => {
+      setText((now) => removeSentText(now, sentText));
       void client.invalidateQueries(threadApi.of(at, thread.id));
     },
   });

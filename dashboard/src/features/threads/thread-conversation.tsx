@@ -22,14 +22,14 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
   const may = usePermission("member");
   const messages = useInfiniteQuery(messagesQuery(at, thread.id));
   const { data: runs } = useQuery(threadRunsQuery(at, thread.id));
-  const said = useMemo(() => messages.data?.pages.flatMap(({ data }) => data).toReversed(), [messages.data]);
-  const parts = useMemo(() => conversation(said ?? []), [said]);
+  const loadedMessages = useMemo(() => messages.data?.pages.flatMap(({ data }) => data).toReversed(), [messages.data]);
+  const parts = useMemo(() => conversation(loadedMessages ?? []), [loadedMessages]);
   const open = runs?.data.filter(({ status }) => !isOver(status)).toReversed() ?? [];
   const last = runs?.data[0];
-  const scroller = useFollowEnd(true, `${said?.length} ${open.map(({ id, status }) => id + status)}`);
+  const scroller = useFollowEnd(true, `${loadedMessages?.length} ${open.map(({ id, status }) => id + status)}`);
   // Focus the next pending call after one was answered, otherwise the conversation.
   useKeptFocus(scroller, (part) => findCall(part) ?? part);
-  const isEmpty = said?.length === 0 && open.length === 0;
+  const isEmpty = loadedMessages?.length === 0 && open.length === 0;
   return (
     <>
       <section
@@ -42,7 +42,7 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
         <h2 className="sr-only">Conversation</h2>
         <div className="mx-auto flex max-w-180 flex-col gap-6">
           <ErrorNote
-            title={said ? "The conversation is not up to date" : "The conversation cannot be shown"}
+            title={loadedMessages ? "The conversation is not up to date" : "The conversation cannot be shown"}
             error={messages.error}
             onRetry={() => void messages.refetch()}
           />

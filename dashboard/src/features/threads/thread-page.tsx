@@ -47,7 +47,7 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
   const { id, title, status, user_id, session_id } = thread;
   const at = useWorkspace();
   const client = useQueryClient();
-  const [asks, setAsks] = useState<"edit" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
   const stream = useLiveChanges(() => void client.invalidateQueries(threadApi.of(at, id)));
   return (
     <>
@@ -58,12 +58,12 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
         links={<LostBadge stream={stream} />}
         acts={
           <>
-            <Button onClick={() => setAsks("edit")}>
+            <Button onClick={() => setDialog("edit")}>
               <Pencil aria-hidden className="size-4" strokeWidth={1.5} />
               Edit thread
             </Button>
             <ActionsMenu
-              acts={[{ icon: Trash2, word: "Delete thread", danger: true, onDo: () => setAsks("delete") }]}
+              acts={[{ icon: Trash2, word: "Delete thread", danger: true, onDo: () => setDialog("delete") }]}
             />
           </>
         }
@@ -105,8 +105,8 @@ function ThreadHead({ thread, onLeave }: { thread: Thread; onLeave: () => void }
           </Link>
         </Description>
       </ObjectHead>
-      {asks === "edit" && <EditThread thread={thread} onClose={() => setAsks(null)} />}
-      {asks === "delete" && <DeleteThread thread={thread} onClose={() => setAsks(null)} onDeleted={onLeave} />}
+      {dialog === "edit" && <EditThread thread={thread} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && <DeleteThread thread={thread} onClose={() => setDialog(null)} onDeleted={onLeave} />}
     </>
   );
 }

@@ -40,7 +40,7 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
   const stream = useLiveChanges(() => void refresh());
   const { user, session, status } = search;
   const filter = (change: ThreadsSearch) => onSearch({ user, session, status, ...change });
-  const sought = [
+  const filterTexts = [
     status && `status “${threadWords[status]}”`,
     user && `user “${user}”`,
     session && `session “${session}”`,
@@ -72,14 +72,14 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
               hint="The session_id that your application gave the thread."
               onChange={(next) => filter({ session: next })}
             />
-            {sought.length > 0 && (
+            {filterTexts.length > 0 && (
               <Button kind="ghost" size="sm" className="ml-auto" onClick={() => onSearch({})}>
                 Clear
               </Button>
             )}
           </>
         }
-        searchWords={`with ${sought.join(" and ")}`}
+        searchWords={`with ${filterTexts.join(" and ")}`}
         create={{ act: "Create thread", first: "Create the first thread", onCreate: () => setCreates(true) }}
         empty={{
           icon: MessagesSquare,

@@ -24,7 +24,7 @@ const words: Record<ConditionTest, string> = {
 const tests = Object.entries(words).map(([value, label]) => ({ value: value as ConditionTest, label }));
 
 const label = "Require approval when the arguments match";
-const read = (text: string) => conditionsOf(text.trim() === "" ? {} : readJson(text).value);
+const parseConditions = (text: string) => conditionsOf(text.trim() === "" ? {} : readJson(text).value);
 
 /** Conditions on the arguments under which a call needs approval, edited as rows or as JSON Schema. */
 export function ConditionsField({
@@ -35,7 +35,7 @@ export function ConditionsField({
     <FormOrJson
       label={label}
       reason="This schema can only be edited as JSON."
-      fields={read(field.value) && <ConditionRows parameters={parameters} {...field} />}
+      fields={parseConditions(field.value) && <ConditionRows parameters={parameters} {...field} />}
       json={
         <JsonField
           label={label}
@@ -50,12 +50,12 @@ export function ConditionsField({
 
 function ConditionRows({ parameters, value, fault, onText }: JsonFieldProps & { parameters: string }) {
   const listId = useId();
-  const [kept, setKept] = useState(() => ({ rows: read(value) ?? [], text: value }));
+  const [cached, setCached] = useState(() => ({ rows: parseConditions(value) ?? [], text: value }));
   // Incomplete rows are missing in the text, so the rows are rebuilt only if the text changed elsewhere.
-  const rows = kept.text === value ? kept.rows : (read(value) ?? []);
+  const rows = cached.text === value ? cached.rows : (parseConditions(value) ?? []);
   const put = (next: Condition[]) => {
     const text = next.length > 0 ? jsonText(schemaOfConditions(next)) : "";
-    setKept({ rows: next, text });
+    setCached({ rows: next, text });
     onText(text);
   };
   const names = Object.keys(fieldsOf(fieldsOf(readJson(parameters).value).properties));

@@ -36,7 +36,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     },
   });
   const deletion = useMutation({
-    mutationFn: (gone: string) => secretApi.remove(at, gone),
+    mutationFn: (secretName: string) => secretApi.remove(at, secretName),
     onSuccess: (_, gone) => toast("Secret deleted", gone),
     onSettled: changed,
   });

@@ -40,10 +40,10 @@ export function readToolDraft(
       return draft[field].trim();
     },
     number(field) {
-      const written = draft[field].trim();
-      if (written === "") return undefined;
-      if (!/^\d+$/.test(written)) faults[field] = `${written} is not a whole number.`;
-      return Number(written);
+      const fieldText = draft[field].trim();
+      if (fieldText === "") return undefined;
+      if (!/^\d+$/.test(fieldText)) faults[field] = `${fieldText} is not a whole number.`;
+      return Number(fieldText);
     },
     headers: () =>
       Object.fromEntries(draft.headers.filter(({ name }) => name.trim()).map((h) => [h.name.trim(), h.value])),
@@ -55,9 +55,9 @@ export function readToolDraft(
     return value;
   };
   const name = () => {
-    const written = reader.required("name", "Enter a name.");
-    if (written && !/^[\w-]+$/.test(written)) faults.name = "Letters, digits, _ and - only, such as get_weather.";
-    return written;
+    const toolName = reader.required("name", "Enter a name.");
+    if (toolName && !/^[\w-]+$/.test(toolName)) faults.name = "Letters, digits, _ and - only, such as get_weather.";
+    return toolName;
   };
   const body = {
     name: name(),
@@ -77,8 +77,8 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 /** Body with only the fields that differ from the tool. */
 export function toolChanges(draft: ToolDraft, tool: Tool): Record<string, unknown> {
   const { body } = readToolDraft(tool.type, draft);
-  const begun = readToolDraft(tool.type, toolDraftOf(tool)).body;
-  return Object.fromEntries(Object.entries(body).filter(([field, value]) => !same(value, begun[field])));
+  const baseBody = readToolDraft(tool.type, toolDraftOf(tool)).body;
+  return Object.fromEntries(Object.entries(body).filter(([field, value]) => !same(value, baseBody[field])));
 }
 
 /** Body of a new tool, without fields that have their default. */
@@ -86,9 +86,11 @@ export function toolCreation(type: ToolType, draft: ToolDraft): Record<string, u
   const { body } = readToolDraft(type, draft);
   const plain = { ...toolDraftOf(), source: "" };
   const defaults = readToolDraft(type, plain).body;
-  const kept: readonly string[] = ["name", ...(toolParts[type].always ?? [])];
-  const said = Object.entries(body).filter(([field, value]) => kept.includes(field) || !same(value, defaults[field]));
-  return { type, ...Object.fromEntries(said) };
+  const requiredFields: readonly string[] = ["name", ...(toolParts[type].always ?? [])];
+  const nonDefaults = Object.entries(body).filter(
+    ([field, value]) => requiredFields.includes(field) || !same(value, defaults[field]),
+  );
+  return { type, ...Object.fromEntries(nonDefaults) };
 }
 
 /** Assigns a validation error to the form's fields; `rest` are errors that no field shows. */

@@ -39,9 +39,9 @@ interface ToolPageProps {
 /** Page of one tool: definition, agents that use it, test and analytics. */
 export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPageProps) {
   const { tab = "definition" } = search;
-  const read = useQuery(toolApi.one(useWorkspace(), id));
+  const toolResult = useQuery(toolApi.one(useWorkspace(), id));
   return (
-    <ObjectPage object={read} noun="tool" keepsOpen list="/tools" id={id} onLookIn={onLookIn}>
+    <ObjectPage object={toolResult} noun="tool" keepsOpen list="/tools" id={id} onLookIn={onLookIn}>
       {(tool) => (
         <>
           <ToolHead tool={tool} onLeave={onLeave} />
@@ -111,15 +111,15 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
 /** Deletes a tool. In live mode, a tool that agents use requires typing its name. */
 function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
-  const read = useQuery(usersQuery(at));
-  const users = read.data?.users[tool.id] ?? [];
-  const mayHaveUsers = users.length > 0 || !read.data?.isWhole;
+  const usersResult = useQuery(usersQuery(at));
+  const users = usersResult.data?.users[tool.id] ?? [];
+  const mayHaveUsers = users.length > 0 || !usersResult.data?.isWhole;
   return (
     <DeleteDialog
       noun="tool"
       name={tool.name}
       typed={at.mode === "live" && mayHaveUsers}
-      busy={read.isPending}
+      busy={usersResult.isPending}
       remove={() => toolApi.remove(at, tool.id)}
       gone={toolApi.of(at, tool.id)}
       stale={[toolApi.all(at), agentApi.all(at)]}
@@ -129,20 +129,20 @@ function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => v
       <p>
         {users.length > 0 &&
           `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}. `}
-        {read.data?.isWhole === false && "Not all agents were checked: more agents may lose it. "}
+        {usersResult.data?.isWhole === false && "Not all agents were checked: more agents may lose it. "}
         {!mayHaveUsers && "No agent uses it. "}
         Runs in progress keep it.
       </p>
       <ErrorNote
         title="Could not find out which agents use it"
-        error={read.error}
-        onRetry={() => void read.refetch()}
+        error={usersResult.error}
+        onRetry={() => void usersResult.refetch()}
       />
     </DeleteDialog>
   );
 }
 
-const shown = 3;
+const maxShownUsers = 3;
 
 /** Agents that use a tool. */
 function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
@@ -161,7 +161,7 @@ function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
             </Link>
           </>
         )}
-        {users.slice(0, shown).map(({ id, name }, i) => (
+        {users.slice(0, maxShownUsers).map(({ id, name }, i) => (
           <span key={id}>
             {i > 0 && ", "}
             <Link to="/agents/$agentId" params={{ agentId: id }} className="text-accent hover:underline">
@@ -169,7 +169,7 @@ function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
             </Link>
           </span>
         ))}
-        {users.length > shown && ` and ${users.length - shown} more`}
+        {users.length > maxShownUsers && ` and ${users.length - maxShownUsers} more`}
       </span>
     </Description>
   );

@@ -48,20 +48,21 @@ export function ToolTest(props: ToolTestProps) {
 function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   const at = useWorkspace();
   const may = usePermission("member");
-  const offered = tool.type === "mcp" ? (tool.tools ?? []) : null;
-  const chosen = offered?.find(({ name }) => name === serverTool) ?? offered?.[0];
-  const schema = offered ? chosen?.parameters : tool.parameters;
+  const serverTools = tool.type === "mcp" ? (tool.tools ?? []) : null;
+  const chosen = serverTools?.find(({ name }) => name === serverTool) ?? serverTools?.[0];
+  const schema = serverTools ? chosen?.parameters : tool.parameters;
   const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
   const read = readJson(text);
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Expected an object: { … }.");
   const body = { arguments: read.value, ...(chosen && { tool: chosen.name }) };
   const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
-  const refused = test.error instanceof ApiError && test.error.fieldErrors.length > 0 ? test.error.fieldErrors : null;
+  const argumentErrors =
+    test.error instanceof ApiError && test.error.fieldErrors.length > 0 ? test.error.fieldErrors : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!fault && may && !test.isPending) test.mutate();
   };
-  if (offered && !chosen)
+  if (serverTools && !chosen)
     return (
       <EmptyState icon={Wrench} title="The server has listed no tools yet">
         <p className="max-w-[46ch] text-muted">Refresh the list on the definition's page.</p>
@@ -71,11 +72,11 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
       <div className="grid gap-6 wide:grid-cols-2">
         <form onSubmit={submit} noValidate onKeyDown={sendOnEnter} className="flex min-w-0 flex-col gap-4">
-          {offered && chosen && (
+          {serverTools && chosen && (
             <Select
               label="Tool of the server"
               value={chosen.name}
-              choices={offered.map(({ name }) => ({ value: name, label: name }))}
+              choices={serverTools.map(({ name }) => ({ value: name, label: name }))}
               onChoose={onServerTool}
             />
           )}
@@ -84,7 +85,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
             hint="An example that matches the schema."
             schema={schema ?? undefined}
             value={text}
-            fault={refused ? refused.map(({ message }) => message).join(" ") : null}
+            fault={argumentErrors ? argumentErrors.map(({ message }) => message).join(" ") : null}
             onText={(next) => {
               setText(next);
               if (test.isError) test.reset();
@@ -102,7 +103,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
         </form>
         <section aria-label="Result of the call" className="flex min-w-0 flex-col gap-3">
           <h2 className="text-md">Result</h2>
-          {test.error && !refused && <ErrorNote title="The tool was not called" error={test.error} />}
+          {test.error && !argumentErrors && <ErrorNote title="The tool was not called" error={test.error} />}
           {test.data && !test.isPending && <Answer answer={test.data} />}
           {!test.data && !test.error && (
             <p role="status" className="text-muted">

@@ -28,8 +28,8 @@ export function Conversation({
   onSelect: (key: string) => void;
 }) {
   const [all, setAll] = useState(false);
-  const said = steps.filter(({ type }) => type === "model_call" || stepKinds[type]?.isCall);
-  const hidden = all ? 0 : Math.max(0, said.length - shownAtFirst);
+  const turnSteps = steps.filter(({ type }) => type === "model_call" || stepKinds[type]?.isCall);
+  const hidden = all ? 0 : Math.max(0, turnSteps.length - shownAtFirst);
   return (
     <>
       <MessageCard by="user">
@@ -40,7 +40,7 @@ export function Conversation({
           Show {plural(hidden, "earlier step")}
         </Button>
       )}
-      {said.slice(hidden).map((step) => (
+      {turnSteps.slice(hidden).map((step) => (
         <RowContext key={step.id} value={shownStep(run.id, steps, step, run.ended_at)}>
           {step.type === "model_call" ? (
             <ModelMessage step={step} live={textOfStep(live, step.step_index)} />
@@ -64,10 +64,10 @@ function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefi
 
 /** A call in one line; selecting it opens its step. */
 function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string) => void }) {
-  const come = useReplayProgress();
-  if (come === "nothing") return null;
-  const isWhole = come === "all";
-  const said = step.error ? step.error.message : JSON.stringify(step.output);
+  const replayState = useReplayProgress();
+  if (replayState === "nothing") return null;
+  const isWhole = replayState === "all";
+  const outputText = step.error ? step.error.message : JSON.stringify(step.output);
   return (
     <button
       type="button"
@@ -80,7 +80,7 @@ function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string)
       </span>
       <span className={`cut flex-1 text-xs ${isWhole && step.error ? "text-bad" : "text-muted"}`}>
         {isWhole && (step.status === "completed" || step.error)
-          ? said?.slice(0, 200)
+          ? outputText?.slice(0, 200)
           : statusWord[isWhole ? step.status : "in_progress"]}
       </span>
       <span className="shrink-0 text-xs text-muted tabular-nums">

@@ -46,21 +46,24 @@ interface DetailPaneProps {
 export const DetailPane = memo(function DetailPane(props: DetailPaneProps) {
   const { row, tab, onTab, onBack, onFork } = props;
   if (!row) return <DetailSkeleton />;
-  const shown = tabOf(row, tab);
+  const activeTab = tabOf(row, tab);
   const canFork = row.level === 2 && row.kind === "step" && row.step !== null && row.end !== null;
   return (
     <>
       <DetailHead row={row} onBack={onBack} onFork={canFork ? onFork : null} />
       <Tabs
         label="Step"
-        value={shown}
+        value={activeTab}
         tabs={tabsOf(row).map((value) => ({ value, label: tabWords[value] }))}
         onChange={onTab}
       >
         {/* The key resets the scroll position when another step is selected. */}
-        <div key={`${row.key} ${shown}`} className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4 rail:px-5">
+        <div
+          key={`${row.key} ${activeTab}`}
+          className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4 rail:px-5"
+        >
           <RowContext value={row}>
-            <Panel {...props} row={row} tab={shown} />
+            <Panel {...props} row={row} tab={activeTab} />
           </RowContext>
         </div>
       </Tabs>
@@ -249,15 +252,21 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 /** A step as the API returns it, and its journal entries. */
 function RawPanel({ row, step }: { row: Row; step: TraceStep }) {
   const at = useWorkspace();
-  const read = useQuery(stepQuery(at, row.runId, step, row.before, "raw"));
+  const stepEvents = useQuery(stepQuery(at, row.runId, step, row.before, "raw"));
   return (
     <>
       <Value title="As returned by the API" name={step.id} value={step} />
-      {read.isPending && <Skeleton className="w-1/2" />}
-      {read.error && (
-        <ErrorNote title="The journal cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
+      {stepEvents.isPending && <Skeleton className="w-1/2" />}
+      {stepEvents.error && (
+        <ErrorNote
+          title="The journal cannot be shown"
+          error={stepEvents.error}
+          onRetry={() => void stepEvents.refetch()}
+        />
       )}
-      {read.data?.raw && <Value title="As recorded in the journal" name={`${step.id} journal`} value={read.data.raw} />}
+      {stepEvents.data?.raw && (
+        <Value title="As recorded in the journal" name={`${step.id} journal`} value={stepEvents.data.raw} />
+      )}
     </>
   );
 }

@@ -11,21 +11,21 @@ export const keyOfDetail = (key: string): string => (key.endsWith(tail) ? key.sl
 
 /** Folds consecutive calls of one tool into an expandable line, except calls that need attention. */
 export function foldCalls(rows: readonly Row[], open: ReadonlySet<string>): Row[] {
-  const shown: Row[] = [];
+  const visibleRows: Row[] = [];
   for (let from = 0; from < rows.length; ) {
     const first = rows[from]!;
     let to = from + 1;
     while (to < rows.length && isSameCall(first, rows[to]!)) to++;
     const calls = rows.slice(from, to);
-    if (calls.length < fewest) shown.push(...calls);
+    if (calls.length < fewest) visibleRows.push(...calls);
     else {
       const fold = foldOf(calls, open);
-      shown.push(fold);
-      if (fold.open) for (const call of calls) shown.push({ ...call, parent: fold.key, level: call.level + 1 });
+      visibleRows.push(fold);
+      if (fold.open) for (const call of calls) visibleRows.push({ ...call, parent: fold.key, level: call.level + 1 });
     }
     from = to;
   }
-  return shown;
+  return visibleRows;
 }
 
 const isQuiet = ({ kind, type, mark, opens, end }: Row): boolean =>

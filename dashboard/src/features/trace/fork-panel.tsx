@@ -127,9 +127,9 @@ function ForkCost({ run, step, steps, hasMore, draft }: Omit<ForkSlot, "onDone" 
   const at = useWorkspace();
   const { data: models, isLoading } = useQuery(modelsQuery(at));
   const agent = useQuery({ ...agentApi.one(at, run.agent_id), enabled: draft.isCurrent });
-  const wanted = draft.model.trim() || (draft.isCurrent ? agent.data?.model : undefined) || run.model;
+  const modelName = draft.model.trim() || (draft.isCurrent ? agent.data?.model : undefined) || run.model;
   const priceOf = (model: string) => models?.data.find(({ id }) => id === model)?.prices ?? null;
-  const model = wanted === run.model ? null : wanted;
+  const model = modelName === run.model ? null : modelName;
   const estimate = forkEstimate({ steps, step, draft, model, priceOf });
   return (
     <p role="status" className="min-w-0 flex-1 basis-40 text-xs text-muted">

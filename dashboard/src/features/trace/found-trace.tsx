@@ -76,12 +76,12 @@ interface FoundTraceProps extends TraceView {
 
 /** A loaded trace: head, tree and waterfall, details, player. */
 export function FoundTrace(props: FoundTraceProps) {
-  const { run: read, loaded, agent, stale, menu, search, onSearch, player, fork } = props;
-  const { live, stream } = useLive(read.id, !isOver(read.status) && !loaded.hasMore);
+  const { run: loadedRun, loaded, agent, stale, menu, search, onSearch, player, fork } = props;
+  const { live, stream } = useLive(loadedRun.id, !isOver(loadedRun.status) && !loaded.hasMore);
   // The stream may be ahead of the last fetch, but an ended run stays ended.
   const run = useMemo(
-    () => (isOver(read.status) || !live.status ? read : { ...read, status: live.status }),
-    [read, live.status],
+    () => (isOver(loadedRun.status) || !live.status ? loadedRun : { ...loadedRun, status: live.status }),
+    [loadedRun, live.status],
   );
   const { rows, toggle } = useRows(run, loaded, agent, search.step, search.graph !== undefined);
   const timing = useTiming(run);
@@ -122,21 +122,21 @@ export function FoundTrace(props: FoundTraceProps) {
   useKeptFocus(detail, (part) => findCall(part) ?? part.querySelector('[role="tab"][aria-selected="true"]'));
 
   const find = useRef<HTMLInputElement>(null);
-  const [sought = "", seek] = useDebouncedParam(search.q, (q) => onSearch({ q }));
+  const [searchText = "", seek] = useDebouncedParam(search.q, (q) => onSearch({ q }));
   const cost_usd = countedUsage(run)?.cost_usd ?? null;
   const graph = useMemo(
     () => (search.graph ? graphOf(rows, { worked_ms: timing?.worked_ms ?? null, cost_usd }) : null),
     [search.graph, rows, timing?.worked_ms, cost_usd],
   );
   const node = graph?.nodes.find(({ id }) => id === search.node)?.id;
-  const shown = useMemo(() => {
+  const visibleRows = useMemo(() => {
     const ofNode = node === undefined ? rows : rows.filter(({ key }) => graph?.nodeOf.get(key) === node);
-    if (sought.trim()) return placeRows(findSteps(ofNode, sought));
+    if (searchText.trim()) return placeRows(findSteps(ofNode, searchText));
     return placeRows(node === undefined ? foldCalls(rows, openFolds) : ofNode);
-  }, [rows, graph, node, sought, openFolds]);
+  }, [rows, graph, node, searchText, openFolds]);
   const line = useMemo(
-    () => lineOf(shown, rows, row ? selectedKey(selected, row) : selected),
-    [shown, rows, row, selected],
+    () => lineOf(visibleRows, rows, row ? selectedKey(selected, row) : selected),
+    [visibleRows, rows, row, selected],
   );
   const problems = useMemo(() => rows.filter(isProblem), [rows]);
   const goToProblem = (by: 1 | -1) => {
@@ -162,9 +162,9 @@ export function FoundTrace(props: FoundTraceProps) {
           <section aria-label="Steps" className="trace flex min-h-0 flex-1 flex-col">
             <StepsBar
               input={find}
-              sought={sought}
+              sought={searchText}
               onSought={(q) => seek(q || undefined)}
-              found={sought.trim() ? shown.length : null}
+              found={searchText.trim() ? visibleRows.length : null}
               problems={problems.length}
               onProblem={() => goToProblem(1)}
               zoom={zoom}
@@ -185,11 +185,11 @@ export function FoundTrace(props: FoundTraceProps) {
                 />
               </LazyBoundary>
             )}
-            {shown.length === 0 ? (
-              <NoSteps sought={sought} onClear={() => seek(undefined)} />
+            {visibleRows.length === 0 ? (
+              <NoSteps sought={searchText} onClear={() => seek(undefined)} />
             ) : (
               <StepTree
-                rows={shown}
+                rows={visibleRows}
                 timeline={timeline}
                 worked_ms={timing?.worked_ms ?? null}
                 selected={line}
@@ -252,13 +252,15 @@ const selectedKey = (selected: string, row: Row): string => (keyOfDetail(selecte
 
 /** Row selected when the page opened. It never changes, so that later events do not move the reader. */
 function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {
-  const known = failingStep(run);
-  const [first, setFirst] = useState<string | null>(() => (known === null ? null : String(known)));
-  const chosen = first ?? (hasMore ? null : firstStep(rows, run));
+  const failingStepIndex = failingStep(run);
+  const [first, setFirst] = useState<string | null>(() =>
+    failingStepIndex === null ? null : String(failingStepIndex),
+  );
+  const initialKey = first ?? (hasMore ? null : firstStep(rows, run));
   useEffect(() => {
-    if (chosen !== null) setFirst(chosen);
-  }, [chosen]);
-  return chosen ?? "run";
+    if (initialKey !== null) setFirst(initialKey);
+  }, [initialKey]);
+  return initialKey ?? "run";
 }
 
 /** Returns the next or previous problem, wrapping around. */

@@ -35,10 +35,14 @@ export function OutputPanel({
   /** True if its pending call is shown above. */
   waits: boolean;
 }) {
-  const come = useReplayProgress();
+  const replayState = useReplayProgress();
   // During a replay the result is hidden until the step ends; a model's text grows until then.
-  if (come !== "all")
-    return step.type === "model_call" ? <Written step={step} live={live} /> : <PendingOutput part={come === "part"} />;
+  if (replayState !== "all")
+    return step.type === "model_call" ? (
+      <Written step={step} live={live} />
+    ) : (
+      <PendingOutput part={replayState === "part"} />
+    );
   return (
     <>
       {(step.error ?? ended) && <StepError step={step} error={(step.error ?? ended)!} ended={ended} />}

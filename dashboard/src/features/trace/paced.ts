@@ -6,28 +6,28 @@ interface Throttled {
 
 /** Runs `work` immediately on the first request, and once more later if requested meanwhile. */
 export function throttle(work: () => Promise<unknown>, rest_ms: number): Throttled {
-  let [busy, asked, stopped] = [false, false, false];
+  let [busy, isQueued, stopped] = [false, false, false];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function go(): Promise<void> {
     busy = true;
-    asked = false;
-    const begun = performance.now();
+    isQueued = false;
+    const startedAt = performance.now();
     await work().catch(() => {}); // A failure is ignored: the next request tries again.
-    const took = performance.now() - begun;
+    const duration_ms = performance.now() - startedAt;
     if (stopped) return;
     timer = setTimeout(
       () => {
         busy = false;
-        if (asked) void go();
+        if (isQueued) void go();
       },
-      Math.max(rest_ms, took * 2),
+      Math.max(rest_ms, duration_ms * 2),
     );
   }
 
   return {
     ask() {
-      asked = true;
+      isQueued = true;
       if (!busy && !stopped) void go();
     },
     stop() {

@@ -10,7 +10,7 @@ import { adjacentTime, beginningsOf, momentsOf, rowAt, stepMarksOf } from "./mom
 import type { Timeline } from "./timeline.ts";
 
 /** Scale of the range input, fine enough for the pixels of a wide screen. */
-const whole = 10_000;
+const sliderMax = 10_000;
 const forward = ["ArrowRight", "ArrowUp", "PageUp"];
 const backward = ["ArrowLeft", "ArrowDown", "PageDown"];
 /** Minimum interval between selections: each one writes the address, and browsers limit how often. */
@@ -49,7 +49,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
     pause();
     moveTo(event.key === "Home" ? timeline.begin : null);
   };
-  const [gone, total] = [head - timeline.begin, timeline.end - timeline.begin];
+  const [elapsed_ms, total] = [head - timeline.begin, timeline.end - timeline.begin];
   return (
     <section
       aria-label="Replay"
@@ -77,21 +77,21 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
         </Button>
       </span>
       <span className="shrink-0 font-mono text-xs whitespace-nowrap tabular-nums max-rail:ml-auto">
-        {formatDuration(gone)} / {formatDuration(total)}
+        {formatDuration(elapsed_ms)} / {formatDuration(total)}
       </span>
       <div className="relative flex min-w-24 flex-1 flex-col justify-center max-rail:order-last max-rail:basis-full">
         <Marks rows={rows} timeline={timeline} />
         <input
           type="range"
           aria-label="Position of the replay"
-          aria-valuetext={`${(gone / 1000).toFixed(1)} seconds, ${current?.name ?? ""}`}
+          aria-valuetext={`${(elapsed_ms / 1000).toFixed(1)} seconds, ${current?.name ?? ""}`}
           min={0}
-          max={whole}
-          value={Math.round(timeline.at(head) * whole)}
+          max={sliderMax}
+          value={Math.round(timeline.at(head) * sliderMax)}
           onChange={(event) => {
             pause();
             const value = Number(event.target.value);
-            moveTo(value >= whole ? null : timeline.timeOf(value / whole));
+            moveTo(value >= sliderMax ? null : timeline.timeOf(value / sliderMax));
           }}
           onKeyDown={onKey}
           className="w-full"

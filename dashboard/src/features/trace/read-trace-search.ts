@@ -43,9 +43,9 @@ export function tabsOf({ kind, type }: Pick<Row, "kind" | "type">): readonly Tra
 }
 
 /** Returns the requested tab if the row has it, otherwise the most useful one. */
-export function tabOf(row: Row, wanted: TraceTab | undefined): TraceTab {
+export function tabOf(row: Row, requestedTab: TraceTab | undefined): TraceTab {
   const tabs = tabsOf(row);
-  if (wanted && tabs.includes(wanted)) return wanted;
+  if (requestedTab && tabs.includes(requestedTab)) return requestedTab;
   if (row.type === "model_call") return row.mark === "failed" ? "output" : "messages";
   return row.mark === "running" && row.step?.output == null && tabs.includes("arguments") ? "arguments" : "output";
 }

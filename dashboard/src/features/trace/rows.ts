@@ -76,7 +76,7 @@ const firstTimes = (steps: readonly TraceStep[]): number[] => (steps[0] ? [Date.
 
 function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): Row[] {
   const newest = Date.parse(trace.started_at) + trace.duration_ms;
-  const around = { recoveries: trace.recoveries, newest };
+  const waitContext = { recoveries: trace.recoveries, newest };
   const parent = prefix === "" ? "run" : prefix.slice(0, -1);
   const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false };
   const rows: Row[] = steps.map((step, index) => ({
@@ -90,7 +90,7 @@ function ownRows({ trace, steps }: LoadedTrace, prefix: string, level: number): 
     before: steps[index - 1]?.id ?? null,
     start: Date.parse(step.started_at),
     end: step.ended_at === null ? (trace.ended_at && Date.parse(trace.ended_at)) || null : Date.parse(step.ended_at),
-    waits: waitSpans(step, around),
+    waits: waitSpans(step, waitContext),
     mark: markOf(step),
   }));
   const restarts = trace.recoveries.map((recovery) => restartRow(recovery, base, prefix));
@@ -144,8 +144,8 @@ export function rowMarkWord({ mark, step }: Row): string {
 const texts = new WeakMap<TraceStep, string>();
 
 /** Returns the rows that contain all words in name, arguments, output or error. */
-export function findSteps(rows: readonly Row[], sought: string): Row[] {
-  const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
+export function findSteps(rows: readonly Row[], searchText: string): Row[] {
+  const words = searchText.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
     const text = `${row.name} ${row.sub} ${typeWord(row.type)}`.toLowerCase();
     const more = row.step ? textOf(row.step) : "";
@@ -157,8 +157,8 @@ function textOf(step: TraceStep): string {
   const known = texts.get(step);
   if (known !== undefined) return known;
   const { input, output, reasoning, error, tool_call_id, id, status } = step;
-  const said = JSON.stringify([input, output, reasoning, error, tool_call_id, id]);
-  const text = `${said} ${statusWord[status]}`.toLowerCase();
+  const recordText = JSON.stringify([input, output, reasoning, error, tool_call_id, id]);
+  const text = `${recordText} ${statusWord[status]}`.toLowerCase();
   texts.set(step, text);
   return text;
 }
@@ -171,8 +171,8 @@ export function firstStep(rows: readonly Row[], run: Pick<Run, "status" | "error
     return index === null ? "run" : (own.find(({ step }) => step?.step_index === index)?.key ?? "run");
   }
   if (run.status === "requires_action") {
-    const asked = new Set(run.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id));
-    const waiting = own.find(({ step }) => step?.tool_call_id != null && asked.has(step.tool_call_id));
+    const pendingCallIds = new Set(run.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id));
+    const waiting = own.find(({ step }) => step?.tool_call_id != null && pendingCallIds.has(step.tool_call_id));
     return (waiting ?? own.find(({ mark }) => mark === "waiting" || mark === "unknown"))?.key ?? "run";
   }
   return "run";

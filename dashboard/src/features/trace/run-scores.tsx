@@ -23,7 +23,7 @@ export function RunScores({ runId }: { runId: string }) {
           <li key={score.id} className="min-w-0">
             <p className="flex flex-wrap items-baseline gap-x-2 text-sm">
               <b className="wrap-anywhere font-medium">{score.name}</b>
-              <span className="tabular-nums">{said(score)}</span>
+              <span className="tabular-nums">{scoreText(score)}</span>
               <span className="wrap-anywhere text-xs text-muted">
                 {authors[score.source]} {score.author_id}, <Time at={score.updated_at} />
               </span>
@@ -80,7 +80,7 @@ const icon = { "aria-hidden": true, className: "size-3.5", strokeWidth: 1.5 } as
 const authors: Record<Score["source"], string> = { client: "by a user", api_key: "by an API key", user: "by a member" };
 
 /** Formats a score: user feedback and reviews as good or bad, others as numbers. */
-function said({ name, source, value }: Score): string {
+function scoreText({ name, source, value }: Score): string {
   if (!(name === "feedback" && source === "client") && !(name === review && source === "user")) return String(value);
   return value === 1 ? "good" : value === 0 ? "bad" : String(value);
 }

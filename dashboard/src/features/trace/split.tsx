@@ -2,11 +2,11 @@ import { clsx } from "clsx";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from "react";
 import { readPreference, writePreference } from "../../lib/local-storage.ts";
 
-const [narrowest, widest, usual, key_px] = [340, 720, 460, 20];
+const [narrowest, widest, defaultWidth, key_px] = [340, 720, 460, 20];
 
 /** Two panes with a divider, movable by pointer or arrow keys. A phone shows one of them. */
 export function SplitPane({ left, right, shown }: { left: ReactNode; right: ReactNode; shown: "left" | "right" }) {
-  const [width, setWidth] = useState(() => within(Number(readPreference("detail-width")) || usual));
+  const [width, setWidth] = useState(() => within(Number(readPreference("detail-width")) || defaultWidth));
   const resize = (to: number) => {
     setWidth(within(to));
     writePreference("detail-width", String(within(to)));
@@ -45,7 +45,7 @@ export function SplitPane({ left, right, shown }: { left: ReactNode; right: Reac
         tabIndex={0}
         onPointerDown={onPointerDown}
         onKeyDown={onKeyDown}
-        onDoubleClick={() => resize(usual)}
+        onDoubleClick={() => resize(defaultWidth)}
         className="relative z-(--z-sticky) hidden w-px shrink-0 cursor-col-resize touch-none bg-line before:absolute before:inset-y-0 before:-inset-x-1 hover:bg-accent focus-visible:bg-accent rail:block"
       />
       <div

@@ -20,9 +20,9 @@ interface StepTextProps {
 export function StepText(props: StepTextProps) {
   const replay = useReplay();
   const row = useShownRow();
-  const come = useReplayProgress();
-  if (replay === null || !row || props.growing || come === "all") return <Whole {...props} />;
-  if (come === "nothing" || row.step?.type !== "model_call") return <PendingOutput />;
+  const replayState = useReplayProgress();
+  if (replay === null || !row || props.growing || replayState === "all") return <Whole {...props} />;
+  if (replayState === "nothing" || row.step?.type !== "model_call") return <PendingOutput />;
   return <Replayed text={props.text} row={row} step={row.step} replay={replay} />;
 }
 

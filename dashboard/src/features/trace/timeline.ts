@@ -36,9 +36,9 @@ export function createTimeline(whole: Span, work: readonly Span[], folded: boole
   const idle = gaps(within, work);
   const long = idle.filter(({ from, to }) => to - from >= foldFrom_ms);
   const folds = folded ? widest(long) : [];
-  const shown = Math.max(1, within.to - within.from - total(folds));
+  const visible_ms = Math.max(1, within.to - within.from - total(folds));
   const share = folds.length === 0 ? 0 : Math.min(breakShare, 0.4 / folds.length);
-  const all = piecesOf(within, folds, shown, share);
+  const all = piecesOf(within, folds, visible_ms, share);
   const zoom = (view: View): Timeline => {
     const pieces = all.map((piece) => seenIn(view, piece));
     return {
@@ -47,7 +47,7 @@ export function createTimeline(whole: Span, work: readonly Span[], folded: boole
       folds,
       at: (time) => place(pieces, time),
       timeOf: (fraction) => timeAt(pieces, fraction),
-      ticks: ticksOf(pieces, within, shown * (view.to - view.from)),
+      ticks: ticksOf(pieces, within, visible_ms * (view.to - view.from)),
       zoom,
     };
   };
@@ -55,14 +55,14 @@ export function createTimeline(whole: Span, work: readonly Span[], folded: boole
 }
 
 function seenIn({ from, to }: View, piece: Piece): Piece {
-  const seen = (at: number) => (at - from) / (to - from);
-  return { ...piece, left: seen(piece.left), right: seen(piece.right) };
+  const toView = (at: number) => (at - from) / (to - from);
+  return { ...piece, left: toView(piece.left), right: toView(piece.right) };
 }
 
 /** Limits the breaks to the longest ones, so that room for the work remains. */
 function widest(spans: Span[]): Span[] {
-  const kept = new Set([...spans].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, breaksMax));
-  return spans.filter((span) => kept.has(span));
+  const longestSpans = new Set([...spans].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, breaksMax));
+  return spans.filter((span) => longestSpans.has(span));
 }
 
 interface Piece extends Span {

@@ -48,8 +48,8 @@ export function TraceMenu({
   );
   const copyId = () => void copy("Run id", run.id);
   const share = () => void copy("Link", location.href);
-  const save = (done: Promise<void>) =>
-    void done.catch((error: Error) => toastFailure("The trace was not downloaded", error.message));
+  const save = (pendingDownload: Promise<void>) =>
+    void pendingDownload.catch((error: Error) => toastFailure("The trace was not downloaded", error.message));
   return (
     <>
       <span className="hidden items-center gap-2 full:flex">

@@ -47,11 +47,13 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
         onRefused: () => void client.invalidateQueries(sessionQuery),
       });
     };
-    const held = client.getQueryData(traceQuery(at, id).queryKey);
+    const cachedTrace = client.getQueryData(traceQuery(at, id).queryKey);
     // If the start is unknown, the stream replays all events.
-    void (held ? streamStart(at, id, held, abort.signal).catch(() => 0) : Promise.resolve(0)).then((after) => {
-      if (!abort.signal.aborted) follow(after);
-    });
+    void (cachedTrace ? streamStart(at, id, cachedTrace, abort.signal).catch(() => 0) : Promise.resolve(0)).then(
+      (after) => {
+        if (!abort.signal.aborted) follow(after);
+      },
+    );
     return () => {
       abort.abort();
       stop();

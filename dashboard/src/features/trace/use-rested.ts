@@ -13,16 +13,16 @@ export function useDebouncedParam<T extends string | number | undefined>(
   const [value, setValue] = useState(address);
   const latest = useRef(onRest);
   latest.current = onRest;
-  const written = useRef(address);
+  const lastWritten = useRef(address);
   useEffect(() => {
     // The address was changed elsewhere, for example by Back.
-    if (address !== written.current) setValue(address);
-    written.current = address;
+    if (address !== lastWritten.current) setValue(address);
+    lastWritten.current = address;
   }, [address]);
   useEffect(() => {
-    if (value === written.current) return;
+    if (value === lastWritten.current) return;
     const timer = setTimeout(() => {
-      written.current = value;
+      lastWritten.current = value;
       latest.current(value);
     }, rest_ms);
     return () => clearTimeout(timer);

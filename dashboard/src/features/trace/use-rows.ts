@@ -22,11 +22,11 @@ export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: str
     [loaded, name, children, open],
   );
   const toggle = useCallback((row: Row, to: boolean) => {
-    const below = row.kind === "run" ? row.runId : row.step?.subagent?.run_id;
-    if (!below) return;
+    const childRunId = row.kind === "run" ? row.runId : row.step?.subagent?.run_id;
+    if (!childRunId) return;
     setOpen((held) => {
       const next = new Map(held);
-      if (to) next.set(row.key, below);
+      if (to) next.set(row.key, childRunId);
       else next.delete(row.key);
       return next;
     });
@@ -35,13 +35,13 @@ export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: str
   useEffect(() => {
     if (closed) toggle(closed, true);
   }, [closed, toggle]);
-  const offered = useRef(new Set<string>());
+  const expandedKeys = useRef(new Set<string>());
   useEffect(() => {
     if (!all) return;
     for (const row of rows) {
-      if (!row.step?.subagent || offered.current.has(row.key)) continue;
-      if (offered.current.size >= openedAtOnce) return;
-      offered.current.add(row.key); // Expand only once, so that a row the person collapses stays collapsed.
+      if (!row.step?.subagent || expandedKeys.current.has(row.key)) continue;
+      if (expandedKeys.current.size >= openedAtOnce) return;
+      expandedKeys.current.add(row.key); // Expand only once, so that a row the person collapses stays collapsed.
       if (!row.open) toggle(row, true);
     }
   }, [all, rows, toggle]);
@@ -51,8 +51,8 @@ export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: str
 /** First loaded but collapsed ancestor of a nested row. */
 function closedAncestor(rows: readonly Row[], wanted: string): Row | undefined {
   if (rows.some(({ key }) => key === wanted)) return undefined;
-  const ways = ancestorsOf(wanted);
-  return rows.find((row) => ways.includes(row.key) && row.opens && !row.open);
+  const ancestorKeys = ancestorsOf(wanted);
+  return rows.find((row) => ancestorKeys.includes(row.key) && row.opens && !row.open);
 }
 
 const again_ms = 1000;

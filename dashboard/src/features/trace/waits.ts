@@ -18,8 +18,8 @@ export function waitSpans(step: TraceStep, { recoveries, newest }: Around): Span
   if (step.status === "waiting" && step.type === "subagent" && !step.approval) return [{ from: newest, to: end }];
   const decided = step.approval ? Date.parse(step.approval.at) : null;
   // A call with an unknown outcome worked until the restart and waited after it.
-  const asked = decided === null ? null : (restartAfter(recoveries, from, decided) ?? from);
-  const waits = decided === null ? [] : [{ from: asked!, to: decided }];
+  const waitStart = decided === null ? null : (restartAfter(recoveries, from, decided) ?? from);
+  const waits = decided === null ? [] : [{ from: waitStart!, to: decided }];
   const isClient = step.tool_type === "client";
   if (step.status === "waiting" || isClient) waits.push({ from: decided ?? from, to: end });
   return waits.filter((span) => span.to > span.from);

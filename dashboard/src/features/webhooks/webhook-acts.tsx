@@ -99,9 +99,9 @@ export function WebhookDialogs({
       return (
         <WebhookForm
           onClose={close}
-          onDone={(done) => {
-            toast("Webhook created", done.url);
-            if (done.secret) reveal({ ...done, secret: done.secret });
+          onDone={(savedWebhook) => {
+            toast("Webhook created", savedWebhook.url);
+            if (savedWebhook.secret) reveal({ ...savedWebhook, secret: savedWebhook.secret });
           }}
         />
       );

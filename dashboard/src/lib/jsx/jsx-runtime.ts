@@ -11,27 +11,27 @@ export const jsx: typeof react.jsx = (type, props, key) => react.jsx(type, visib
 export const jsxs: typeof react.jsxs = (type, props, key) => react.jsxs(type, visibleProps(props as Props), key);
 
 /** Attributes with text that people read. */
-const read = ["title", "alt", "placeholder", "aria-label", "aria-description", "aria-valuetext"];
+const textProps = ["title", "alt", "placeholder", "aria-label", "aria-description", "aria-valuetext"];
 
 /**
  * Replaces invisible characters in all text props with their names. Done here for all pages, because any text may come
  * from other people.
  */
 export function visibleProps(props: Props): Props {
-  let shown = props;
+  let nextProps = props;
   const put = (name: string, value: unknown) => {
     if (value === props[name]) return;
-    if (shown === props) shown = { ...props };
-    shown[name] = value;
+    if (nextProps === props) nextProps = { ...props };
+    nextProps[name] = value;
   };
-  for (const name of read) if (typeof props[name] === "string") put(name, visibleText(props[name]));
+  for (const name of textProps) if (typeof props[name] === "string") put(name, visibleText(props[name]));
   put("children", visibleChildren(props.children));
-  return shown;
+  return nextProps;
 }
 
 function visibleChildren(children: unknown): unknown {
   if (typeof children === "string") return visibleText(children);
   if (!Array.isArray(children)) return children;
-  const shown = children.map(visibleChildren);
-  return shown.every((child, index) => child === children[index]) ? children : shown;
+  const nextChildren = children.map(visibleChildren);
+  return nextChildren.every((child, index) => child === children[index]) ? children : nextChildren;
 }

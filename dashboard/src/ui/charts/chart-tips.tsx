@@ -31,20 +31,20 @@ export function Tips({
   const [at, setAt] = useState<number | null>(null);
   const touched = useRef<number | null>(null);
   const last = tips.length - 1;
-  const shown = at === null ? null : Math.min(at, last);
+  const activeIndex = at === null ? null : Math.min(at, last);
   const indexOf = ({ nativeEvent }: PointerEvent | React.MouseEvent): number =>
     Math.max(0, Math.min(last, Math.floor((nativeEvent.offsetX - x(0)) / step + 0.5)));
   const onKeyDown = (event: KeyboardEvent) => {
-    const now = shown ?? last;
+    const now = activeIndex ?? last;
     const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
     if (next !== undefined) setAt(Math.max(0, Math.min(last, next)));
-    else if (event.key === "Escape" && shown !== null) setAt(null);
-    else if (event.key === "Enter" && shown !== null) onOpen?.(shown);
+    else if (event.key === "Escape" && activeIndex !== null) setAt(null);
+    else if (event.key === "Enter" && activeIndex !== null) onOpen?.(activeIndex);
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const tip = shown === null ? undefined : tips[shown];
+  const tip = activeIndex === null ? undefined : tips[activeIndex];
   return (
     <>
       <div
@@ -53,8 +53,8 @@ export function Tips({
         aria-label={onOpen ? `${label}: points, Enter shows runs` : `${label}: points`}
         aria-valuemin={0}
         aria-valuemax={Math.max(last, 0)}
-        aria-valuenow={shown ?? Math.max(last, 0)}
-        aria-valuetext={sayOf(tips[shown ?? last])}
+        aria-valuenow={activeIndex ?? Math.max(last, 0)}
+        aria-valuetext={tipText(tips[activeIndex ?? last])}
         className={`absolute inset-0 rounded-sm ${onOpen ? "cursor-pointer" : "cursor-crosshair"}`}
         onKeyDown={onKeyDown}
         onFocus={(event) => event.currentTarget.matches(":focus-visible") && setAt(last)}
@@ -72,14 +72,14 @@ export function Tips({
           else onOpen?.(index);
         }}
       />
-      {tip && shown !== null && (
+      {tip && activeIndex !== null && (
         <>
           <span
             aria-hidden
             className="pointer-events-none absolute top-2 rounded-sm bg-ink/5"
-            style={{ left: x(shown) - step / 2, width: step, height: height - 26 }}
+            style={{ left: x(activeIndex) - step / 2, width: step, height: height - 26 }}
           />
-          <TipCard tip={tip} at={x(shown) / width} />
+          <TipCard tip={tip} at={x(activeIndex) / width} />
         </>
       )}
     </>
@@ -112,5 +112,5 @@ function TipCard({ tip: { label, rows }, at }: { tip: Tip; at: number }) {
   );
 }
 
-const sayOf = (tip: Tip | undefined): string =>
+const tipText = (tip: Tip | undefined): string =>
   tip ? `${tip.label}: ${tip.rows.map(({ name, value }) => `${name} ${value}`).join(", ")}` : "";

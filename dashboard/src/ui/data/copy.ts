@@ -5,7 +5,7 @@ import { toast, toastFailure } from "../feedback/toast.ts";
 export const copyRefused = "The browser does not let this page copy.";
 
 /** Copies a short text and shows a toast; if the browser refuses, the toast contains the text. */
-export async function copy(what: string, text: string): Promise<void> {
-  if (await copyText(text)) toast(`${what} copied`, text);
-  else toastFailure(`${what} not copied`, `${copyRefused} Copy it from here: ${text}`);
+export async function copy(label: string, text: string): Promise<void> {
+  if (await copyText(text)) toast(`${label} copied`, text);
+  else toastFailure(`${label} not copied`, `${copyRefused} Copy it from here: ${text}`);
 }

@@ -18,14 +18,14 @@ const containers = new Set(["blockquote", "list", "emphasis", "strong", "delete"
 
 /** Remark plugin that turns content nested in more than twelve quotes, lists or emphases into plain text. */
 function remarkMaxDepth() {
-  return (tree: TreeNode, file: unknown) => bound(tree, 0, String(file));
+  return (tree: TreeNode, file: unknown) => limitDepth(tree, 0, String(file));
 }
 
-function bound(node: TreeNode, depth: number, source: string): void {
+function limitDepth(node: TreeNode, depth: number, source: string): void {
   node.children = node.children?.map((child) => {
     const inner = depth + (containers.has(child.type) ? 1 : 0);
     if (inner > deepest) return asText(child, source);
-    bound(child, inner, source);
+    limitDepth(child, inner, source);
     return child;
   });
 }
@@ -114,9 +114,9 @@ const isAscii = /^[\x20-\x7e]*$/;
 function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   const target = linkTarget(href);
   if (!target) return <span>{children}</span>;
-  const told = plainText(children).toLowerCase();
+  const linkText = plainText(children).toLowerCase();
   // Letters of other scripts may look like those of another host.
-  const isTold = isAscii.test(told) && [target.host, target.href, href?.toLowerCase()].includes(told);
+  const isTold = isAscii.test(linkText) && [target.host, target.href, href?.toLowerCase()].includes(linkText);
   return (
     <>
       <a

@@ -10,13 +10,13 @@ const LoadedMarkdown = lazyPart(() =>
  * Plain text while the renderer is loading, and for texts too expensive to parse. `growing`: it is still streaming.
  */
 export function Markdown({ text, growing = false }: { text: string; growing?: boolean }) {
-  const shown = usePacedText(text, growing);
-  const plain = <PlainText text={shown} growing={growing} />;
-  if (!isSafeMarkdown(shown)) return plain;
+  const pacedText = usePacedText(text, growing);
+  const plain = <PlainText text={pacedText} growing={growing} />;
+  if (!isSafeMarkdown(pacedText)) return plain;
   return (
     <FallbackBoundary fallback={plain}>
       <Suspense fallback={plain}>
-        <LoadedMarkdown text={shown} growing={growing} />
+        <LoadedMarkdown text={pacedText} growing={growing} />
       </Suspense>
     </FallbackBoundary>
   );
@@ -64,17 +64,17 @@ const charactersPerMs = 250;
  * Streaming text, updated at most once per animation frame; a long one less often, because each update parses it again.
  */
 function usePacedText(text: string, growing: boolean): string {
-  const [shown, setShown] = useState(text);
+  const [renderedText, setRenderedText] = useState(text);
   const latest = useRef(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   latest.current = text;
   useEffect(() => {
-    if (!growing || timer.current !== undefined || text === shown) return;
+    if (!growing || timer.current !== undefined || text === renderedText) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      requestAnimationFrame(() => setShown(latest.current));
+      requestAnimationFrame(() => setRenderedText(latest.current));
     }, text.length / charactersPerMs);
-  }, [growing, text, shown]);
+  }, [growing, text, renderedText]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  return growing ? shown : text;
+  return growing ? renderedText : text;
 }

@@ -13,13 +13,13 @@ const interactiveElements =
  */
 export function useUnobstructedPosition(element: RefObject<HTMLElement | null>, shown: readonly unknown[]): void {
   useLayoutEffect(() => {
-    const over = element.current;
-    if (!over || shown.length === 0) return;
-    move(over);
+    const overlay = element.current;
+    if (!overlay || shown.length === 0) return;
+    move(overlay);
     let frame = 0;
     const onChange = () => {
       cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(() => move(over));
+      frame = requestAnimationFrame(() => move(overlay));
     };
     const observer = new MutationObserver(onChange);
     observer.observe(document.body, { childList: true, subtree: true });
@@ -35,15 +35,15 @@ export function useUnobstructedPosition(element: RefObject<HTMLElement | null>, 
 }
 
 function move(over: HTMLElement): void {
-  const taken = [...document.querySelectorAll(interactiveElements)]
+  const obstacles = [...document.querySelectorAll(interactiveElements)]
     .filter((each) => !over.contains(each) && each.checkVisibility({ visibilityProperty: true }))
-    .map((each) => grown(each.getBoundingClientRect(), margin_px));
+    .map((each) => expandBox(each.getBoundingClientRect(), margin_px));
   const page = document.getElementById("main") ?? document.body;
-  const frame = grown(page.getBoundingClientRect(), -margin_px);
+  const frame = expandBox(page.getBoundingClientRect(), -margin_px);
   const box = over.getBoundingClientRect();
   const isWithin = box.left >= frame.left && box.right <= frame.right && box.bottom <= frame.bottom;
-  if (isWithin && !taken.some((each) => overlaps(each, box))) return;
-  const place = popoverPlacement(frame, box, taken);
+  if (isWithin && !obstacles.some((each) => overlaps(each, box))) return;
+  const place = popoverPlacement(frame, box, obstacles);
   // Without a free place, the style's position applies.
   over.style.left = place ? `${place.left}px` : "";
   over.style.top = place ? `${place.top}px` : "";
@@ -51,7 +51,7 @@ function move(over: HTMLElement): void {
   over.style.bottom = place ? "auto" : "";
 }
 
-const grown = ({ left, top, right, bottom }: Box, by: number): Box => ({
+const expandBox = ({ left, top, right, bottom }: Box, by: number): Box => ({
   left: left - by,
   top: top - by,
   right: right + by,

@@ -7,11 +7,11 @@ const LoadedMenu = lazy(() => import("./menu-parts.tsx").then(({ BaseMenu }) => 
 
 /** A menu with its trigger. The trigger renders immediately; a click before the menu has loaded opens it later. */
 export function Menu(props: BaseMenuProps) {
-  const [wanted, setWanted] = useState(false);
-  const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "menu" });
+  const [isOpenRequested, setIsOpenRequested] = useState(false);
+  const early = cloneElement(props.trigger, { onClick: () => setIsOpenRequested(true), "aria-haspopup": "menu" });
   return (
     <LazyBoundary fallback={early}>
-      <LoadedMenu {...props} defaultOpen={wanted} />
+      <LoadedMenu {...props} defaultOpen={isOpenRequested} />
     </LazyBoundary>
   );
 }

@@ -31,13 +31,13 @@ export function SecretDialog({
   onStored,
 }: SecretDialogProps) {
   const copy = useRef<HTMLButtonElement>(null);
-  const [asks, setAsks] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   return (
     <Base.Root
       open
       disablePointerDismissal
       onOpenChange={(open) => {
-        if (!open) setAsks(true);
+        if (!open) setIsConfirming(true);
       }}
     >
       <DialogShell wide initialFocus={copy}>
@@ -46,7 +46,7 @@ export function SecretDialog({
         <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-4 pb-5">
           <Secret secret={secret} copy={copy} />
           {children}
-          {asks && (
+          {isConfirming && (
             <Callout tone="ask" role="alert">
               <b>Did you save it?</b>
               <p>It cannot be shown again. If you lose it, you need a new one.</p>

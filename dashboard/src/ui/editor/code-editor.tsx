@@ -41,13 +41,13 @@ export function CodeEditor({ label, hint, error, language, className = "min-h-20
   const isClosed = useContext(ReadOnlyContext);
   const readOnly = props.readOnly || isClosed;
   const loaded = useLoaded(language);
-  const held = useRef<readonly [number, number] | null>(autoFocus ? [value.length, value.length] : null);
+  const selection = useRef<readonly [number, number] | null>(autoFocus ? [value.length, value.length] : null);
   const isProse = language === "markdown";
   return (
     <FormControl label={label} hint={hint} error={error}>
-      {(tied) => {
-        const keysId = indents(language) ? `${tied.id}-keys` : undefined;
-        const described = [tied["aria-describedby"], keysId].filter(Boolean).join(" ") || undefined;
+      {(controlProps) => {
+        const keysId = indents(language) ? `${controlProps.id}-keys` : undefined;
+        const described = [controlProps["aria-describedby"], keysId].filter(Boolean).join(" ") || undefined;
         return (
           <>
             {loaded ? (
@@ -66,15 +66,15 @@ export function CodeEditor({ label, hint, error, language, className = "min-h-20
                   onText={onText}
                   onLeave={onLeave}
                   attributes={{
-                    id: tied.id,
-                    "aria-labelledby": `${tied.id}-label`,
-                    ...(tied["aria-invalid"] && { "aria-invalid": "true" }),
+                    id: controlProps.id,
+                    "aria-labelledby": `${controlProps.id}-label`,
+                    ...(controlProps["aria-invalid"] && { "aria-invalid": "true" }),
                     ...(described && { "aria-describedby": described }),
                   }}
                   readOnly={readOnly}
                   placeholder={placeholder}
                   schema={schema}
-                  focus={held}
+                  focus={selection}
                 />
               </div>
             ) : (
@@ -82,9 +82,9 @@ export function CodeEditor({ label, hint, error, language, className = "min-h-20
                 ref={(area) => () => {
                   // If the person is already typing, the editor continues at the same position.
                   const isHere = area !== null && document.activeElement === area;
-                  held.current = isHere ? [area.selectionStart, area.selectionEnd] : null;
+                  selection.current = isHere ? [area.selectionStart, area.selectionEnd] : null;
                 }}
-                {...tied}
+                {...controlProps}
                 aria-describedby={described}
                 name={name}
                 value={value}

@@ -23,10 +23,10 @@ export type SchemaSource = AnySchema | (() => Promise<AnySchema | null>);
 
 /** Completion, descriptions and validation from a schema for a JSON text. */
 export function schemaHints(source: SchemaSource): Extension {
-  let read: Promise<AnySchema | null> | undefined;
+  let schemaPromise: Promise<AnySchema | null> | undefined;
   const schemaOf = () => {
-    read ??= typeof source === "function" ? source().catch(() => null) : Promise.resolve(source);
-    return read;
+    schemaPromise ??= typeof source === "function" ? source().catch(() => null) : Promise.resolve(source);
+    return schemaPromise;
   };
   return [
     jsonLanguage.data.of({
@@ -36,8 +36,10 @@ export function schemaHints(source: SchemaSource): Extension {
       const schema = await schemaOf();
       const node = syntaxTree(view.state).resolveInner(at, 1);
       if (!schema || ["JsonText", "Object", "Array"].includes(node.name)) return null;
-      const said = wordsOf(schema, pathOf(view.state, node));
-      return said && { pos: node.from, end: node.to, above: true, create: () => ({ dom: tooltip(said) }) };
+      const tooltipWords = wordsOf(schema, pathOf(view.state, node));
+      return (
+        tooltipWords && { pos: node.from, end: node.to, above: true, create: () => ({ dom: tooltip(tooltipWords) }) }
+      );
     }),
     linter(async (view) => lintSchema(view, await schemaOf())),
   ];
@@ -91,9 +93,9 @@ function complete(schema: AnySchema | null, context: CompletionContext): Complet
 }
 
 function nameOptions(schema: AnySchema, path: JsonPath, { state, pos }: CompletionContext): Completion[] {
-  const written = namesBeside(state, pos);
+  const existingNames = namesBeside(state, pos);
   return propertiesAt(schema, path)
-    .filter(({ name }) => !written.includes(name))
+    .filter(({ name }) => !existingNames.includes(name))
     .map(({ name, isRequired }) => {
       const inner = [...path, name];
       const words = wordsOf(schema, inner);

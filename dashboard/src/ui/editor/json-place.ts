@@ -13,7 +13,7 @@ interface JsonPlace {
   to: number;
 }
 
-const named = new Set(["String", "Number", "True", "False", "Null"]);
+const literalNodes = new Set(["String", "Number", "True", "False", "Null"]);
 
 /** Returns the kind of completion at a position: a property name or a value; null in between. */
 export function placeAt(state: EditorState, at: number): JsonPlace | null {
@@ -22,13 +22,13 @@ export function placeAt(state: EditorState, at: number): JsonPlace | null {
     const object = node.parent?.parent ?? null;
     return { path: pathOf(state, object), kind: "name", from: node.from, to: node.to };
   }
-  if (named.has(node.name)) return { path: pathOf(state, node), kind: "value", from: node.from, to: node.to };
+  if (literalNodes.has(node.name)) return { path: pathOf(state, node), kind: "value", from: node.from, to: node.to };
   const before = state.sliceDoc(0, at).trimEnd();
   const word = /["\w.-]*$/.exec(state.sliceDoc(Math.max(0, at - 100), at))?.[0] ?? "";
   const sign = before.slice(0, before.length - (before.endsWith(word) ? word.length : 0)).trimEnd();
   const from = at - word.length;
   const place = syntaxTree(state).resolveInner(sign.length, -1);
-  const holder = around(place);
+  const holder = enclosingNode(place);
   if (sign.endsWith(":")) return { path: pathOf(state, holder), kind: "value", from, to: at };
   if (holder?.name === "Array" && /[[,]$/.test(sign))
     return { path: [...pathOf(state, holder), itemsBefore(holder, at)], kind: "value", from, to: at };
@@ -38,7 +38,7 @@ export function placeAt(state: EditorState, at: number): JsonPlace | null {
   return sign === "" ? { path: [], kind: "value", from, to: at } : null;
 }
 
-function around(node: SyntaxNode | null): SyntaxNode | null {
+function enclosingNode(node: SyntaxNode | null): SyntaxNode | null {
   let at = node;
   while (at && !["Object", "Array", "Property"].includes(at.name)) at = at.parent;
   return at;

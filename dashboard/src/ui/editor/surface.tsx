@@ -58,19 +58,22 @@ const keys: KeyBinding[] = [
 /** CodeMirror editor with a fixed language. It owns its text; a different text from outside replaces it. */
 export function Surface(props: SurfaceProps) {
   const { language, support, text, readOnly, placeholder, schema, focus } = props;
-  const said = JSON.stringify(props.attributes);
+  const attributesJson = JSON.stringify(props.attributes);
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<{ view: EditorView; changing: Compartment } | null>(null);
   const onText = useEffectEvent(props.onText);
   const onLeave = useEffectEvent(() => props.onLeave?.());
   const extensions = useEffectEvent((changing: Compartment) => [
     staticExtensions(language, support),
-    changing.of(dynamicExtensions({ language, readOnly, placeholder, schema, attributes: said })),
+    changing.of(dynamicExtensions({ language, readOnly, placeholder, schema, attributes: attributesJson })),
   ]);
-  const begun = useEffectEvent(() => ({ doc: text, held: focus.current && clipped(focus.current, text.length) }));
+  const readInitialState = useEffectEvent(() => ({
+    doc: text,
+    held: focus.current && clipped(focus.current, text.length),
+  }));
   useLayoutEffect(() => {
     const changing = new Compartment();
-    const { doc, held } = begun();
+    const { doc, held } = readInitialState();
     const view = new EditorView({
       parent: place.current!,
       state: EditorState.create({
@@ -112,9 +115,11 @@ export function Surface(props: SurfaceProps) {
   useEffect(() => {
     const { view, changing } = editor.current!;
     view.dispatch({
-      effects: changing.reconfigure(dynamicExtensions({ language, readOnly, placeholder, schema, attributes: said })),
+      effects: changing.reconfigure(
+        dynamicExtensions({ language, readOnly, placeholder, schema, attributes: attributesJson }),
+      ),
     });
-  }, [language, readOnly, placeholder, schema, said]);
+  }, [language, readOnly, placeholder, schema, attributesJson]);
   return <div ref={place} className="flex min-h-0 flex-1 flex-col" />;
 }
 

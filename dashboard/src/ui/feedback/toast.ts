@@ -12,7 +12,7 @@ export interface ToastMessage {
 
 /** Toasts raised before the container was mounted. */
 let queuedToasts: ToastMessage[] = [];
-let listener: ((said: ToastMessage) => void) | undefined;
+let listener: ((message: ToastMessage) => void) | undefined;
 
 /** Shows a success for some seconds, named after the action: “Key created”. */
 export function toast(title: string, description?: string): void {
@@ -26,9 +26,9 @@ export function toastFailure(title: string, description?: string): void {
 
 function showToast({ title, description, ...rest }: ToastMessage): void {
   // The toast library's elements bypass our JSX runtime.
-  const said = { ...rest, title: visibleText(title), description: description && visibleText(description) };
-  if (listener) listener(said);
-  else queuedToasts.push(said);
+  const message = { ...rest, title: visibleText(title), description: description && visibleText(description) };
+  if (listener) listener(message);
+  else queuedToasts.push(message);
 }
 
 /** Registers the toast container and delivers earlier toasts. Returns a function that unregisters it. */

@@ -22,15 +22,18 @@ export function Toasts() {
 /** Shown failures by text: a repeated one is counted instead of shown twice. */
 const shownFailures = new Map<string, { id: string; count: number }>();
 
-function show(said: ToastMessage): void {
-  if (said.type !== "failed") return void manager.add(said);
-  const words = `${said.title}\n${said.description ?? ""}`;
+function show(message: ToastMessage): void {
+  if (message.type !== "failed") return void manager.add(message);
+  const words = `${message.title}\n${message.description ?? ""}`;
   const before = shownFailures.get(words);
   if (before) {
     before.count++;
-    manager.update(before.id, { ...said, title: `${said.title} (${before.count} times)` });
+    manager.update(before.id, { ...message, title: `${message.title} (${before.count} times)` });
   } else
-    shownFailures.set(words, { id: manager.add({ ...said, onRemove: () => shownFailures.delete(words) }), count: 1 });
+    shownFailures.set(words, {
+      id: manager.add({ ...message, onRemove: () => shownFailures.delete(words) }),
+      count: 1,
+    });
 }
 
 function ToastCards() {

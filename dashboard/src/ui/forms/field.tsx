@@ -13,9 +13,9 @@ interface FieldProps extends ComponentProps<"input"> {
 export function Field({ label, hint, error, className, ...rest }: FieldProps) {
   return (
     <FormControl label={label} hint={hiddenHint(rest.value) ?? hint} error={error}>
-      {(tied) => (
+      {(controlProps) => (
         <input
-          {...tied}
+          {...controlProps}
           className={clsx(
             "h-(--control) w-full rounded-md border border-line-control bg-surface px-2.5 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted aria-invalid:border-bad",
             className,

@@ -34,11 +34,11 @@ const longestText = 200_000;
 /** True if rows can represent the schema: an object with few enough fields, or empty. */
 export function canShowRows(text: string): boolean {
   if (text.length > longestText) return false;
-  const part = read(text);
+  const part = parsePart(text);
   return part.type === "object" && rowCount(part) <= maxSchemaRows;
 }
 
-function read(text: string): Part {
+function parsePart(text: string): Part {
   const part = partOf(text.trim() === "" ? { type: "object" } : readJson(text).value);
   const isEmpty = part.type === "any" && part.rest !== null && Object.keys(part.rest as object).length === 0;
   return isEmpty ? changeType(part, "object") : part;
@@ -58,11 +58,11 @@ export function SchemaRows({
   optional?: boolean;
   onText: (text: string) => void;
 }) {
-  const [part, setPart] = useState(() => ({ ...read(value), text: value }));
+  const [part, setPart] = useState(() => ({ ...parsePart(value), text: value }));
   // Unnamed rows are missing in the text, so the rows are rebuilt only if the text changed elsewhere.
-  const shown = part.text === value ? part : { ...read(value), text: value };
+  const currentPart = part.text === value ? part : { ...parsePart(value), text: value };
   const put = (rows: Row[]) => {
-    const next = { ...shown, rows };
+    const next = { ...currentPart, rows };
     const schema = schemaOf(next);
     const text = optional && rows.length === 0 && hiddenWords(next).length === 0 ? "" : jsonText(schema);
     setPart({ ...next, text });
@@ -71,8 +71,8 @@ export function SchemaRows({
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1.5 font-medium">{label}</legend>
-      <Rows rows={shown.rows} path="" onRows={put} />
-      <HiddenKeywords part={shown} />
+      <Rows rows={currentPart.rows} path="" onRows={put} />
+      <HiddenKeywords part={currentPart} />
     </fieldset>
   );
 }

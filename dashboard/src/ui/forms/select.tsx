@@ -18,9 +18,9 @@ export function Select<T extends string>({
 }) {
   return (
     <FormControl label={label} hint={hint}>
-      {(tied) => (
+      {(controlProps) => (
         <select
-          {...tied}
+          {...controlProps}
           value={value}
           onChange={(event) => onChoose(event.target.value as T)}
           className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted"

@@ -14,9 +14,9 @@ export function TextArea({
 }: ComponentProps<"textarea"> & { label: string; hint?: string; error?: string | null; mono?: boolean }) {
   return (
     <FormControl label={label} hint={hiddenHint(rest.value) ?? hint} error={error}>
-      {(tied) => (
+      {(controlProps) => (
         <textarea
-          {...tied}
+          {...controlProps}
           rows={4}
           spellCheck={mono ? false : undefined}
           className={clsx(

@@ -27,7 +27,7 @@ export function TextChip({
   check?: (text: string) => string | null;
   onChange: (value: string | undefined) => void;
 }) {
-  const [wanted, setWanted] = useState(false);
+  const [isOpenRequested, setIsOpenRequested] = useState(false);
   const trigger = (
     <button type="button" className={clsx(chipClass(value !== undefined), "max-w-60")}>
       {value === undefined && <Plus aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />}
@@ -39,7 +39,7 @@ export function TextChip({
       )}
     </button>
   );
-  const early = cloneElement(trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
+  const early = cloneElement(trigger, { onClick: () => setIsOpenRequested(true), "aria-haspopup": "dialog" });
   return (
     <span className="inline-flex shrink-0">
       <LazyBoundary fallback={early}>
@@ -51,7 +51,7 @@ export function TextChip({
           hint={hint}
           mono={mono}
           check={check}
-          defaultOpen={wanted}
+          defaultOpen={isOpenRequested}
           onChange={onChange}
         />
       </LazyBoundary>

@@ -95,16 +95,16 @@ const isWithin = ({ least, most }: Bounds, value: number): boolean => value >= l
 /** When the language changes, limits outside of its bounds are replaced by its defaults. */
 function change(input: ToolInput, before: CodeDefinition | undefined): CodeDefinition {
   const language = input.language ?? before?.language ?? "javascript";
-  const bounded = (name: "timeout_ms" | "memory_mb"): number => {
+  const limitOf = (name: "timeout_ms" | "memory_mb"): number => {
     const bounds = codeBounds[language][name];
-    const kept = before?.[name] ?? bounds.usual;
-    return input[name] ?? (isWithin(bounds, kept) ? kept : bounds.usual);
+    const previous = before?.[name] ?? bounds.usual;
+    return input[name] ?? (isWithin(bounds, previous) ? previous : bounds.usual);
   };
   return {
     language,
     source: input.source === undefined ? (before?.source ?? null) : input.source,
-    timeout_ms: bounded("timeout_ms"),
-    memory_mb: bounded("memory_mb"),
+    timeout_ms: limitOf("timeout_ms"),
+    memory_mb: limitOf("memory_mb"),
     files: input.files ?? before?.files ?? [],
   };
 }

@@ -72,7 +72,7 @@ export const kind: ToolKind = {
   response,
   faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
-  show: ({ mcp }) => show(requireSettings(mcp)),
+  show: ({ mcp }) => serializeMcp(requireSettings(mcp)),
   fixedParameters: () => null,
   sends: {
     field: "server_url",
@@ -114,13 +114,13 @@ function change(input: ToolInput, before: McpDefinition | undefined): McpDefinit
   };
 }
 
-const show = (mcp: McpDefinition) => ({
+const serializeMcp = (mcp: McpDefinition) => ({
   server_url: mcp.server_url,
   allowed_tools: mcp.allowed_tools,
   headers: masked(mcp.header_names),
   timeout_ms: mcp.timeout_ms,
   tools: offered(mcp).map(({ name, description, parameters }) => ({ name, description, parameters })),
-  skipped: skipped(mcp),
+  skipped: skippedTools(mcp),
   listed_at: timestampOrNull(mcp.listing.listed_at_ms),
   last_error: mcp.listing.last_error && showError(mcp.listing.last_error),
 });
@@ -136,10 +136,10 @@ export const offered = ({ listing, allowed_tools }: McpDefinition): McpTool[] =>
   listing.tools.filter(({ name }) => allowed_tools?.includes(name) ?? true);
 
 /** Requested tools that agents do not get. */
-function skipped({ listing, allowed_tools }: McpDefinition): McpListing["skipped"] {
-  const said = listing.skipped.filter(({ name }) => allowed_tools?.includes(name) ?? true);
-  if (listing.listed_at_ms === null) return said;
+function skippedTools({ listing, allowed_tools }: McpDefinition): McpListing["skipped"] {
+  const skippedByServer = listing.skipped.filter(({ name }) => allowed_tools?.includes(name) ?? true);
+  if (listing.listed_at_ms === null) return skippedByServer;
   const known = new Set([...listing.tools, ...listing.skipped].map(({ name }) => name));
   const absent = (allowed_tools ?? []).filter((name) => !known.has(name));
-  return [...said, ...absent.map((name) => ({ name, reason: "The server has no such tool." }))];
+  return [...skippedByServer, ...absent.map((name) => ({ name, reason: "The server has no such tool." }))];
 }

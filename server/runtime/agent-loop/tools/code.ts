@@ -50,7 +50,7 @@ const programOf = (
 /** Returns the result with its output and files, or the error with the output so far. */
 function done(outcome: ProgramOutcome, files: FileFacts[]): ToolResult {
   const { result, error, duration_ms } = outcome;
-  const said = {
+  const programOutput = {
     ...(outcome.stdout !== "" && { stdout: outcome.stdout }),
     ...(outcome.stdout_truncated && { stdout_truncated: true }),
     ...(outcome.stderr !== "" && { stderr: outcome.stderr }),
@@ -58,10 +58,10 @@ function done(outcome: ProgramOutcome, files: FileFacts[]): ToolResult {
     ...(files.length > 0 && { files: files.map(({ id, filename, bytes }) => ({ id, filename, bytes })) }),
     ...(outcome.files_dropped > 0 && { files_dropped: outcome.files_dropped }),
   };
-  const output = { result, ...said, duration_ms };
+  const output = { result, ...programOutput, duration_ms };
   const fault = error ? null : jsonFault(output);
   if (fault) return { ...toolError("invalid_response", fault), files };
   if (!error) return { output, error: null, attempts: 1, files };
-  const printed = Object.keys(said).length > 0 ? `\n${JSON.stringify(said)}` : "";
+  const printed = Object.keys(programOutput).length > 0 ? `\n${JSON.stringify(programOutput)}` : "";
   return { ...toolError(error.code, `${error.message}${printed}`), files };
 }

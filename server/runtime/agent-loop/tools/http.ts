@@ -76,8 +76,8 @@ export async function readResult(
   if (heavy) return fault("invalid_response", heavy);
   const value = parsedJson(text);
   if (value === undefined) {
-    const said = (await maskSecretsAsync(text, hidden)).slice(0, 200).toWellFormed();
-    return fault("invalid_response", `The tool's response is not JSON: ${said}`);
+    const excerpt = (await maskSecretsAsync(text, hidden)).slice(0, 200).toWellFormed();
+    return fault("invalid_response", `The tool's response is not JSON: ${excerpt}`);
   }
   const wrong = jsonFault(value);
   return wrong ? fault("invalid_response", wrong) : done(await hideInJson(value, hidden));

@@ -48,7 +48,7 @@ export function parsePattern(pattern: string): PatternNode {
   let at = 0;
   const peek = () => chars[at];
   const rest = (length: number) => chars.slice(at, at + length).join("");
-  const eat = (text: string): boolean => {
+  const consume = (text: string): boolean => {
     const fits = rest(text.length) === text;
     if (fits) at += text.length;
     return fits;
@@ -57,7 +57,7 @@ export function parsePattern(pattern: string): PatternNode {
     const from = at;
     while (at < chars.length && rest(end.length) !== end) at++;
     const found = chars.slice(from, at).join("");
-    if (!eat(end)) throw new PatternFault(`"${end}" is missing`);
+    if (!consume(end)) throw new PatternFault(`"${end}" is missing`);
     return found;
   };
 
@@ -66,43 +66,43 @@ export function parsePattern(pattern: string): PatternNode {
     const flags = { ...outer }; // `(?i)` applies until the end of its group.
     const of: PatternNode[] = [];
     do of.push(sequence(flags, depth));
-    while (eat("|"));
+    while (consume("|"));
     return of.length === 1 ? of[0]! : { kind: "any", of };
   }
 
   function sequence(flags: Flags, depth: number): PatternNode {
     const of: PatternNode[] = [];
     while (at < chars.length && peek() !== "|" && peek() !== ")") {
-      if (eat("\\Q")) of.push(...quoted(flags));
+      if (consume("\\Q")) of.push(...parseQuoted(flags));
       else {
         const node = atom(flags, depth);
-        if (node) of.push(repeated(node));
+        if (node) of.push(parseRepeat(node));
       }
     }
     return of.length === 1 ? of[0]! : { kind: "all", of };
   }
 
-  function quoted(flags: Flags): PatternNode[] {
+  function parseQuoted(flags: Flags): PatternNode[] {
     const from = at;
     while (at < chars.length && rest(2) !== "\\E") at++;
     const nodes = chars.slice(from, at).map((each) => literal(each.codePointAt(0)!, flags));
-    eat("\\E");
-    if (nodes.length > 0) nodes.push(repeated(nodes.pop()!));
+    consume("\\E");
+    if (nodes.length > 0) nodes.push(parseRepeat(nodes.pop()!));
     return nodes;
   }
 
-  function repeated(node: PatternNode): PatternNode {
+  function parseRepeat(node: PatternNode): PatternNode {
     const bounds = readBounds();
     if (!bounds) return node;
-    eat("?");
+    consume("?");
     if (readBounds()) throw new PatternFault("a repetition is repeated without a group");
     return { kind: "repeat", of: node, ...bounds };
   }
 
   function readBounds(): { min: number; max: number } | null {
-    if (eat("*")) return { min: 0, max: Number.POSITIVE_INFINITY };
-    if (eat("+")) return { min: 1, max: Number.POSITIVE_INFINITY };
-    if (eat("?")) return { min: 0, max: 1 };
+    if (consume("*")) return { min: 0, max: Number.POSITIVE_INFINITY };
+    if (consume("+")) return { min: 1, max: Number.POSITIVE_INFINITY };
+    if (consume("?")) return { min: 0, max: 1 };
     const counted = /^\{(\d+)(,?)(\d*)\}/.exec(rest(16));
     if (!counted) return null; // A brace that is not a repetition is a literal.
     at += counted[0].length;
@@ -120,14 +120,14 @@ export function parsePattern(pattern: string): PatternNode {
     if (char === ".") return { kind: "char", source: flags.s ? "[^]" : "[^\\n]", flags: "u" };
     if (char === "^") return { kind: "edge", edge: flags.m ? "begin_line" : "begin_text" };
     if (char === "$") return { kind: "edge", edge: flags.m ? "end_line" : "end_text" };
-    if (char === "\\") return escaped(flags);
+    if (char === "\\") return parseEscape(flags);
     if ("*+?".includes(char)) throw new PatternFault(`"${char}" has nothing to repeat`);
     return literal(char.codePointAt(0)!, flags);
   }
 
   function group(flags: Flags, depth: number): PatternNode | null {
     let inner = flags;
-    if (eat("?")) {
+    if (consume("?")) {
       const named = /^(?:P?<[A-Za-z_]\w*>)/.exec(rest(80));
       if (named) at += named[0].length;
       else {
@@ -139,7 +139,7 @@ export function parsePattern(pattern: string): PatternNode {
       }
     }
     const node = alternatives(inner, depth + 1);
-    if (!eat(")")) throw new PatternFault('")" is missing');
+    if (!consume(")")) throw new PatternFault('")" is missing');
     return node;
   }
 
@@ -155,7 +155,7 @@ export function parsePattern(pattern: string): PatternNode {
     return changed;
   }
 
-  function escaped(flags: Flags): PatternNode {
+  function parseEscape(flags: Flags): PatternNode {
     const letter = peek();
     if (letter !== undefined && Object.hasOwn(textEdges, letter)) {
       at++;
@@ -176,7 +176,7 @@ export function parsePattern(pattern: string): PatternNode {
     }
     if (letter !== "p" && letter !== "P") return null;
     at++;
-    let name = eat("{") ? until("}") : (chars[at++] ?? "");
+    let name = consume("{") ? until("}") : (chars[at++] ?? "");
     let negated = letter === "P";
     if (name.startsWith("^")) {
       negated = !negated;
@@ -190,7 +190,7 @@ export function parsePattern(pattern: string): PatternNode {
     if (letter === undefined) throw new PatternFault("it ends with a backslash");
     if (Object.hasOwn(controls, letter)) return controls[letter]!;
     if (letter === "x") {
-      const digits = eat("{") ? until("}") : rest(2);
+      const digits = consume("{") ? until("}") : rest(2);
       if (!/^[0-9A-Fa-f]{1,6}$/.test(digits) || Number.parseInt(digits, 16) > 0x10ffff)
         throw new PatternFault(`"\\x${digits}" is no character`);
       if (chars[at - 1] !== "}") {
@@ -209,7 +209,7 @@ export function parsePattern(pattern: string): PatternNode {
   }
 
   function set(flags: Flags): PatternNode {
-    const negated = eat("^");
+    const negated = consume("^");
     let inside = "";
     for (let first = true; first || peek() !== "]"; first = false) {
       if (at >= chars.length) throw new PatternFault('"]" is missing');
@@ -256,8 +256,8 @@ const native = (code: number): string => `\\u{${code.toString(16)}}`;
 
 /** Returns the complement as the inside of a native set, because sets do not nest. */
 function complement(ranges: string): string {
-  const taken = [...ranges.matchAll(/(\\?.|\\x..)(?:-(\\?.|\\x..))?/gs)];
-  if (taken.length === 0) return ranges;
+  const rangeItems = [...ranges.matchAll(/(\\?.|\\x..)(?:-(\\?.|\\x..))?/gs)];
+  if (rangeItems.length === 0) return ranges;
   const member = new RegExp(`[${ranges}]`);
   let [written, from] = ["", -1];
   for (let code = 0; code <= 128; code++) {

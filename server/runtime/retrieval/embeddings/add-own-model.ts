@@ -34,16 +34,16 @@ export async function addOwnModel(folder: string, { name, from, ...settings }: G
   requireFiles(from);
   const target = join(folder, name);
   if (existsSync(target)) throw new Error("There is a model of this name: remove it first.");
-  const making = join(folder, `.${name}.${process.pid}`);
+  const temporaryFolder = join(folder, `.${name}.${process.pid}`);
   try {
-    mkdirSync(making, { recursive: true, mode: 0o700 });
-    for (const file of Object.keys(files)) copyFileSync(join(from, file), join(making, file));
-    const dimensions = await dimensionsOf({ folder: making, dimensions: 0, ...settings }, log);
-    writeFileSync(join(making, "embedder.json"), JSON.stringify({ dimensions, ...settings }));
-    renameSync(making, target);
+    mkdirSync(temporaryFolder, { recursive: true, mode: 0o700 });
+    for (const file of Object.keys(files)) copyFileSync(join(from, file), join(temporaryFolder, file));
+    const dimensions = await dimensionsOf({ folder: temporaryFolder, dimensions: 0, ...settings }, log);
+    writeFileSync(join(temporaryFolder, "embedder.json"), JSON.stringify({ dimensions, ...settings }));
+    renameSync(temporaryFolder, target);
     return { folder: target, dimensions, ...settings };
   } finally {
-    rmSync(making, { recursive: true, force: true });
+    rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 

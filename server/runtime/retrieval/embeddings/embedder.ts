@@ -73,16 +73,18 @@ export function createEmbedders({ resolve, pay = unpaid, log, idle_ms, folder = 
   /** Returns the embedder of a model that runs on this machine. */
   function embedderOf(
     model: string,
-    here: BuiltInModel | OwnModel,
-    made: number,
+    localModel: BuiltInModel | OwnModel,
+    modelDimensions: number,
     dimensions: number | null,
     payer?: SpendGuard,
   ): Embedder {
     return {
       async embed(texts, signal, use) {
-        if (dimensions !== null && dimensions !== made) throw otherLength(model, made, dimensions);
-        const prefix = typeof here === "string" ? "" : use === "query" ? here.query_prefix : here.prefix;
-        return await builtIn.embed(here, texts, signal, { owner: payer && nameOf(payer), prefix });
+        if (dimensions !== null && dimensions !== modelDimensions)
+          throw otherLength(model, modelDimensions, dimensions);
+        const prefix =
+          typeof localModel === "string" ? "" : use === "query" ? localModel.query_prefix : localModel.prefix;
+        return await builtIn.embed(localModel, texts, signal, { owner: payer && nameOf(payer), prefix });
       },
     };
   }

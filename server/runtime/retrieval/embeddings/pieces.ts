@@ -16,12 +16,12 @@ export function piecesOf(text: string, piece_chars: number): string[] {
     .trim()
     .slice(0, readMax_chars);
   const count = Math.ceil(plain.length / piece_chars) || 1;
-  const aim = Math.ceil(plain.length / count);
+  const targetLength = Math.ceil(plain.length / count);
   const pieces: string[] = [];
   let from = 0;
-  while (plain.length - from > aim + reach_chars) {
-    const space = plain.indexOf(" ", from + aim);
-    const to = space === -1 || space > from + aim + reach_chars ? from + aim : space;
+  while (plain.length - from > targetLength + reach_chars) {
+    const space = plain.indexOf(" ", from + targetLength);
+    const to = space === -1 || space > from + targetLength + reach_chars ? from + targetLength : space;
     pieces.push(plain.slice(from, to));
     from = plain[to] === " " ? to + 1 : to;
   }

@@ -12,17 +12,17 @@ interface Queue<T> {
 }
 
 // Number of new items served before one in progress, so that a burst of queries only slows a batch.
-const rush = 8;
+const maxNewInRow = 8;
 
 /** Serves new items before those in progress, so that a query waits for one slice of a batch and not for all of it. */
 export function createQueue<T>(): Queue<T> {
-  const fresh = createRoundRobin<T>();
+  const newJobs = createRoundRobin<T>();
   const inProgress = createRoundRobin<T>();
   let inRow = 0;
   let last: string | undefined;
 
   /** Picks an owner other than the last one served, if there is one, even if it arrived only now. */
-  function take(lines: typeof fresh, isOpen: (owner: string) => boolean): T | undefined {
+  function take(lines: typeof newJobs, isOpen: (owner: string) => boolean): T | undefined {
     const open = [...lines.owners()].filter(isOpen);
     const owner = open.find((each) => each !== last) ?? open[0];
     if (owner === undefined) return undefined;
@@ -31,15 +31,15 @@ export function createQueue<T>(): Queue<T> {
   }
 
   return {
-    arrive: fresh.add,
+    arrive: newJobs.add,
     requeue: inProgress.add,
     next(isOpen = () => true) {
-      const first = inRow < rush ? take(fresh, isOpen) : undefined;
+      const first = inRow < maxNewInRow ? take(newJobs, isOpen) : undefined;
       inRow = first === undefined ? 0 : inRow + 1;
-      return first ?? take(inProgress, isOpen) ?? take(fresh, isOpen);
+      return first ?? take(inProgress, isOpen) ?? take(newJobs, isOpen);
     },
     remove(owner, one) {
-      fresh.remove(owner, one);
+      newJobs.remove(owner, one);
       inProgress.remove(owner, one);
     },
   };

@@ -137,10 +137,10 @@ export class Int8Rows {
   isOf(number: number, vector: Float32Array): boolean | null {
     const index = this.#indexes.get(number);
     if (index === undefined) return null;
-    const fresh = new Int8Array(this.#dimensions);
-    quantise(vector, 127, fresh);
+    const quantised = new Int8Array(this.#dimensions);
+    quantise(vector, 127, quantised);
     const at = this.#placeOf(index) + head;
-    return fresh.every((value, place) => value === this.#bytes[at + place]);
+    return quantised.every((value, place) => value === this.#bytes[at + place]);
   }
 
   /** Removes rows; the last row moves into each gap. */
@@ -185,18 +185,22 @@ export class Int8Rows {
   nearest({ query, most, isAllowed, extras }: ScanRequest): Nearest {
     const scan = this.#scan();
     const { size } = this;
-    const asked = quantise(query, largestFor(query), new Int16Array(scan.memory.buffer, queryAt, this.#dimensions));
-    const [reach, lost] = [1 + asked.error, asked.error + rounding];
+    const quantisedQuery = quantise(
+      query,
+      largestFor(query),
+      new Int16Array(scan.memory.buffer, queryAt, this.#dimensions),
+    );
+    const [reach, lost] = [1 + quantisedQuery.error, quantisedQuery.error + rounding];
     const lows = createHighest(most);
     const found = createCandidates(Math.max(most_candidates, 2 * most));
     const hits = { rows: new Uint32Array(scan.memory.buffer), products: new Float32Array(scan.memory.buffer) };
 
     /** Scans rows and calls `hear` for those that reach the bar. */
-    const compare = (first: number, last: number, bar: number, hear: (index: number, about: number) => void): void => {
+    const compare = (first: number, last: number, bar: number, onHit: (index: number, about: number) => void): void => {
       const [from, to] = [this.#placeOf(first), this.#placeOf(last)];
-      const end = scan.run(from, to, size, queryAt, hitsAt, asked.factor, reach, bar);
+      const end = scan.run(from, to, size, queryAt, hitsAt, quantisedQuery.factor, reach, bar);
       for (let hit = hitsAt / 4; hit < end / 4; hit += hitBytes / 4)
-        hear(((hits.rows[hit] ?? 0) - rowsAt) / size, hits.products[hit + 1] ?? 0);
+        onHit(((hits.rows[hit] ?? 0) - rowsAt) / size, hits.products[hit + 1] ?? 0);
     };
 
     const offer = (index: number, about: number, extra = 0): void => {

@@ -39,11 +39,11 @@ export function findForHybrid(sqlite: Database, storeNumber: number, query: stri
   const { scores, partial } = findByRarestWords(sqlite, known);
   const isOne = known.words.length === 1;
   const mistyped = weightOf(known.words.filter(({ is_corrected }) => is_corrected)) / weightOf(known.words);
-  const beside = (score: number, share: number) =>
+  const scoreWithShare = (score: number, share: number) =>
     isOne && share === 1 ? (1 + score) / 2 : Math.min(1, (1 + mistyped) * score * shareFactor(share));
   const shares = sharesOf(sqlite, known, rarest(known.words));
   return {
-    scores: new Map([...scores].map(([number, score]) => [number, beside(score, shares.get(number) ?? 0)])),
+    scores: new Map([...scores].map(([number, score]) => [number, scoreWithShare(score, shares.get(number) ?? 0)])),
     partial,
   };
 }
@@ -63,13 +63,13 @@ const weightOf = (words: readonly MatchedWord[]): number => sum(words.map(({ wei
 function sharesOf(
   sqlite: Database,
   { table, words }: QueryTerms,
-  telling: readonly MatchedWord[],
+  rareWords: readonly MatchedWord[],
 ): Map<number, number> {
   using statement = sqlite.prepare<unknown, [string]>(`SELECT rowid FROM ${table} WHERE ${table} MATCH ?`);
   const all = weightOf(words);
   const shares = new Map<number, number>();
   const add = (number: number, share: number) => shares.set(number, (shares.get(number) ?? 0) + share);
-  for (const { forms, weight } of telling) {
+  for (const { forms, weight } of rareWords) {
     const best = new Map<number, number>();
     // Best factor among the forms that the store has: a mistyped word counts in full as its correction.
     const nearest = Math.max(...forms.map(({ factor }) => factor));
@@ -82,11 +82,11 @@ function sharesOf(
 }
 
 function findByRarestWords(sqlite: Database, { table, words, phrases }: QueryTerms): KeywordHits {
-  const telling = rarest(words);
+  const contentWords = rarest(words);
   // A phrase is in no more chunks than its rarest word.
-  const plain = new Set(telling.map(({ plain }) => plain));
+  const plain = new Set(contentWords.map(({ plain }) => plain));
   const kept = phrases.filter((phrase) => phrase.words.some((each) => plain.has(each)));
-  return { scores: scoresOf(sqlite, table, telling, kept), partial: telling.length < words.length };
+  return { scores: scoresOf(sqlite, table, contentWords, kept), partial: contentWords.length < words.length };
 }
 
 /** Searches by all words, however frequent: tens of milliseconds for a hundred thousand chunks. */
@@ -141,12 +141,12 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): QueryTerm
 
   function known(plain: string, forms: readonly Form[]): MatchedWord {
     const counted = forms.map((form) => ({ ...form, count: countOf(form.term) })).filter(({ count }) => count > 0);
-    const weighed = counted.map((form) => ({ ...form, exactChunks: null, weight: weigh(form.term, form.count) }));
+    const weightedForms = counted.map((form) => ({ ...form, exactChunks: null, weight: weigh(form.term, form.count) }));
     const exact = exactForm(plain, counted);
-    const weight = exact?.weight ?? weighed[0]?.weight ?? weigh(plain, 0);
+    const weight = exact?.weight ?? weightedForms[0]?.weight ?? weigh(plain, 0);
     return {
       plain,
-      forms: exact ? [exact, ...weighed] : weighed,
+      forms: exact ? [exact, ...weightedForms] : weightedForms,
       weight,
       is_corrected: false,
       count: sum(counted.map(({ count }) => count)),
@@ -167,9 +167,9 @@ function lookUp(sqlite: Database, storeNumber: number, query: string): QueryTerm
       ...[...others, ...stems].map((term) => ({ term, factor: factors.form })),
     ]);
     if (found.count > 0 || !spellings || !isSpelled(plain)) return [found];
-    const meant = corrections(sqlite, spellings, plain);
-    if (meant.some((each) => stopWords.has(each))) return [];
-    const corrected = meant.map((term) => ({ term, factor: factors.correction }));
+    const correctedWords = corrections(sqlite, spellings, plain);
+    if (correctedWords.some((each) => stopWords.has(each))) return [];
+    const corrected = correctedWords.map((term) => ({ term, factor: factors.correction }));
     return [{ ...known(plain, corrected), is_corrected: corrected.length > 0 }];
   }
 
@@ -229,12 +229,12 @@ function scoresOf(
 
 /** Returns each chunk's best score over the forms of a word. No form weighs more than the requested one. */
 function bestOf(
-  { forms, weight: asked }: MatchedWord,
+  { forms, weight: queryWeight }: MatchedWord,
   read: (terms: readonly string[]) => [number, number][],
 ): Map<number, number> {
   const best = new Map<number, number>();
   for (const { term, factor, weight, exactChunks } of forms) {
-    const share = factor * Math.min(1, asked / weight);
+    const share = factor * Math.min(1, queryWeight / weight);
     for (const [number, bm25] of read([term]))
       if (!exactChunks || exactChunks.has(number)) best.set(number, Math.max(best.get(number) ?? 0, share * bm25));
   }
@@ -314,11 +314,11 @@ function termsOf(query: string): { words: QueryWord[]; phrases: Phrase[] } {
   const all = wordsOf(text);
   const telling = all.filter(({ plain }) => !stopWords.has(plain));
   const words = (telling.length > 0 ? telling : all).slice(0, most.words);
-  const asked = new Set(words.map(({ plain }) => plain));
+  const queryWords = new Set(words.map(({ plain }) => plain));
   const phrases = [...text.matchAll(phrasePattern)]
     .map(([found]) => ({ phrase: phraseText(found), words: wordsOf(found).map(({ plain }) => plain) }))
     .filter(({ phrase, words }) => words.length > 1 && words.length <= most.words && !words.includes(phrase))
-    .map(({ phrase, words }) => ({ phrase, words: words.filter((each) => asked.has(each)) }));
+    .map(({ phrase, words }) => ({ phrase, words: words.filter((each) => queryWords.has(each)) }));
   return { words, phrases: phrases.slice(0, most.phrases) };
 }
 

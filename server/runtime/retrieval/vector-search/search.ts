@@ -62,9 +62,9 @@ export function createSearch(sqlite: Database, { most_bytes, folder, ownsConnect
   /** Searches by the rarest words; if that finds too few matches, by all words. */
   function* byWords(order: SearchOrder): Generator<void, Match[]> {
     const { store, query, top_k } = order;
-    const telling = inSnapshot(() => findByWords(sqlite, store.number, query));
-    const found = yield* bestByWords(order, telling.scores);
-    if (!telling.partial || found.length >= top_k) return found;
+    const firstHits = inSnapshot(() => findByWords(sqlite, store.number, query));
+    const found = yield* bestByWords(order, firstHits.scores);
+    if (!firstHits.partial || found.length >= top_k) return found;
     yield;
     return yield* bestByWords(order, inSnapshot(() => findByAllWords(sqlite, store.number, query)).scores);
   }
@@ -185,12 +185,12 @@ const isLimited = ({ scope_id, filter }: SearchOrder) => scope_id !== "" || filt
 function nearest(loaded: LoadedStore, passages: Passages, order: VectorOrder, hits: KeywordHits | null): number[] {
   const { rows } = loaded;
   const { top_k: wanted, vector } = order;
-  const asked = { query: vector, extras: hits?.scores };
+  const request = { query: vector, extras: hits?.scores };
   if (isLimited(order)) for (const _ of loaded.loadFacts()); // Facts of rows added just now.
   const isAllowed = isLimited(order) ? loaded.allowed(order) : undefined;
   // Request a few more than wanted, so that one hidden chunk does not cost a second scan.
   for (let most = wanted + 4; isAllowed !== null && most <= most_asked; most *= 4) {
-    const { candidates, floor } = rows.nearest({ ...asked, most, isAllowed });
+    const { candidates, floor } = rows.nearest({ ...request, most, isAllowed });
     const seen = passages.visibleAmong(numbersOf(candidates));
     if (seen.size < candidates.length)
       rows.remove(passages.deletedAmong(numbersOf(candidates).filter((number) => !seen.has(number))));
@@ -199,7 +199,7 @@ function nearest(loaded: LoadedStore, passages: Passages, order: VectorOrder, hi
     // All other rows are below the floor, so the visible nearest are complete.
     if (ownFloor >= floor) return numbersOf(aboveFloor(left, ownFloor));
   }
-  const { candidates } = rows.nearest({ ...asked, most: wanted, isAllowed: createNumberSet(passages.all()) });
+  const { candidates } = rows.nearest({ ...request, most: wanted, isAllowed: createNumberSet(passages.all()) });
   return numbersOf(candidates);
 }
 

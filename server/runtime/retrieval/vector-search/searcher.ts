@@ -78,13 +78,13 @@ function searchInThread(
 
   function send(id: number, order: SearchOrder): void {
     if (!thread) {
-      thread = start(hear, died);
+      thread = start(onAnswer, died);
       thread.send({ do: "open", path, most_bytes });
     }
     thread.send({ do: "search", id, order });
   }
 
-  function hear(answer: FromThread): void {
+  function onAnswer(answer: FromThread): void {
     const search = waiting.get(answer.id);
     waiting.delete(answer.id);
     if ("matches" in answer) search?.resolve(answer.matches);

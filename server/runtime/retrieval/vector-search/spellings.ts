@@ -33,8 +33,8 @@ const spelledIn = (text: string): string[] => [...wordsAsWritten(text)].filter(i
 export function addSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
   const counts = countWords(texts);
   const known = new Set(change(sqlite, table, counts).map(({ word }) => word));
-  const fresh = [...counts].filter(([word]) => !known.has(word));
-  const rows = fresh.flatMap(([word, uses]) => [
+  const newWords = [...counts].filter(([word]) => !known.has(word));
+  const rows = newWords.flatMap(([word, uses]) => [
     { key: word, word, uses },
     ...keysOf(word).map((key) => ({ key, word, uses: 0 })),
   ]);
@@ -44,8 +44,8 @@ export function addSpellings(sqlite: Database, table: string, texts: readonly st
 /** Subtracts the words of removed texts, and deletes words that no text has any more. */
 export function removeSpellings(sqlite: Database, table: string, texts: readonly string[]): void {
   const counts = new Map([...countWords(texts)].map(([word, count]) => [word, -count]));
-  const gone = change(sqlite, table, counts).filter(({ uses }) => uses <= 0);
-  const rows = gone.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => ({ key, word })));
+  const unusedWords = change(sqlite, table, counts).filter(({ uses }) => uses <= 0);
+  const rows = unusedWords.flatMap(({ word }) => [word, ...keysOf(word)].map((key) => ({ key, word })));
   runEach(sqlite, `DELETE FROM ${table} WHERE key = $key AND word = $word`, rows);
 }
 

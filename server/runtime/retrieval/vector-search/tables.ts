@@ -84,22 +84,22 @@ const minSquaredLength = 1e-30;
 /** Indexes the words of chunks that are in memory_chunks with the same text. Chunks already indexed are skipped. */
 export function addWords(sqlite: Database, storeNumber: number, rows: readonly NumberedText[]): void {
   createWordTables(sqlite, storeNumber);
-  const fresh = addTo(sqlite, wordsTable(storeNumber), rows, wordText);
+  const addedRows = addTo(sqlite, wordsTable(storeNumber), rows, wordText);
   addSpellings(
     sqlite,
     spellingsTable(storeNumber),
-    fresh.map(({ text }) => text),
+    addedRows.map(({ text }) => text),
   );
-  const former = formerWordsTable(storeNumber);
-  if (exists(sqlite, former)) addTo(sqlite, former, rows, formerWordText);
+  const oldTable = formerWordsTable(storeNumber);
+  if (exists(sqlite, oldTable)) addTo(sqlite, oldTable, rows, formerWordText);
 }
 
 function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
   const known = indexedRows(sqlite, table, rows);
-  const fresh = rows.filter(({ number }) => !known.has(number));
-  const values = fresh.map(({ number, text }) => ({ number, text: indexed(text) }));
+  const newRows = rows.filter(({ number }) => !known.has(number));
+  const values = newRows.map(({ number, text }) => ({ number, text: indexed(text) }));
   runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES ($number, $text)`, values);
-  return fresh;
+  return newRows;
 }
 
 /**
@@ -129,12 +129,12 @@ export function removeChunks(sqlite: Database, { number }: { number: number }, n
 function removeWords(sqlite: Database, storeNumber: number, numbers: readonly number[]): void {
   const sql = "SELECT number, text FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))";
   const rows = all<NumberedText>(sqlite, sql, [JSON.stringify(numbers)]);
-  const gone = removeFrom(sqlite, wordsTable(storeNumber), rows, wordText);
-  if (gone.length > 0)
+  const removedRows = removeFrom(sqlite, wordsTable(storeNumber), rows, wordText);
+  if (removedRows.length > 0)
     removeSpellings(
       sqlite,
       spellingsTable(storeNumber),
-      gone.map(({ text }) => text),
+      removedRows.map(({ text }) => text),
     );
   removeFrom(sqlite, formerWordsTable(storeNumber), rows, formerWordText);
 }
@@ -142,10 +142,10 @@ function removeWords(sqlite: Database, storeNumber: number, numbers: readonly nu
 function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
   if (!exists(sqlite, table)) return [];
   const known = indexedRows(sqlite, table, rows);
-  const there = rows.filter(({ number }) => known.has(number));
-  const values = there.map(({ number, text }) => ({ number, text: indexed(text) }));
+  const existingRows = rows.filter(({ number }) => known.has(number));
+  const values = existingRows.map(({ number, text }) => ({ number, text: indexed(text) }));
   runEach(sqlite, `INSERT INTO ${table} (${table}, rowid, text) VALUES ('delete', $number, $text)`, values);
-  return there;
+  return existingRows;
 }
 
 /** Returns the tables to search: the former words until they are replaced; those have no spellings. */

@@ -53,9 +53,9 @@ function opened(path: string): number | null {
 function read(file: number, length: number, from: number): ArrayBuffer {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; ) {
-    const got = readSync(file, bytes, at, length - at, from + at);
-    if (got === 0) throw new Error("A file of kept vectors became shorter.");
-    at += got;
+    const bytesRead = readSync(file, bytes, at, length - at, from + at);
+    if (bytesRead === 0) throw new Error("A file of kept vectors became shorter.");
+    at += bytesRead;
   }
   return bytes.buffer;
 }

@@ -112,8 +112,8 @@ export function nodeBeside({ nodes, edges }: GraphPlaces, id: string, key: strin
   if (key === "Home") return nodes[0]!.id;
   if (key === "End") return nodes.at(-1)!.id;
   if (key === "ArrowUp" || key === "ArrowDown") {
-    const beside = nodes[at + (key === "ArrowUp" ? -1 : 1)];
-    return beside?.layer === node.layer ? beside.id : undefined;
+    const neighbour = nodes[at + (key === "ArrowUp" ? -1 : 1)];
+    return neighbour?.layer === node.layer ? neighbour.id : undefined;
   }
   const layerOf = (other: string) => nodes.find((each) => each.id === other)!.layer;
   if (key === "ArrowLeft") return edges.find(({ from, to }) => to === id && layerOf(from) < node.layer)?.from;

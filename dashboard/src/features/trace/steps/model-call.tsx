@@ -23,8 +23,8 @@ export const modelCallPart: StepPart = {
 /** A model's output so far. */
 export function Written({ step, live }: StepProps) {
   const isWhole = useReplayProgress() === "all";
-  const { isWriting, text, calls: asked } = modelOutput(step, live);
-  const calls = isWhole ? asked : [];
+  const { isWriting, text, calls: requestedCalls } = modelOutput(step, live);
+  const calls = isWhole ? requestedCalls : [];
   return (
     <>
       {isWhole && step.reasoning && <Reasoning text={step.reasoning} />}
