@@ -106,8 +106,8 @@ export function createAccounts({
       const account = email.trim(); // Untrimmed, each added space would allow five more guesses.
       slowDown(account, origin.ip);
       const row = byEmail(account);
-      const isRight = await passwords.matches(password, row?.password_hash || null);
-      if (!row || !isRight) {
+      const isValid = await passwords.matches(password, row?.password_hash || null);
+      if (!row || !isValid) {
         const details = failures.take();
         // Write an audit entry for an unknown account too, because the time of the write would tell them apart. Omit
         // the typed address: it may be a password in the wrong field.

@@ -23,23 +23,23 @@ const [fresh_ms, restFactor] = [2000, 20];
 
 /** Reads the cluster status from Postgres. Concurrent and later callers share one reading until it is stale. */
 export function createClusterReader({ cluster, lastFailover }: ClusterOptions) {
-  let read: { cells: Promise<CellStatus[] | null>; until: number } | null = null;
+  let cached: { cells: Promise<CellStatus[] | null>; until: number } | null = null;
 
   async function readAnew(port: ClusterPort): Promise<CellStatus[] | null> {
     const begun = performance.now();
     const cells = await port.cells().catch(() => null);
     const ended = performance.now();
-    if (read) read.until = cells ? ended + Math.max(fresh_ms, restFactor * (ended - begun)) : 0;
+    if (cached) cached.until = cells ? ended + Math.max(fresh_ms, restFactor * (ended - begun)) : 0;
     return cells;
   }
 
   return async (): Promise<ClusterInfo> => {
     if (!cluster) throw notFound();
-    if (!read || performance.now() > read.until) {
-      read = { cells: Promise.resolve(null), until: Number.POSITIVE_INFINITY };
-      read.cells = readAnew(cluster);
+    if (!cached || performance.now() > cached.until) {
+      cached = { cells: Promise.resolve(null), until: Number.POSITIVE_INFINITY };
+      cached.cells = readAnew(cluster);
     }
-    const cells = await read.cells;
+    const cells = await cached.cells;
     if (!cells)
       throw new AppError("cluster_unavailable", "The cluster's engine does not answer at the moment.", {
         retryAfter: 1,

@@ -32,10 +32,10 @@ interface ConnectionRoutes {
 export function connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }: ConnectionRoutes) {
   /** Stored connections take precedence over those of the environment with the same name. */
   function list() {
-    const seen = new Set<string>();
+    const usedNames = new Set<string>();
     return connections.list().map(({ created_at_ms, ...connection }) => {
-      const used = !seen.has(connection.name);
-      seen.add(connection.name);
+      const used = !usedNames.has(connection.name);
+      usedNames.add(connection.name);
       const prefix = modelPrefix(connection);
       return { id: connection.name, ...connection, prefix, used, created_at: timestampOrNull(created_at_ms) };
     });
@@ -69,7 +69,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
     return [...ofMany, ...known];
   }
 
-  const named = { params: pathWith({ name: ConnectionName }) };
+  const nameParams = { params: pathWith({ name: ConnectionName }) };
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
     .get("/connections", () => ({ object: "list", data: list(), has_more: false }), {
@@ -81,8 +81,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       async ({ body, visitor, status }) => {
         const connection = read(body);
         await connections.put(connection, visitor.actor);
-        const shown = list().find(({ name }) => name === connection.name);
-        return status(201, requireValue(shown, `The connection ${connection.name}`));
+        const created = list().find(({ name }) => name === connection.name);
+        return status(201, requireValue(created, `The connection ${connection.name}`));
       },
       { role: "owner", body: NewConnection, ...withDeclaration({ creates: ShownConnection }) },
     )
@@ -92,20 +92,20 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         if (!(await connections.remove(name, visitor.actor))) throw notFound();
         return { id: name, object: "connection", deleted: true };
       },
-      { role: "owner", ...named, ...withDeclaration({ returns: Deleted }) },
+      { role: "owner", ...nameParams, ...withDeclaration({ returns: Deleted }) },
     )
     .post(
       "/connections/:name/test",
       async ({ params: { name }, body, visitor }) => {
         const known = list().find((each) => each.name === name) ?? throwNotFound();
         const { connection } = connections.resolve(`${known.prefix}/any`, "live");
-        const tried = await tryConnection(connection, body.model?.trim() || null);
-        const details = { ok: tried.ok, ...(tried.model && { model: tried.model }) };
+        const testResult = await tryConnection(connection, body.model?.trim() || null);
+        const details = { ok: testResult.ok, ...(testResult.model && { model: testResult.model }) };
         // A test costs a little, so record it.
         await db.write(() => audit.note(visitor, "model_connection.tested", name, details));
-        return tried;
+        return testResult;
       },
-      { role: "owner", ...named, body: ConnectionTest, ...withDeclaration({ returns: Tried }) },
+      { role: "owner", ...nameParams, body: ConnectionTest, ...withDeclaration({ returns: Tried }) },
     )
     .get("/prices", async () => ({ object: "list", data: await priced(), has_more: false }), {
       role: "viewer",
@@ -130,8 +130,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
     );
 }
 
-function read(given: ConnectionInput): Connection {
-  const read = checkConnection(given);
+function read(draft: ConnectionInput): Connection {
+  const read = checkConnection(draft);
   if ("message" in read) throw invalid(read.param, read.message);
   return read;
 }

@@ -138,7 +138,7 @@ export function createDashboardRoutes(deps: DashboardDeps): DashboardRoutes {
   );
 
   const findRun = createFindRun(db.sqlite);
-  const found = new Elysia()
+  const runLookup = new Elysia()
     .use(auth)
     .get("/runs/of/:id", ({ principal, params }) => ({ object: "run", id: findRun(principal, params.id) }), {
       permission: "read",
@@ -167,7 +167,7 @@ export function createDashboardRoutes(deps: DashboardDeps): DashboardRoutes {
     own,
     ofProjects: (into) =>
       into.group("/console/api/:project_id/:environment", (scoped) =>
-        resources(scoped.use(live).use(found).use(alerts), auth, noLongerValid),
+        resources(scoped.use(live).use(runLookup).use(alerts), auth, noLongerValid),
       ),
   };
 }

@@ -26,18 +26,18 @@ export function liveRuns(options: LiveRuns, wake: () => void): TextSource {
   const { scope, listen, belongs, noLongerValid, publicUrl } = options;
   const changed = new Set<string>();
   let head = sseRetry(2000);
-  let stands: "new" | "open" | "stopped" | "over" = "new";
-  let gathering: Timer | null = null;
+  let state: "new" | "open" | "stopped" | "over" = "new";
+  let gatherTimer: Timer | null = null;
   const leave = listen((runId) => {
     changed.add(runId);
-    gathering ??= setTimeout(() => {
-      gathering = null;
+    gatherTimer ??= setTimeout(() => {
+      gatherTimer = null;
       wake();
     }, gather_ms);
   });
 
   /** Returns the changed runs as text, or null if none belong to the reader. */
-  function named(): string | null {
+  function changedRuns(): string | null {
     const ids = [...changed].filter((id) => belongs(scope, id));
     changed.clear();
     if (ids.length === 0) return null;
@@ -47,28 +47,28 @@ export function liveRuns(options: LiveRuns, wake: () => void): TextSource {
   }
 
   const last = (text: string | undefined): string | undefined => {
-    stands = "over";
+    state = "over";
     return text;
   };
 
   return {
     next(quiet_ms) {
-      if (stands === "over") return undefined;
-      if (stands === "stopped") return last(sseComment("closing"));
-      if (stands === "new") {
-        stands = "open";
+      if (state === "over") return undefined;
+      if (state === "stopped") return last(sseComment("closing"));
+      if (state === "new") {
+        state = "open";
         return sseComment("open"); // Headers go out with the first text.
       }
       const end = noLongerValid();
       if (end) return last(errorEvent(end, publicUrl));
       // The reader is too slow: end the stream. It reads the whole list when it reconnects.
       if (changed.size > maxIds) return last(undefined);
-      const text = gathering ? null : named();
+      const text = gatherTimer ? null : changedRuns();
       return text ?? (quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null);
     },
     stop() {
-      if (stands !== "over") stands = "stopped";
-      if (gathering) clearTimeout(gathering);
+      if (state !== "over") state = "stopped";
+      if (gatherTimer) clearTimeout(gatherTimer);
       leave();
     },
   };

@@ -24,11 +24,11 @@ export function createLoginThrottle({ now = steadyNow }: { now?: () => number } 
      */
     take(account: string, address: string | null): number {
       const [key, network] = [keyOf(account, address), networkOf(address)];
-      const [own, all] = [recent(accounts, key), recent(networks, network)];
-      const since = Math.max(full(own, perAccount), full(all, perNetwork));
+      const [accountFailures, networkFailures] = [recent(accounts, key), recent(networks, network)];
+      const since = Math.max(full(accountFailures, perAccount), full(networkFailures, perNetwork));
       if (since > 0) return Math.max(1, Math.ceil((since + window_ms - now()) / 1000));
-      note(accounts, key, [...own, now()]);
-      note(networks, network, [...all, now()]);
+      note(accounts, key, [...accountFailures, now()]);
+      note(networks, network, [...networkFailures, now()]);
       return 0;
     },
     forgive(account: string, address: string | null): void {

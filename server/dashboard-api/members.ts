@@ -66,14 +66,14 @@ export function createMembers({ db, audit, accounts, now = Date.now }: StoreBase
         .where(gt(invitations.expires_at_ms, now()))
         .orderBy(invitations.id)
         .all()
-        .map(shown),
+        .map(toInvitation),
 
     /**
      * Creates an invitation and returns its one-time token, which is shown only here. Replaces an older invitation of
      * the same person.
      */
-    async invite(given: { email: string; role: Role }, actor: Actor): Promise<Invitation & { token: string }> {
-      const [email, token] = [checkEmail(given.email), randomToken()];
+    async invite(invitee: { email: string; role: Role }, actor: Actor): Promise<Invitation & { token: string }> {
+      const [email, token] = [checkEmail(invitee.email), randomToken()];
       return await db.write(() => {
         if (accounts.has(email))
           throw new AppError("name_taken", `There is already an account for ${email}.`, { param: "email" });
@@ -86,13 +86,13 @@ export function createMembers({ db, audit, accounts, now = Date.now }: StoreBase
           id: newConsoleId("invitation", now()),
           hash: sha256Bytes(token),
           email,
-          role: given.role,
+          role: invitee.role,
           invited_by: actor.id,
           ...times,
         };
         orm.insert(invitations).values(row).run();
         audit.note({ actor }, "invitation.created", row.id, { email, role: row.role });
-        return { ...shown(row), token };
+        return { ...toInvitation(row), token };
       });
     },
 
@@ -104,13 +104,13 @@ export function createMembers({ db, audit, accounts, now = Date.now }: StoreBase
     },
 
     /** Returns the invitation of a token. */
-    read: (token: string): Invitation => shown(open(token)),
+    read: (token: string): Invitation => toInvitation(open(token)),
 
     /** Creates the account of an invitation and uses the invitation up. */
     async accept({ token, password }: { token: string; password: string }, origin: Origin): Promise<User> {
       const { email, role } = open(token); // Check before the costly password hash, so that a stranger causes no work.
-      const themselves = (id: string): Actor => ({ type: "user", id, ...origin });
-      return await accounts.create({ email, password, role }, themselves, () => {
+      const selfActor = (id: string): Actor => ({ type: "user", id, ...origin });
+      return await accounts.create({ email, password, role }, selfActor, () => {
         const { id } = open(token);
         orm.delete(invitations).where(eq(invitations.id, id)).run();
       });
@@ -140,7 +140,7 @@ export function createMembers({ db, audit, accounts, now = Date.now }: StoreBase
   };
 }
 
-const shown = ({ id, email, role, created_at_ms, expires_at_ms }: InvitationRow): Invitation => ({
+const toInvitation = ({ id, email, role, created_at_ms, expires_at_ms }: InvitationRow): Invitation => ({
   id,
   email,
   role,

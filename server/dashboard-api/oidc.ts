@@ -85,12 +85,13 @@ export function createOidc({
 
   /** Returns the claims of the id token, completed from the userinfo endpoint where needed. */
   async function claimsOf(config: Configuration, tokens: Awaited<ReturnType<typeof exchange>>): Promise<Claims> {
-    const own = tokens.claims();
-    if (!own) throw new Error("There is no id token.");
-    const isWhole = own.email !== undefined && (settings.roleClaim === null || claimAt(own, settings.roleClaim));
-    if (isWhole || !config.serverMetadata().userinfo_endpoint) return own as Claims;
-    const more = await (await kit()).fetchUserInfo(config, tokens.access_token, own.sub);
-    return { ...more, ...own } as Claims;
+    const idClaims = tokens.claims();
+    if (!idClaims) throw new Error("There is no id token.");
+    const isWhole =
+      idClaims.email !== undefined && (settings.roleClaim === null || claimAt(idClaims, settings.roleClaim));
+    if (isWhole || !config.serverMetadata().userinfo_endpoint) return idClaims as Claims;
+    const userInfo = await (await kit()).fetchUserInfo(config, tokens.access_token, idClaims.sub);
+    return { ...userInfo, ...idClaims } as Claims;
   }
 
   const exchange = async (config: Configuration, url: URL, { state, nonce, verifier }: Attempt) =>
@@ -132,13 +133,13 @@ export function createOidc({
      */
     async end(search: string, sealed: string | null): Promise<{ identity: Identity; to: string }> {
       const attempt = openAttempt(sealed);
-      const returned = new URL(`${callback()}${search}`);
-      if (!attempt || attempt.until_ms <= now() || returned.searchParams.get("state") !== attempt.state)
+      const callbackUrl = new URL(`${callback()}${search}`);
+      if (!attempt || attempt.until_ms <= now() || callbackUrl.searchParams.get("state") !== attempt.state)
         throw new OidcRefused("stale");
-      if (returned.searchParams.get("error") === "access_denied") throw new OidcRefused("cancelled");
+      if (callbackUrl.searchParams.get("error") === "access_denied") throw new OidcRefused("cancelled");
       try {
         const config = await configuration();
-        const claims = await claimsOf(config, await exchange(config, returned, attempt));
+        const claims = await claimsOf(config, await exchange(config, callbackUrl, attempt));
         return { identity: identityOf(config.serverMetadata().issuer, claims, settings), to: attempt.to };
       } catch (error) {
         throw error instanceof OidcRefused
@@ -205,8 +206,8 @@ function claimAt(claims: object, path: string): unknown {
 
 /** Returns the highest role named by a text or a list, as `owner` or `runnel-owner`; null if there is none. */
 export function highestRole(claim: unknown): Role | null {
-  const named = (Array.isArray(claim) ? claim : [claim]).flatMap((one) =>
+  const matchingRoles = (Array.isArray(claim) ? claim : [claim]).flatMap((one) =>
     roles.filter((role) => one === role || one === `runnel-${role}`),
   );
-  return named.reduce<Role | null>((most, role) => (most && hasRole(most, role) ? most : role), null);
+  return matchingRoles.reduce<Role | null>((most, role) => (most && hasRole(most, role) ? most : role), null);
 }

@@ -31,7 +31,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
     orm.select().from(passkeys).where(eq(passkeys.user_id, userId)).orderBy(passkeys.id).all();
 
   return {
-    list: (userId: string): Passkey[] => ofUser(userId).map(shown),
+    list: (userId: string): Passkey[] => ofUser(userId).map(toPasskey),
 
     /** Returns the options for `navigator.credentials.create`. `origin` is the page's. */
     async beginAdding(user: User, origin: string) {
@@ -84,15 +84,15 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
         };
         orm.insert(passkeys).values(row).run();
         audit.note({ actor }, "user.passkey_added", user.id, { name });
-        return shown(row);
+        return toPasskey(row);
       });
     },
 
     remove: (user: User, id: string, actor: Actor): Promise<void> =>
       db.write(() => {
         const own = and(eq(passkeys.user_id, user.id), eq(passkeys.id, id));
-        const gone = orm.delete(passkeys).where(own).returning({ name: passkeys.name }).get() ?? throwNotFound();
-        audit.note({ actor }, "user.passkey_removed", user.id, gone);
+        const deleted = orm.delete(passkeys).where(own).returning({ name: passkeys.name }).get() ?? throwNotFound();
+        audit.note({ actor }, "user.passkey_removed", user.id, deleted);
       }),
 
     /** Returns the options for `navigator.credentials.get`; the device names the account. */
@@ -111,10 +111,10 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
       const counter = row && (await verified(row, response, origin));
       const user = await db.write(() => {
         // Read again: the key may have been removed during verification.
-        const here =
+        const currentRow =
           row && orm.select({ counter: passkeys.counter }).from(passkeys).where(eq(passkeys.id, row.id)).get();
         const id = row?.user_id ?? "unknown";
-        if (row === undefined || typeof counter !== "number" || here?.counter !== row.counter) {
+        if (row === undefined || typeof counter !== "number" || currentRow?.counter !== row.counter) {
           audit.note({ actor: { type: "user", id, ...from } }, "user.sign_in_failed", id, { reason: "passkey" });
           return null;
         }
@@ -150,7 +150,7 @@ export function createPasskeys({ db, audit, throttle, now = Date.now }: StoreBas
   }
 }
 
-const shown = ({ id, name, created_at_ms, last_used_at_ms }: Row): Passkey => ({
+const toPasskey = ({ id, name, created_at_ms, last_used_at_ms }: Row): Passkey => ({
   id,
   name,
   created_at: timestamp(created_at_ms),

@@ -54,15 +54,15 @@ export function createPasswordResets({
      * Mails a link if such an account exists. Returns before the lookup, so that neither the response nor its time
      * reveals whether it does. `done` resolves once the mail is sent.
      */
-    ask(given: string, origin: Origin): { done: Promise<boolean> } {
+    ask(emailText: string, origin: Origin): { done: Promise<boolean> } {
       if (!mails) throw new AppError("resource_not_found", "This server does not send email. Ask its operator.");
-      const email = given.trim();
+      const email = emailText.trim();
       // Throttle by recipient too, from any network, so that no mailbox is flooded.
       const wait = Math.max(throttle.take(email, origin.ip), throttle.take(email, `to ${email.toLowerCase()}`));
       if (wait > 0)
         throw new AppError("rate_limited", "Too many emails were requested. Try again later.", { retryAfter: wait });
       const done = issue(email, origin)
-        .then((made) => (made ? mails.reset(made.email, made.token) : false))
+        .then((issued) => (issued ? mails.reset(issued.email, issued.token) : false))
         .catch(() => false);
       return { done };
     },

@@ -21,9 +21,9 @@ export function peopleRoutes({
   mails?: Mails | null;
 }) {
   /** The link is returned too, so that the inviter can send it another way. */
-  async function invite(given: { email: string; role: Role }, actor: Actor) {
-    const made = await people.invite(given, actor);
-    return mails ? { ...made, mailed: await mails.invitation(made) } : made;
+  async function invite(invitee: { email: string; role: Role }, actor: Actor) {
+    const invitation = await people.invite(invitee, actor);
+    return mails ? { ...invitation, mailed: await mails.invitation(invitation) } : invitation;
   }
 
   const params = pathWith({ id: ConsoleId });

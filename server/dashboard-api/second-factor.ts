@@ -47,7 +47,7 @@ export function createSecondFactor({
   }
 
   /** Uses up a code; true if it was valid. Call inside a write. */
-  function take(user: User, code: string, actor: Actor): boolean {
+  function consumeCode(user: User, code: string, actor: Actor): boolean {
     const row = confirmed(user.id);
     const step = row && /^\d{6}$/.test(code) ? stepOf(secretOf(row), code, now(), row.last_step) : null;
     if (step !== null) {
@@ -71,18 +71,18 @@ export function createSecondFactor({
     codesLeft,
 
     /** Throws unless the account needs no code, or this one is valid. */
-    async require(user: User, given: string | undefined, origin: Origin): Promise<void> {
+    async require(user: User, codeText: string | undefined, origin: Origin): Promise<void> {
       if (!confirmed(user.id)) return;
-      const code = given?.replace(/[\s-]/g, "") ?? "";
+      const code = codeText?.replace(/[\s-]/g, "") ?? "";
       if (code === "") throw new AppError("second_factor_required", "Give a code of your authenticator app too.");
       slowDown(user);
       const actor: Actor = { type: "user", id: user.id, ...origin };
-      const isRight = await db.write(() => {
-        if (take(user, code, actor)) return true;
+      const isValid = await db.write(() => {
+        if (consumeCode(user, code, actor)) return true;
         audit.note({ actor }, "user.sign_in_failed", user.id, { reason: "code" });
         return false;
       });
-      if (!isRight) throw new AppError("invalid_code", "This code is wrong or was already used.");
+      if (!isValid) throw new AppError("invalid_code", "This code is wrong or was already used.");
       throttle.forgive(user.id, user.id);
     },
 
@@ -127,8 +127,8 @@ export function createSecondFactor({
     remove: (user: User, actor: Actor): Promise<void> =>
       db.write(() => {
         orm.delete(recoveryCodes).where(eq(recoveryCodes.user_id, user.id)).run();
-        const gone = orm.delete(totp).where(eq(totp.user_id, user.id)).returning({ at: totp.confirmed_at_ms }).get();
-        if (gone?.at) audit.note({ actor }, "user.totp_removed", user.id);
+        const deleted = orm.delete(totp).where(eq(totp.user_id, user.id)).returning({ at: totp.confirmed_at_ms }).get();
+        if (deleted?.at) audit.note({ actor }, "user.totp_removed", user.id);
       }),
   };
 }
@@ -148,8 +148,8 @@ export const removeFactors = (
   by: Actor,
 ): Promise<{ id: string; email: string; totp: boolean; passkeys: number }> =>
   db.write(() => {
-    const named = eq(users.email, email.trim());
-    const user = db.orm.select({ id: users.id, email: users.email }).from(users).where(named).get();
+    const byEmail = eq(users.email, email.trim());
+    const user = db.orm.select({ id: users.id, email: users.email }).from(users).where(byEmail).get();
     if (!user) throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });
     const gone = forgetFactors(db, user.id);
     db.orm.delete(sessions).where(eq(sessions.user_id, user.id)).run();

@@ -53,8 +53,8 @@ export function createSetup({
     async complete({ token, ...credentials }: Credentials & { token: string }, origin: Origin): Promise<User> {
       const hash = sha256Bytes(token);
       check(hash); // Check before the costly password hash, so that a stranger causes no work.
-      const themselves = (id: string): Actor => ({ type: "user", id, ...origin });
-      return await accounts.create(credentials, themselves, () => {
+      const selfActor = (id: string): Actor => ({ type: "user", id, ...origin });
+      return await accounts.create(credentials, selfActor, () => {
         check(hash);
         db.orm.delete(setupTokens).run();
       });

@@ -80,7 +80,7 @@ export function createIdentify({
     if (principal.token?.is_visitor && !visitors)
       throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
     if (!wasCounted(request, bucket))
-      count(limiter, principal, bucket, (standing) => setRateLimitHeaders(request, headers, standing));
+      count(limiter, principal, bucket, (bucketState) => setRateLimitHeaders(request, headers, bucketState));
     return principal;
   };
 }
@@ -90,11 +90,11 @@ export function count(
   limiter: RateLimiter,
   principal: Principal,
   bucket: Bucket,
-  tell?: (standing: BucketState | null) => void,
+  onState?: (standing: BucketState | null) => void,
 ): void {
   if (principal.token) limitToken(limiter, principal.token, bucket);
   const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
-  tell?.(standing);
+  onState?.(standing);
   if (standing?.accepted === false) throw rateLimited(standing);
 }
 
@@ -104,19 +104,19 @@ export function count(
  */
 function limitToken({ takeOf }: RateLimiter, { shares }: ClientToken, bucket: Bucket): void {
   for (const { of, name, limits, runsBefore } of shares) {
-    const take = (what: string, limit: number, span?: RateWindow) => {
+    const takeShare = (what: string, limit: number, span?: RateWindow) => {
       const standing = takeOf(of, name, what, limit, span);
       if (!standing.accepted) throw rateLimited(standing);
     };
     const { runs_per_day } = limits;
-    take("requests", limits.requests_per_minute);
+    takeShare("requests", limits.requests_per_minute);
     if (bucket === "run_creations_per_minute") {
-      take("runs", limits.run_creations_per_minute);
-      if (runs_per_day !== undefined) take("runs of a day", runs_per_day, { span_ms: day_ms, before: runsBefore });
+      takeShare("runs", limits.run_creations_per_minute);
+      if (runs_per_day !== undefined) takeShare("runs of a day", runs_per_day, { span_ms: day_ms, before: runsBefore });
     }
     // Allow one thread and one cancellation per run. Created objects stay, even if no run ever uses them.
     if (bucket === "writes_per_minute" && runs_per_day !== undefined)
-      take("writes of a day", 2 * runs_per_day, { span_ms: day_ms });
+      takeShare("writes of a day", 2 * runs_per_day, { span_ms: day_ms });
   }
 }
 
@@ -189,8 +189,8 @@ export function createAuth(
     async transform({ request, set }: Context) {
       if (!isRead(request)) return;
       admit(request, set.headers, access);
-      const turn = requestQueue(nameOf(principalOf(request)));
-      if (turn) await turn;
+      const queue = requestQueue(nameOf(principalOf(request)));
+      if (queue) await queue;
     },
     resolve({ request }: Context) {
       const principal = principalOf(request);
@@ -257,12 +257,12 @@ const viewerOnly = (): AppError =>
 function refuseQuery(url: string, allowed: readonly string[]): void {
   if (!url.includes("?")) return;
   const faults = new Map<string, Fault>();
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (const name of cachedQuery(url).keys()) {
     const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
     if (!known) faults.set(name, unknownParameter(name));
-    else if (seen.has(name)) faults.set(name, fault(name, repeatedParameter));
-    seen.add(name);
+    else if (seenNames.has(name)) faults.set(name, fault(name, repeatedParameter));
+    seenNames.add(name);
   }
   if (faults.size > 0) throw validationError([...faults.values()].slice(0, 100));
 }

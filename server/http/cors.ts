@@ -15,9 +15,10 @@ export function createCors({ db }: { db: Db }) {
     `SELECT p.id FROM projects p, json_each(p.settings, '$.origins') origin
      WHERE p.archived_at_ms IS NULL AND origin.value = ?`,
   );
-  const named = db.kept.rows((origin: string) => naming.all(origin).map(({ id }) => id));
+  const projectsByOrigin = db.kept.rows((origin: string) => naming.all(origin).map(({ id }) => id));
   // A longer text is no origin. Skip the cache, so that made-up origins do not fill it.
-  const projectsOf = (origin: string): readonly string[] => (origin.length > longest ? [] : named.of(origin));
+  const projectsOf = (origin: string): readonly string[] =>
+    origin.length > longest ? [] : projectsByOrigin.of(origin);
 
   return {
     /**
@@ -30,8 +31,8 @@ export function createCors({ db }: { db: Db }) {
       const isNamed = projectsOf(origin).length > 0;
       headers.vary = "Origin";
       if (isNamed) Object.assign(headers, { [allowOrigin]: origin, [expose]: exposed });
-      const asked = request.headers.get("access-control-request-method");
-      if (request.method !== "OPTIONS" || asked === null) return null;
+      const requestedMethod = request.headers.get("access-control-request-method");
+      if (request.method !== "OPTIONS" || requestedMethod === null) return null;
       if (!isNamed) throw notAllowed(origin);
       return new Response(null, { status: 204, headers: { ...texts(headers), ...grantOf(request) } });
     },
@@ -71,11 +72,11 @@ function foreignOrigin(request: Request): string | null {
  * token.
  */
 function grantOf({ headers }: Request): Record<string, string> {
-  const asked = headers.get("access-control-request-headers") ?? "";
+  const requestedHeaders = headers.get("access-control-request-headers") ?? "";
   return {
     "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
     "access-control-max-age": "600",
-    ...(/^[\w-]+(, ?[\w-]+)*$/.test(asked) && { "access-control-allow-headers": asked }),
+    ...(/^[\w-]+(, ?[\w-]+)*$/.test(requestedHeaders) && { "access-control-allow-headers": requestedHeaders }),
   };
 }
 

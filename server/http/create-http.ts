@@ -57,8 +57,8 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
   const root = new Elysia({ normalize: false, allowUnsafeValidationDetails: true });
   const limiter = createRateLimiter();
   const cors = createCors({ db });
-  const exposed = createEventEmitter<Parameters<OnExposed>>();
-  const answered = createEventEmitter<[ResponseFacts]>();
+  const exposedEvents = createEventEmitter<Parameters<OnExposed>>();
+  const answerEvents = createEventEmitter<[ResponseFacts]>();
   // Dashboard routes are created at the first dashboard request, because many servers only serve API clients.
   let forPeople = () => {};
   const routes = () => {
@@ -72,7 +72,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       ...transport,
       peerOf: (request) => transport.peerOf(within.outerOf(request)),
       isPlain: (request) => transport.isPlain?.(within.outerOf(request)) ?? false,
-      onExposed: exposed.tell,
+      onExposed: exposedEvents.tell,
     });
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
@@ -111,9 +111,9 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
     /** All routes of the application. */
     routes,
     /** Calls back with each `Authorization` header that came over plain HTTP. */
-    onExposed: exposed.listen,
+    onExposed: exposedEvents.listen,
     /** Calls back with each response to an external request. */
-    onAnswered: answered.listen,
+    onAnswered: answerEvents.listen,
     /** Builds the complete application. */
     serve({
       authenticate,
@@ -136,7 +136,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       const onClientId = (client_request_id: string, request_id: string, { method, url }: Request) =>
         log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
       const onAnswered = (response: ResponseFacts, request: Request) => {
-        if (within.outerOf(request) === request) answered.tell(response);
+        if (within.outerOf(request) === request) answerEvents.tell(response);
       };
       forPeople = lazy(() => {
         dashboard?.ofProjects(root);

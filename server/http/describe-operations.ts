@@ -41,9 +41,9 @@ export interface DescribedOperation extends Omit<Operation, "path"> {
 
 /** All operations of the API: the source of the OpenAPI document, the reference and the tests. */
 export const describeOperations = (routes: readonly Route[]): DescribedOperation[] =>
-  routes.filter(({ path }) => path.startsWith("/v1/")).map(described);
+  routes.filter(({ path }) => path.startsWith("/v1/")).map(describe);
 
-function described(route: Route): DescribedOperation {
+function describe(route: Route): DescribedOperation {
   const { method, hooks } = route;
   const operation = declarationOf(route) as Operation;
   const path = route.path.replace(/\/$/, "");
@@ -55,7 +55,7 @@ function described(route: Route): DescribedOperation {
     ...facts,
     tag: hooks.detail?.tags?.[0] ?? "",
     description: sentences(facts),
-    takes: takenBy(operation, hooks.body),
+    takes: requestTypes(operation, hooks.body),
     responses: { ...successesOf(facts), ...refusalsOf(facts) },
   };
 }
@@ -64,9 +64,9 @@ type Facts = Omit<DescribedOperation, "tag" | "description" | "takes" | "respons
 
 function sentences({ method, needs, client, bucket, needsFreeDisk, streams }: Facts): string {
   const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
-  const goesOn = method !== "GET" && !needsFreeDisk && " It goes on while the disk is nearly full.";
+  const diskNote = method !== "GET" && !needsFreeDisk && " It goes on while the disk is nearly full.";
   const token = client && ` A client token needs \`${client}\`.`;
-  return [`Needs the scope ${scope}, and counts for \`${bucket}\`.`, token, goesOn, streams && ` ${streams}`]
+  return [`Needs the scope ${scope}, and counts for \`${bucket}\`.`, token, diskNote, streams && ` ${streams}`]
     .filter(Boolean)
     .join("");
 }
@@ -88,7 +88,7 @@ function parametersOf({ method, hooks }: Route, path: string, operation: Operati
 
 const json = "application/json";
 
-const takenBy = ({ parts, binary }: Operation, body: TSchema | undefined) =>
+const requestTypes = ({ parts, binary }: Operation, body: TSchema | undefined) =>
   body === undefined
     ? null
     : { [json]: body, ...(parts && { "multipart/form-data": parts }), ...(binary && { [binary]: anything }) };

@@ -37,9 +37,9 @@ export function withDotSegmentDetection(fetch: Fetch) {
 }
 
 function isRewritten({ url, params }: Bun.BunRequest, depth: number): boolean {
-  const sent = params as Record<string, string>;
+  const pathParams = params as Record<string, string>;
   for (let index = 0; index < depth; index++) {
-    const part = sent[names[index]!]!; // The router decoded it once, as URL normalization does with `%2e`.
+    const part = pathParams[names[index]!]!; // The router decoded it once, as URL normalization does with `%2e`.
     if (part === "." || part === "..") return true;
     if (part.includes("\\") && !isEncodedIn(url, index, part)) return true;
   }
@@ -71,8 +71,8 @@ const misroutedRequests = new WeakSet<Request>();
 
 /** Marks an internal request if a value in its path is empty or would change the path. */
 export function noteDotSegments(request: Request, path: string): void {
-  const [sent = ""] = path.slice(1).split(/[?#]/, 1);
-  if (sent.split("/").some((part) => /^(\.|%2e){0,2}$/i.test(part)) || /[\\\t\r\n]/.test(sent))
+  const [rawPath = ""] = path.slice(1).split(/[?#]/, 1);
+  if (rawPath.split("/").some((part) => /^(\.|%2e){0,2}$/i.test(part)) || /[\\\t\r\n]/.test(rawPath))
     misroutedRequests.add(request);
 }
 

@@ -103,13 +103,13 @@ function objectOf(
 ): object {
   const required = (schema.required as string[] | undefined) ?? [];
   const fields = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
-  const made: Record<string, unknown> = {};
+  const exampleObject: Record<string, unknown> = {};
   for (const field of fields) {
-    const about = String(made.object ?? properties.object?.const ?? place);
-    const called = ["id", "type"].includes(field) ? `${about}_${field}` : field;
-    made[field] = exampleOf(requireValue(properties[field], `The property ${field}`), schemas, called);
+    const objectName = String(exampleObject.object ?? properties.object?.const ?? place);
+    const fieldName = ["id", "type"].includes(field) ? `${objectName}_${field}` : field;
+    exampleObject[field] = exampleOf(requireValue(properties[field], `The property ${field}`), schemas, fieldName);
   }
-  return made;
+  return exampleObject;
 }
 
 function textOf({ format }: Schema, pattern: string | undefined, name: string): string {

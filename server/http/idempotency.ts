@@ -89,18 +89,18 @@ export function createIdempotency({
     const name: KeyedRequest = { scope: { project_id, environment }, key, hash: hashOf(request, body) };
     const place = placeOf(name);
     const first = inProgress.get(place);
-    const known = store.find(name.scope, key);
-    if ((first ?? known?.hash ?? name.hash) !== name.hash) throw reused();
+    const stored = store.find(name.scope, key);
+    if ((first ?? stored?.hash ?? name.hash) !== name.hash) throw reused();
     if (first !== undefined)
       throw new AppError("idempotency_in_progress", "The first request with this key is still running.", {
         retryAfter: 1,
       });
     const agent_ids = boundsOf(principal);
-    if (known?.other) throw replayOf(name, known.other, principal.id, agent_ids);
+    if (stored?.other) throw replayOf(name, stored.other, principal.id, agent_ids);
     // If the first request died while it waited for its run, this one takes over.
-    const held = known?.run && known.run.seq !== null ? null : place;
-    if (held !== null) inProgress.set(held, name.hash);
-    claims.set(request, claim(name, principal.id, agent_ids, known, held));
+    const pendingPlace = stored?.run && stored.run.seq !== null ? null : place;
+    if (pendingPlace !== null) inProgress.set(pendingPlace, name.hash);
+    claims.set(request, claim(name, principal.id, agent_ids, stored, pendingPlace));
   }
 
   function claim(
@@ -110,20 +110,20 @@ export function createIdempotency({
     known: StoredKey | null,
     place: string | null,
   ): ActiveClaim {
-    let kept = known?.run ?? null;
+    let saved = known?.run ?? null;
     const keep = (answer: RunAnswer): void => {
       store.keepRun(name, answer);
-      kept = answer;
+      saved = answer;
     };
     return {
       name,
       asker,
       agent_ids,
       place,
-      previous: kept,
+      previous: saved,
       save: keep,
       saveNow: (answer) => db.write(() => keep(answer)),
-      savedAnswer: () => kept!,
+      savedAnswer: () => saved!,
     };
   }
 

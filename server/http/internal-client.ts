@@ -82,11 +82,11 @@ export function createInternalClient(handle: (request: Request) => Promise<Respo
     return key === null || place === 1 ? key : `${sha256(key)}#${place}`;
   }
 
-  const forward: Forward = async (outer, method, path, body, named) => {
+  const forward: Forward = async (outer, method, path, body, namedKey) => {
     const headers = new Headers(outer.headers);
     for (const name of strippedHeaders) headers.delete(name);
     headers.delete(keyHeader);
-    const key = method !== "POST" ? null : named === undefined ? keyFor(outer) : named;
+    const key = method !== "POST" ? null : namedKey === undefined ? keyFor(outer) : namedKey;
     if (key !== null) headers.set(keyHeader, key);
     if (body) headers.set("content-type", body.type);
     const request = new Request(new URL(path, outer.url).href, {
@@ -103,9 +103,9 @@ export function createInternalClient(handle: (request: Request) => Promise<Respo
   const send: Api = async (outer, method, path, body, key) => {
     // Long bodies are serialized and parsed in one go, so yield between the steps.
     const rest = createYielder();
-    const sent = body === undefined ? undefined : { type: "application/json", content: JSON.stringify(body) };
+    const jsonBody = body === undefined ? undefined : { type: "application/json", content: JSON.stringify(body) };
     await rest();
-    const response = await forward(outer, method, path, sent, key);
+    const response = await forward(outer, method, path, jsonBody, key);
     const text = await response.text();
     await rest();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");

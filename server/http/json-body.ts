@@ -75,15 +75,15 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
 }
 
 // Maximum size of a slice, so that slow consumers (hashing, writing) yield in between.
-const most_taken = 256 * 1024;
+const maxSlice_bytes = 256 * 1024;
 
 /** Yields a body in slices. A consumer that stops early leaves the rest to the drain. */
 export async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array, void> {
   if (!body) return;
   const rest = createYielder();
   for await (const chunk of bodyChunks(body))
-    for (let at = 0; at < chunk.length; at += most_taken) {
-      yield chunk.subarray(at, at + most_taken);
+    for (let at = 0; at < chunk.length; at += maxSlice_bytes) {
+      yield chunk.subarray(at, at + maxSlice_bytes);
       await rest();
     }
 }

@@ -31,10 +31,10 @@ export function createLifecycle(parts: readonly Module[], { log, ending, close, 
     async stop(): Promise<void> {
       close();
       const inReverse = parts.toReversed();
-      const ended = inReverse.map(async (part) => await part.stop?.());
-      const hasStopped = await settlesWithin(within_ms, Promise.allSettled(ended));
+      const stops = inReverse.map(async (part) => await part.stop?.());
+      const hasStopped = await settlesWithin(within_ms, Promise.allSettled(stops));
       if (!hasStopped) log.warn("some work did not end in time; the next start takes it up", { waited_ms: within_ms });
-      for (const each of ended) each.catch((error) => log.error("some work did not end in order", { error }));
+      for (const each of stops) each.catch((error) => log.error("some work did not end in order", { error }));
       // A full disk must not block the exit; the next start then treats this as a crash.
       for (const part of inReverse)
         await part.recordShutdown?.().catch((error) => log.error("the end was not noted in the database", { error }));

@@ -11,18 +11,18 @@ export function createComponents(defaultOf: (component: string, field: string) =
   const schemas: Record<string, Schema> = {};
 
   function put(name: string, { component: _, about: __, ...schema }: Schema): Schema {
-    const written = plain(schema, name);
+    const plainSchema = plain(schema, name);
     const known = schemas[name];
-    if (known && JSON.stringify(known) !== JSON.stringify(written))
+    if (known && JSON.stringify(known) !== JSON.stringify(plainSchema))
       throw new Error(`There are two schemas called ${name}.`);
-    schemas[name] = written;
+    schemas[name] = plainSchema;
     return ref(name);
   }
 
   /** Rewrites a schema where it is used; `place` is its name unless it has one. */
-  function used(given: unknown, place: string): Schema {
-    if (typeof given !== "object" || given === null) return given as unknown as Schema; // `true` and `false` are schemas.
-    const { component, about: _, ...schema } = given as Schema & { component?: string };
+  function used(node: unknown, place: string): Schema {
+    if (typeof node !== "object" || node === null) return node as unknown as Schema; // `true` and `false` are schemas.
+    const { component, about: _, ...schema } = node as Schema & { component?: string };
     const name = component ?? (schema.properties ? place : undefined);
     return name === undefined ? plain(schema, place) : put(name, schema);
   }
@@ -37,7 +37,7 @@ export function createComponents(defaultOf: (component: string, field: string) =
         written.properties = Object.fromEntries(
           Object.entries(value as Record<string, Schema>).map(([field, one]) => [
             field,
-            told(place, field, used(one, place + pascal(field)), one.about),
+            withDescription(place, field, used(one, place + pascal(field)), one.about),
           ]),
         );
       else if (keyword === "items") written.items = used(value, singular(place));
@@ -51,8 +51,8 @@ export function createComponents(defaultOf: (component: string, field: string) =
     return { ...written, additionalProperties: used(values, place) };
   }
 
-  function told(place: string, field: string, schema: Schema, about: unknown): Schema {
-    const description = about ?? schema.description;
+  function withDescription(place: string, field: string, schema: Schema, text: unknown): Schema {
+    const description = text ?? schema.description;
     const value = defaultOf(place, field);
     return {
       ...schema,
@@ -78,5 +78,5 @@ export const pascal = (field: string): string =>
 
 function choicesOf({ anyOf }: Schema): string[] | null {
   const words = Array.isArray(anyOf) ? anyOf.map((one: Schema) => one.const) : [];
-  return words.length > 0 && words.every((word) => typeof word === "string") ? words : null;
+  return words.length > 0 && words.every((constValue) => typeof constValue === "string") ? words : null;
 }

@@ -112,13 +112,13 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
   const { id, tag, summary, description, parameters, takes } = operation;
   const name = typeName(id);
   const responses: Record<string, object> = {};
-  for (const [status, returned] of Object.entries(operation.responses)) {
-    const { codes } = returned;
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const { codes } = response;
     const component = codes && [status, ...codes.filter((code) => !everyCode.includes(code as never))].join(".");
-    if (component) refusals[component] ??= responseOf(returned, components);
+    if (component) refusals[component] ??= responseOf(response, components);
     responses[status] = component
       ? { $ref: `#/components/responses/${component}` }
-      : responseOf(returned, components, `${name}Answer`, answersTo(id)[status] ?? Object.values(answersTo(id))[0]);
+      : responseOf(response, components, `${name}Answer`, answersTo(id)[status] ?? Object.values(answersTo(id))[0]);
   }
   return {
     operationId: id,
@@ -173,9 +173,9 @@ function bodyOf(operation: DescribedOperation, takes: Record<string, Schema>, na
   };
 }
 
-const withExample = (schema: Schema, { schemas }: Components, given?: unknown) => ({
+const withExample = (schema: Schema, { schemas }: Components, explicitExample?: unknown) => ({
   schema,
-  example: given ?? exampleOf(schema, schemas),
+  example: explicitExample ?? exampleOf(schema, schemas),
 });
 
 function responseOf(
@@ -184,8 +184,8 @@ function responseOf(
   place = "",
   example?: unknown,
 ) {
-  const formats = Object.entries(content ?? {}).map(([type, given]) => {
-    const schema = components.used(given, place);
+  const formats = Object.entries(content ?? {}).map(([type, contentSchema]) => {
+    const schema = components.used(contentSchema, place);
     return [type, { schema, ...(type === "application/json" && example !== undefined && { example }) }];
   });
   return {
@@ -210,7 +210,7 @@ function webhooksOf(components: Components) {
     required: true,
     ...header,
   }));
-  const sent = (name: string, summary: string, body: Schema, taken: string) => {
+  const webhookOperation = (name: string, summary: string, body: Schema, acceptedText: string) => {
     const schema = components.used(body, "");
     const example = (recorded.webhooks as Record<string, unknown>)[name];
     return {
@@ -220,17 +220,17 @@ function webhooksOf(components: Components) {
         description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
         parameters,
         requestBody: { required: true, content: { "application/json": { schema, example } } },
-        responses: { "2XX": { description: taken } },
+        responses: { "2XX": { description: acceptedText } },
       },
     };
   };
   const events = [...webhookEvents, testEvent].map((event) => [
     event,
-    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
+    webhookOperation(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
   ]);
-  const taken = "202: the result comes later. Any other: the body is the result.";
+  const callAcceptedText = "202: the result comes later. Any other: the body is the result.";
   return {
     ...Object.fromEntries(events),
-    tool_call: sent("tool_call", "Ask a webhook tool", ToolCallDelivery, taken),
+    tool_call: webhookOperation("tool_call", "Ask a webhook tool", ToolCallDelivery, callAcceptedText),
   };
 }

@@ -19,7 +19,7 @@ export function createOwnNames({ names, certificate }: Named): (host: string | n
     const name = (host ?? "").replace(/:\d+$/, "").replace(/\.$/, "").toLowerCase();
     if (parseAddress(name.replace(/^\[(.*)\]$/, "$1")) || /^(?:.+\.)?localhost$/.test(name) || known.has(name))
       return true;
-    const shown = certificate();
-    return name !== "" && shown !== null && covers(shown, [name]);
+    const current = certificate();
+    return name !== "" && current !== null && covers(current, [name]);
   };
 }

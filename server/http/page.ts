@@ -89,11 +89,11 @@ export function readPage(url: string, filters: Query = {}): Page {
   if (!url.includes("?")) return emptyPage;
   const page: Page = { ...emptyPage, created_at: [], metadata: [], filters: {} };
   const faults: Fault[] = [];
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (const [name, value] of cachedQuery(url)) {
-    const problem = seen.has(name) ? repeatedParameter : readParameter(page, name, value, filters);
+    const problem = seenNames.has(name) ? repeatedParameter : readParameter(page, name, value, filters);
     if (problem) faults.push(fault(name, problem));
-    seen.add(name);
+    seenNames.add(name);
   }
   if (page.starting_after !== null && page.ending_before !== null)
     faults.push(fault("ending_before", "Give either starting_after or ending_before."));
@@ -241,7 +241,7 @@ export async function listPage<
       )
       .all(...among.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
   const idIn = (raw: Record<string, unknown>) => String(raw[by]);
-  async function* narrowed(rowFilter: RowFilter): AsyncGenerator<Record<string, unknown>> {
+  async function* filteredRows(rowFilter: RowFilter): AsyncGenerator<Record<string, unknown>> {
     const rest = createYielder(() => query.signal?.throwIfAborted());
     for (let from = cursor; ; ) {
       const window = await rowFilter(from, descending);
@@ -260,7 +260,7 @@ export async function listPage<
     for await (const id of sortedIds(sqlite, list, cursor))
       yield* select([...conditions, { sql: `${by} = ?`, values: [id] }])(null);
   }
-  const rows = sort ? sorted(sort) : rowFilter ? narrowed(rowFilter) : readRows(select(conditions), cursor, idIn);
+  const rows = sort ? sorted(sort) : rowFilter ? filteredRows(rowFilter) : readRows(select(conditions), cursor, idIn);
   const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
   const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
     const item = await toItem(toRow(raw));
@@ -331,12 +331,12 @@ export async function countRows<R extends Relation>(
     const among = window ? [...conditions, window] : conditions;
     // Windows must not overlap, so each starts behind the previous one.
     const behind = from === null ? "" : "AND id < ?";
-    const counted = sqlite.query<{ n: number }, SQLQueryBindings[]>(
+    const countRowsUpTo = sqlite.query<{ n: number }, SQLQueryBindings[]>(
       `SELECT count(*) AS n FROM (SELECT 1 FROM ${nameOf(query.table)}
        WHERE ${among.map(({ sql }) => `(${sql})`).join(" AND ")} ${behind} LIMIT ?)`,
     );
     const values = among.flatMap((one) => one.values);
-    count += onlyRow(counted.get(...values, ...(from === null ? [] : [from]), most - count)).n;
+    count += onlyRow(countRowsUpTo.get(...values, ...(from === null ? [] : [from]), most - count)).n;
     if (count >= most || !window || window.until === null) return count;
     from = window.until;
     await rest();

@@ -87,7 +87,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
   /** Parses complete items into values; all open containers have a value afterwards. */
   function takeItems(): void {
     for (const [level, each] of open.entries()) {
-      if (each.itemStart > each.parsedTo) take(each, level, each.itemStart - 1);
+      if (each.itemStart > each.parsedTo) parsePart(each, level, each.itemStart - 1);
       each.parsedTo = each.itemStart;
       const inner = open[level + 1];
       if (!inner || inner.value) continue;
@@ -99,7 +99,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
   }
 
   /** Parses the items up to `to`; an empty range means a stray comma. */
-  function take(into: Open, level: number, to: number): void {
+  function parsePart(into: Open, level: number, to: number): void {
     const range = trimmed(bytes, { from: into.parsedTo, to });
     if (range.from === range.to) throw notJson();
     const first = Array.isArray(into.value) && into !== root ? into.value.length : null;
@@ -126,8 +126,8 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
       requireSpace(item, to);
       return null;
     }
-    const named = Buffer.concat([bytes.subarray(item, to), Buffer.from("null")]);
-    const [name] = Object.keys(parseWithin(openBrace, named, { depth, most: depth, taken }, path, null) as object);
+    const nameBytes = Buffer.concat([bytes.subarray(item, to), Buffer.from("null")]);
+    const [name] = Object.keys(parseWithin(openBrace, nameBytes, { depth, most: depth, taken }, path, null) as object);
     return requireValue(name, "The name of a member");
   }
 
@@ -149,7 +149,7 @@ export async function parseJsonAsync(bytes: Uint8Array, depth: number = limits.j
   function end(within: Open, at: number): void {
     if (within.isPut) finishItem(within, at);
     else if (within.parsedTo > within.at + 1 || !isBlank(within.parsedTo, at))
-      take(within, open.length - Number(within === root), at);
+      parsePart(within, open.length - Number(within === root), at);
   }
 
   function isBlank(from: number, to: number): boolean {

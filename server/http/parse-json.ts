@@ -26,14 +26,14 @@ export function parseJson(
   bytes: Uint8Array,
   depth: number = limits.json_depth,
   most = depth,
-  taken: ParsedSize = emptySize(),
+  totalSize: ParsedSize = emptySize(),
 ): unknown {
   const weight = jsonCost(bytes, depth);
   if (weight === null) throw tooDeep(most);
   if (weight.numbers > limits.json_numbers) throw tooManyNumbers();
-  taken.bytes += bytes.length;
-  taken.places += weight.places;
-  if (isSparse(taken, taken.bytes)) throw new AppError("invalid_json", sparseFault);
+  totalSize.bytes += bytes.length;
+  totalSize.places += weight.places;
+  if (isSparse(totalSize, totalSize.bytes)) throw new AppError("invalid_json", sparseFault);
   const text = decode(bytes);
   const value = parse(text);
   const loss = lossOf(text, weight.members, value);

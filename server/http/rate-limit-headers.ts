@@ -21,10 +21,10 @@ export function writeRateLimitHeaders(
 export function setRateLimitHeaders(
   request: Request,
   headers: Record<string, unknown>,
-  standing: BucketState | null,
+  bucketState: BucketState | null,
 ): void {
   countedRequests.add(request);
-  writeRateLimitHeaders(headers, standing ?? noLimit);
+  writeRateLimitHeaders(headers, bucketState ?? noLimit);
 }
 
 /** True if a project's bucket counted this request. */

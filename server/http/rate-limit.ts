@@ -39,7 +39,7 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export function createRateLimiter({ now = steadyNow }: { now?: () => number } = {}) {
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
-  const counted: Record<CounterKind, Map<string, Window>> = {
+  const windowsByKind: Record<CounterKind, Map<string, Window>> = {
     page: new Map(),
     visitor: new Map(),
     token: new Map(),
@@ -103,7 +103,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
           span_ms,
           before?.(span_ms ?? windowMs).map((age_ms) => at - age_ms),
         );
-      return boundedWindow(counted[kind], key, max, make).take(limit, at);
+      return boundedWindow(windowsByKind[kind], key, max, make).take(limit, at);
     },
     /** Returns the state without counting a request. */
     peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): BucketState | null {
@@ -151,7 +151,7 @@ function createWindow(span_ms = windowMs, before: readonly number[] = []): Windo
     ring[(oldest + size++) % ring.length] = at;
   };
   before.forEach(note);
-  const standing = (limit: number, at: number, accepted: boolean): BucketState => ({
+  const stateOf = (limit: number, at: number, accepted: boolean): BucketState => ({
     accepted,
     limit,
     // After the limit was lowered, more requests may have been accepted than it allows.
@@ -165,11 +165,11 @@ function createWindow(span_ms = windowMs, before: readonly number[] = []): Windo
       forget(at);
       const accepted = size < limit;
       if (accepted) note(at);
-      return standing(limit, at, accepted);
+      return stateOf(limit, at, accepted);
     },
     peek(limit, at) {
       forget(at);
-      return standing(limit, at, size < limit);
+      return stateOf(limit, at, size < limit);
     },
   };
 }

@@ -31,7 +31,7 @@ interface ResponseFinalizerOptions {
   /** Called with the error behind an `internal_error`. */
   onBug: (error: unknown, requestId: string) => void;
   /** Called with every response as it is sent; for a stream, as it begins. */
-  onAnswered?: (answered: ResponseFacts, request: Request) => void;
+  onAnswered?: (reportAnswer: ResponseFacts, request: Request) => void;
   /** Called with a client's own request id, so that it can be found in the log. */
   onClientId?: (clientId: string, requestId: string, request: Request) => void;
   now?: () => number;
@@ -64,10 +64,10 @@ export function createResponseFinalizer({
   now = Date.now,
 }: ResponseFinalizerOptions) {
   let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
-  const begun = new WeakMap<Request, number>();
+  const startTimes = new WeakMap<Request, number>();
 
-  function answered(request: Request, route: string | null, status: unknown): void {
-    const at = begun.get(request) ?? performance.now();
+  function reportAnswer(request: Request, route: string | null, status: unknown): void {
+    const at = startTimes.get(request) ?? performance.now();
     onAnswered?.({ method: request.method, route, status: Number(status), ms: performance.now() - at }, request);
   }
 
@@ -90,7 +90,7 @@ export function createResponseFinalizer({
   return new Elysia({ name: "edge" })
     .onRequest(
       syncHook(({ request, set }) => {
-        if (onAnswered) begun.set(request, performance.now());
+        if (onAnswered) startTimes.set(request, performance.now());
         set.headers["x-request-id"] = newId("request", now());
         set.headers["x-content-type-options"] = "nosniff";
         // API requests are counted per project; if none was, `onError` sets the headers.
@@ -112,7 +112,7 @@ export function createResponseFinalizer({
           set.status = body.code;
           body = body.response;
         }
-        answered(request, route ?? null, body instanceof Response ? body.status : set.status);
+        reportAnswer(request, route ?? null, body instanceof Response ? body.status : set.status);
         if (cors && body instanceof Response) varyByOrigin(body, set.headers);
         if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
         // Returned explicitly: otherwise Elysia drops the text of a 404.
@@ -133,11 +133,11 @@ export function createResponseFinalizer({
         return appendRequestId(replay.body, requestId);
       }
       const refusal = refusalOf(error, request, set.headers);
-      const left = isLeft(request, refusal.cause);
-      if (refusal.code === "internal_error" && !left) onBug(refusal.cause, requestId);
+      const clientLeft = isLeft(request, refusal.cause);
+      if (refusal.code === "internal_error" && !clientLeft) onBug(refusal.cause, requestId);
       if (!hasRateLimitHeaders(request)) tellOfAddress(request, set.headers); // This may have been a failed authentication.
       Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
-      set.status = left ? leftStatus : refusal.status;
+      set.status = clientLeft ? leftStatus : refusal.status;
       // Drain a body that was partly read. The server itself skips a body that was never read.
       if (closesConnection(refusal) || request.bodyUsed) await drainBody(request);
       return withRequestId(errorBody(refusal, publicUrl), requestId);
@@ -176,8 +176,8 @@ const isEventStream = (body: unknown): body is Response =>
  * Adds `Vary: Origin` to a Response, whose own headers override those of CORS. Cacheable responses need it even for
  * same-origin requests: a cross-origin page would later get the cached copy without CORS headers.
  */
-function varyByOrigin({ headers }: Response, said: Record<string, unknown>): void {
-  if (said.vary === undefined && headers.get("cache-control")?.includes("no-store")) return;
+function varyByOrigin({ headers }: Response, currentHeaders: Record<string, unknown>): void {
+  if (currentHeaders.vary === undefined && headers.get("cache-control")?.includes("no-store")) return;
   const vary = headers.get("vary");
   if (!/(?:^|,)\s*(?:origin|\*)\s*(?:,|$)/i.test(vary ?? "")) headers.append("vary", "Origin");
 }

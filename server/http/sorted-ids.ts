@@ -44,17 +44,17 @@ export async function* sortedIds(sqlite: Database, list: SortedList, cursor: str
   if (after === undefined) return; // The cursor's row was deleted, so its position is unknown.
   const rest = createYielder(() => signal?.throwIfAborted());
   if (rowFilter) {
-    const known: Place[] = [];
-    for (let from: string | null = null; known.length < mostKnown; await rest()) {
+    const places: Place[] = [];
+    for (let from: string | null = null; places.length < mostKnown; await rest()) {
       const window = await rowFilter(from, true);
       const behind = from === null ? [] : [{ sql: `${by} < ?`, values: [from] }];
-      known.push(...select([...where, window, ...behind], ""));
+      places.push(...select([...where, window, ...behind], ""));
       if (window.until === null) break;
       from = window.until;
     }
     const sign = descending ? -1 : 1;
     const order = (a: Place, b: Place): number => sign * compare(a, b);
-    for (const place of known.sort(order)) if (after === null || order(place, after) > 0) yield place.id;
+    for (const place of places.sort(order)) if (after === null || order(place, after) > 0) yield place.id;
     return;
   }
   for (const window of windowsOf(sqlite, list, after)) {

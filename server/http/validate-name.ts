@@ -15,12 +15,12 @@ export function nameIssues(name: string | undefined): Fault[] {
 
 /** Creates a check that throws if another row has the name. */
 export function createNameValidator(sqlite: Database, table: "suites" | "tools", what: string) {
-  const named = sqlite.query<{ id: string }, [string, string, string]>(
+  const findNamed = sqlite.query<{ id: string }, [string, string, string]>(
     `SELECT id FROM ${table} WHERE project_id = ? AND environment = ? AND name = ?`,
   );
   return ({ project_id, environment }: Scope, name: string, id: string | null): void => {
-    const taken = named.get(project_id, environment, name);
-    if (taken && taken.id !== id)
+    const existing = findNamed.get(project_id, environment, name);
+    if (existing && existing.id !== id)
       throw new AppError("name_taken", `There is already a ${what} "${name}".`, { param: "name" });
   };
 }

@@ -16,8 +16,9 @@ ValueErrorIterator.prototype.First = function (this: ValueErrorIterator) {
 
 // A raw JSON number is an object to JavaScript. Make schemas treat it as none: it is accepted where any JSON is, and
 // refused elsewhere.
-for (const of of ["IsObjectLike", "IsRecordLike"] as const) {
-  const [code, check] = [Policy[of], TypeSystemPolicy[of]];
-  Policy[of] = (value) => `(${code(value)} && !JSON.isRawJSON(${value}))`;
-  TypeSystemPolicy[of] = (value): value is Record<PropertyKey, unknown> => check(value) && !isExactNumber(value);
+for (const policyName of ["IsObjectLike", "IsRecordLike"] as const) {
+  const [code, check] = [Policy[policyName], TypeSystemPolicy[policyName]];
+  Policy[policyName] = (value) => `(${code(value)} && !JSON.isRawJSON(${value}))`;
+  TypeSystemPolicy[policyName] = (value): value is Record<PropertyKey, unknown> =>
+    check(value) && !isExactNumber(value);
 }

@@ -97,11 +97,11 @@ export function createConversations({
     const body = { ...run, agent_id: agentId, ...(chat.userId !== null && { user_id: chat.userId }) };
     // Let the API refuse it, so that no thread is left behind.
     if (!mayRun(principal) || principal.token?.run_id) return (await must(talk, "POST", "/v1/runs", body, rename)).id;
-    const there = await threadFor(talk, chat.id, chat.userId);
+    const currentThread = await threadFor(talk, chat.id, chat.userId);
     try {
-      return await sayIn(talk, there, chat.keep, body, rename);
+      return await startRunIn(talk, currentThread, chat.keep, body, rename);
     } finally {
-      chats.release(there);
+      chats.release(currentThread);
     }
   }
 
@@ -116,8 +116,8 @@ export function createConversations({
       : chats.reserve(talk.principal, name);
   }
 
-  async function sayIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
-    const thread_id = keep === undefined ? there : await cut(talk, there, keep);
+  async function startRunIn(talk: Talk, there: string, keep: string | null | undefined, run: object, rename: Rename) {
+    const thread_id = keep === undefined ? there : await truncateThread(talk, there, keep);
     const isCut = thread_id !== there;
     const asked = { ...run, thread_id, if_thread_busy: "cancel_previous" };
     // Move the chat to its new thread only once its run exists, so that a refused run removes nothing.
@@ -125,14 +125,14 @@ export function createConversations({
       if (isCut) await chats.drop(talk.principal, thread_id);
       throw error;
     });
-    if (isCut) await leave(talk, there, thread_id, keep ?? null);
+    if (isCut) await moveChat(talk, there, thread_id, keep ?? null);
     return String(id);
   }
 
   /** Returns a thread that ends at `keep`, or at the beginning: a new one, unless this one ends there. */
-  async function cut(talk: Talk, threadId: string, keep: string | null): Promise<string> {
+  async function truncateThread(talk: Talk, threadId: string, keep: string | null): Promise<string> {
     const { principal, request } = talk;
-    if (behind(talk, threadId, keep).length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
+    if (runsAfter(talk, threadId, keep).length === 0 && !chats.goesOnBehind(principal, threadId, keep)) return threadId;
     // The later messages are of this very request, whose response was lost.
     const before = previousRunId(request, principal);
     if (before && journal.head(before)?.thread_id === threadId) return threadId;
@@ -142,9 +142,9 @@ export function createConversations({
   }
 
   /** Moves the chat to another thread and cancels the active runs of this one. */
-  async function leave(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
+  async function moveChat(talk: Talk, from: string, to: string, keep: string | null): Promise<void> {
     chats.release(to);
-    for (const { id } of behind(talk, from, keep))
+    for (const { id } of runsAfter(talk, from, keep))
       await cancel(talk, id).catch((error) => {
         // The new run has started: an API error in cancelling the old one (such as that it just ended) must not fail
         // the request.
@@ -153,18 +153,18 @@ export function createConversations({
   }
 
   /** Returns the active runs of a thread that started after `keep`; run ids sort by time. */
-  const behind = ({ principal }: Talk, threadId: string, keep: string | null) =>
+  const runsAfter = ({ principal }: Talk, threadId: string, keep: string | null) =>
     runs.inThread(principal, threadId).filter(({ id }) => id > (keep ?? ""));
 
   /** Returns the state of a run, or null if this agent has no such run. */
-  const find = (talk: Talk, runId: string) => orNull(() => standing(talk, runId));
+  const find = (talk: Talk, runId: string) => orNull(() => requireRun(talk, runId));
 
   /** Cancels a run. Ignores that it has just ended. */
   const cancel = (talk: Talk, runId: string): Promise<void> =>
     must(talk, "POST", `/v1/runs/${runId}/cancel`, {}, undefined, null).catch(tolerate("run_already_terminal"));
 
   /** Throws if the run is not of this agent, or not visible to the principal. */
-  function standing({ principal, agentId }: Talk, runId: string) {
+  function requireRun({ principal, agentId }: Talk, runId: string) {
     const row = runs.standing(principal, runId);
     if (row.agent_id !== agentId) throw notFound();
     return row;
@@ -183,28 +183,28 @@ export function createConversations({
     asked: RequiredCall[];
   }> {
     // The trace was deleted, so no result is left to stream.
-    if (standing(talk, runId).summary !== null)
+    if (requireRun(talk, runId).summary !== null)
       throw new AppError("tool_call_not_found", unaskedCall, {
         param: rename("tool_outputs[0].tool_call_id"),
       });
     const path = `/v1/runs/${runId}/submit_tool_outputs`;
     // If they were submitted before, return the same place.
-    const given = must(talk, "POST", path, { tool_outputs: answers }, rename);
-    await given.catch(tolerate("run_not_awaiting_action"));
+    const submission = must(talk, "POST", path, { tool_outputs: answers }, rename);
+    await submission.catch(tolerate("run_not_awaiting_action"));
     return placeOf(runId, answers);
   }
 
   /** Returns the position of the last question about these calls, also one of a descendant: the result follows it. */
   function placeOf(runId: string, answers: readonly ToolAnswer[]): { from: number; asked: RequiredCall[] } {
-    const isAbout = ({ id, needs }: RequiredCall): boolean =>
+    const isAnswered = ({ id, needs }: RequiredCall): boolean =>
       answers.some(({ tool_call_id, decision }) => tool_call_id === id && needs !== (decision ? "output" : "approval"));
-    const waits = [...entriesOf(runId)].flatMap(({ seq, event }) =>
+    const questions = [...entriesOf(runId)].flatMap(({ seq, event }) =>
       event.type === "run.requires_action"
         ? [{ seq, calls: event.required_action.submit_tool_outputs.tool_calls }]
         : [],
     );
-    const last = waits.findLastIndex(({ calls }) => calls.some(isAbout));
-    return { from: waits[last]?.seq ?? 0, asked: waits.slice(0, last + 1).flatMap(({ calls }) => calls) };
+    const last = questions.findLastIndex(({ calls }) => calls.some(isAnswered));
+    return { from: questions[last]?.seq ?? 0, asked: questions.slice(0, last + 1).flatMap(({ calls }) => calls) };
   }
 
   const entriesOf = (runId: string) =>
@@ -232,10 +232,10 @@ export function createConversations({
     const threadId = threadOf(talk, chat, userId);
     const page = threadId ? await must(talk, "GET", `/v1/threads/${threadId}/messages?limit=100`) : { data: [] };
     const run = runId === null ? { messages: [] } : await must(talk, "GET", `/v1/runs/${runId}?exclude=tool_calls`);
-    const said: ApiMessage[] = page.data.toReversed();
-    const begin = said.findIndex(({ role }) => role === "user");
+    const recordedMessages: ApiMessage[] = page.data.toReversed();
+    const begin = recordedMessages.findIndex(({ role }) => role === "user");
     const asked: ApiMessage[] = run.messages.filter(({ role }: ApiMessage) => role === "user");
-    return [...(begin < 0 ? [] : said.slice(begin)), ...asked];
+    return [...(begin < 0 ? [] : recordedMessages.slice(begin)), ...asked];
   }
 
   return {
@@ -273,8 +273,8 @@ export function createConversations({
 function refusalOf({ body: { error }, headers }: ApiResponse, rename: Rename = (param) => param): AppError {
   const retryAfter = headers.get("retry-after");
   const param = error.param && rename(error.param);
-  const said = (text: string): string => (error.param ? text.replace(error.param, param) : text);
-  return new AppError(error.code, said(error.message), {
+  const replaceParam = (text: string): string => (error.param ? text.replace(error.param, param) : text);
+  return new AppError(error.code, replaceParam(error.message), {
     ...(param && { param }),
     ...(error.details && { details: error.details }),
     ...(retryAfter && { retryAfter: Number(retryAfter) }),

@@ -141,8 +141,8 @@ export function createCellRouter({ cells, directory, seal, tokens, entrance, pub
        * retry.
        */
       async function here(request: Request, project: string): Promise<Response> {
-        const moved = mover.over(project);
-        if (moved) return await later(request, project, moved);
+        const moveDone = mover.over(project);
+        if (moveDone) return await later(request, project, moveDone);
         const leave = mover.enter(project);
         try {
           const answer = await handle(request);
@@ -240,7 +240,7 @@ const projectsPath = /^https?:\/\/[^/]+\/console\/api\/projects\/?(?:\?|$)/;
 const readList = (answer: Response) => answer.json() as Promise<{ data: unknown[] }>;
 
 function withoutLength(headers: Headers): Headers {
-  const kept = new Headers(headers);
-  kept.delete("content-length");
-  return kept;
+  const forwardedHeaders = new Headers(headers);
+  forwardedHeaders.delete("content-length");
+  return forwardedHeaders;
 }

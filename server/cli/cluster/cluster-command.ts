@@ -23,9 +23,9 @@ export function sendToLeader(command: Command): Command {
   return command
     .addOption(clusterOption())
     .addOption(cellOption())
-    .hook("preAction", async (_, asked) => {
-      if (commandTarget() === null && asked.opts().cluster !== undefined)
-        await (await import("./leader-client.ts")).requestLeader(asked);
+    .hook("preAction", async (_, action) => {
+      if (commandTarget() === null && action.opts().cluster !== undefined)
+        await (await import("./leader-client.ts")).requestLeader(action);
     });
 }
 
@@ -76,11 +76,11 @@ const moveStateTexts: { readonly [State in MoveStatus["state"]]: string } = {
 };
 
 /** Number of names that fit into a terminal line. */
-const named = 5;
+const maxNames = 5;
 
 const projectsText = (projects: { name: string }[]): string => {
-  const names = projects.slice(0, named).map(({ name }) => name);
-  const more = projects.length > named ? ` and ${projects.length - named} more` : "";
+  const names = projects.slice(0, maxNames).map(({ name }) => name);
+  const more = projects.length > maxNames ? ` and ${projects.length - maxNames} more` : "";
   return projects.length === 0 ? "none" : names.join(", ") + more;
 };
 

@@ -130,8 +130,8 @@ export async function leadNode(options: NodeOptions): Promise<LeadingNode> {
       if (!isSpare) return;
       log.info("stopping", { signal });
       spare.stop();
-      const nothing = { endWork: async () => {}, leave: async () => {}, close() {} };
-      await shutdown({ entrance, log, ...nothing });
+      const noWork = { endWork: async () => {}, leave: async () => {}, close() {} };
+      await shutdown({ entrance, log, ...noWork });
       process.exit(exitCodes.done);
     });
     // A separate connection, so that the leader is known while a long copy is read.

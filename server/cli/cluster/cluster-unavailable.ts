@@ -5,14 +5,14 @@ import { bodyStopped } from "../../http/json-body.ts";
 import { noLimit, writeRateLimitHeaders } from "../../http/rate-limit-headers.ts";
 import { BodyTimeout } from "../../lib/body-chunks.ts";
 
-const away = (message: string, cause?: unknown): AppError =>
+const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError("cluster_unavailable", message, { retryAfter: 1, cause });
 
 const noAnswer = "The cluster has no leader at the moment, or its engine cannot be reached.";
 
 /** Returns the response while no leader can guarantee durability. */
 export const clusterUnavailable = (publicUrl: PublicUrl, message = noAnswer): Response =>
-  refusalResponse(away(message), publicUrl);
+  refusalResponse(unavailable(message), publicUrl);
 
 /** Returns the response to a request that could not be passed on. */
 export const forwardFailureResponse = (error: unknown, publicUrl: PublicUrl): Response =>
@@ -36,7 +36,7 @@ export function nodeResponse(status: number, body: object, more: Record<string, 
 }
 
 /** Awaits a query to Postgres within a request. Throws `cluster_unavailable` if Postgres does not respond. */
-export const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
-  asked.catch((error: unknown) => {
-    throw away(noAnswer, error);
+export const orUnavailable = <T>(promise: Promise<T>): Promise<T> =>
+  promise.catch((error: unknown) => {
+    throw unavailable(noAnswer, error);
   });

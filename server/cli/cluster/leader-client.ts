@@ -62,10 +62,10 @@ export async function createLeaderClient({ cluster, cell }: CellFlags) {
 export async function requestLeader(command: Command): Promise<never> {
   const leader = await createLeaderClient(command.opts<CellFlags>());
   const answer = await leader.send(commandPath, { args: argumentsOf(command) });
-  for await (const said of lines(requireValue(answer.body, "The body"))) {
-    if ("code" in said) throw new AnsweredByLeader("", said.code);
-    if ("stdout" in said) writeOut(said.stdout);
-    else writeBeside(said.stderr);
+  for await (const chunk of lines(requireValue(answer.body, "The body"))) {
+    if ("code" in chunk) throw new AnsweredByLeader("", chunk.code);
+    if ("stdout" in chunk) writeOut(chunk.stdout);
+    else writeBeside(chunk.stderr);
   }
   throw new CliError(`The leader at ${leader.address} ended before the command did.`);
 }
@@ -86,8 +86,8 @@ function argumentsOf(command: Command): string[] {
   for (let at: Command | null = command; at?.parent; at = at.parent) path.unshift(at.name());
   const flags = command.options.flatMap((option) => {
     const name = option.attributeName();
-    const isGiven = ["cli", "env"].includes(command.getOptionValueSource(name) ?? "");
-    if (!isGiven || ["dataDir", "cluster", "cell"].includes(name)) return [];
+    const isSet = ["cli", "env"].includes(command.getOptionValueSource(name) ?? "");
+    if (!isSet || ["dataDir", "cluster", "cell"].includes(name)) return [];
     const value = command.getOptionValue(name);
     return value === true ? [requireValue(option.long, name)] : [value].flat().map((each) => `${option.long}=${each}`);
   });

@@ -66,18 +66,18 @@ export function createLeaderCommands(options: LeaderCommandsOptions) {
     return new Response(
       new ReadableStream<Uint8Array>({
         async start(controller) {
-          const tell = (said: CommandChunk): void => {
-            if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(said)}\n`));
+          const send = (chunk: CommandChunk): void => {
+            if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(chunk)}\n`));
           };
           const say = (where: "stdout" | "stderr", text: string): void =>
-            tell({ [where]: `${text}\n` } as unknown as CommandChunk);
+            send({ [where]: `${text}\n` } as unknown as CommandChunk);
           const place = { stores, say, account, gone: gone.signal, move };
           await runAtTarget(place, () => createProgram(say).parseAsync(args, { from: "user" })).then(
-            () => tell({ code: exitCodes.done }),
+            () => send({ code: exitCodes.done }),
             (error) => {
               const why = explain(error);
               if (why !== null) say("stderr", why);
-              tell({ code: exitCodeOf(error) });
+              send({ code: exitCodeOf(error) });
             },
           );
           if (!gone.signal.aborted) controller.close();

@@ -73,18 +73,18 @@ export function createProjectMover(options: MoverOptions) {
     if (fileBytes(projectId) > most_bytes)
       throw new CliError(`${name} is too large to be moved. Its files have more than ${most_bytes / 1e6} MB.`);
     underWay.add(projectId);
-    const noted = { id: newId("move"), project: projectId, name, target: to };
+    const moveRow = { id: newId("move"), project: projectId, name, target: to };
     try {
       if (!(await directory.findLeaderOf(to))) throw new CliError(`No node leads the cell "${to}" at the moment.`);
       if ((await directory.projects()).some((other) => other.cell === to && other.name === name))
         throw new CliError(`The cell "${to}" has a project "${name}" already.`);
-      await directory.ask((sql) => noteMove(sql, leader, noted));
+      await directory.ask((sql) => noteMove(sql, leader, moveRow));
       moving.park(projectId);
       await untilAtRest(project, within_ms);
-      const packed = await takeOut(noted, actor);
+      const packed = await takeOut(moveRow, actor);
       await deliver(packed);
     } catch (error) {
-      if (moves.find(noted.id)?.state !== "out") await stay(projectId);
+      if (moves.find(moveRow.id)?.state !== "out") await stay(projectId);
       throw error;
     } finally {
       underWay.delete(projectId);
@@ -106,23 +106,23 @@ export function createProjectMover(options: MoverOptions) {
     moving.end(project);
     for (const until = performance.now() + lastRequests_ms; inFlight.has(project); await Bun.sleep(look_ms))
       if (performance.now() > until) break;
-    const left = moving.leave(project);
+    const finishLeaving = moving.leave(project);
     const pack = () => moves.pack({ id, project, from: own, to, actor, most_bytes });
     const packed = await ship.withLongLease(workOf(project), pack).catch((error) => {
       throw error instanceof TooLarge
         ? new CliError(`${noted.name} is too large to be moved. ${error.message}`)
         : error;
     });
-    left();
+    finishLeaving();
     return packed;
   }
 
   /** Returns the maximum duration of an export in ms: more than was ever measured. */
   function workOf(project: string): number {
-    const counted = db.sqlite.query<{ n: number }, [string]>(
+    const countEvents = db.sqlite.query<{ n: number }, [string]>(
       `SELECT coalesce(sum(seq), 0) / 20 + count(*) AS n FROM runs WHERE project_id = ?`,
     );
-    return Math.round(1000 + onlyRow(counted.get(project)).n + fileBytes(project) / 20_000);
+    return Math.round(1000 + onlyRow(countEvents.get(project)).n + fileBytes(project) / 20_000);
   }
 
   const fileBytes = (project: string): number =>
@@ -140,9 +140,9 @@ export function createProjectMover(options: MoverOptions) {
     for (; !isStopped; await Bun.sleep(again_ms))
       try {
         await directory.ask((sql) => offerMove(sql, leader, { id, project, name, target }));
-        const standing = await hand(move);
-        if (standing.is === "in") return await finish(move);
-        await callOff(move, standing.is === "refused" ? standing.why : "");
+        const importState = await sendTo(move);
+        if (importState.is === "in") return await finish(move);
+        await callOff(move, importState.is === "refused" ? importState.why : "");
       } catch (error) {
         if (error instanceof CliError) throw error;
         log.warn("a project waits to be moved", { project, to: target, error });
@@ -155,18 +155,18 @@ export function createProjectMover(options: MoverOptions) {
   }
 
   /** Sends the project. Asks for the state first, because a partly cleared export must not be sent again. */
-  async function hand(move: Move): Promise<ImportState> {
+  async function sendTo(move: Move): Promise<ImportState> {
     const { id, project, name, cell, at_ms } = move;
-    const tell = (body: Uint8Array | string, tail = "") =>
+    const post = (body: Uint8Array | string, tail = "") =>
       tellLeader({ seal, directory }, cell, `${movesPath}${cell}/${id}${tail}`, body);
-    const known = (await (await tell("")).json()) as ImportState;
+    const known = (await (await post("")).json()) as ImportState;
     if (known.is === "in") return known;
     const size = moves.size(id);
     const { pieces } = size;
-    for (let position = 0; position < pieces; position++) await tell(moves.piece(id, position), `/${position}`);
+    for (let position = 0; position < pieces; position++) await post(moves.piece(id, position), `/${position}`);
     failpoint?.("mid_move.sent");
     const arrival: Arrival = { project, name, from: own, at_ms, pieces, version, work_ms: unpacking_ms(size) };
-    return (await (await tell(JSON.stringify(arrival))).json()) as ImportState;
+    return (await (await post(JSON.stringify(arrival))).json()) as ImportState;
   }
 
   async function finish(move: Move): Promise<void> {
@@ -202,9 +202,9 @@ export function createProjectMover(options: MoverOptions) {
 
   /** Deletes finished transfers of this cell in Postgres. */
   async function tidy(): Promise<void> {
-    const out = moves.out().map(({ id }) => id);
+    const outgoingIds = moves.out().map(({ id }) => id);
     await directory
-      .ask((sql) => forgetMoves(sql, leader, out))
+      .ask((sql) => forgetMoves(sql, leader, outgoingIds))
       .catch((error) => log.warn("a move that is over is still shown", { error }));
   }
 
@@ -224,12 +224,12 @@ export function createProjectMover(options: MoverOptions) {
     /** Resumes the transfers that an earlier process left. */
     async resume(): Promise<void> {
       await tidy();
-      for (const left of moves.out()) {
-        underWay.add(left.project);
-        close(left.project);
-        void deliver(left)
-          .catch((error) => log.warn("a project was not moved", { project: left.project, error }))
-          .finally(() => underWay.delete(left.project));
+      for (const outgoing of moves.out()) {
+        underWay.add(outgoing.project);
+        close(outgoing.project);
+        void deliver(outgoing)
+          .catch((error) => log.warn("a project was not moved", { project: outgoing.project, error }))
+          .finally(() => underWay.delete(outgoing.project));
       }
     },
     /** Resolves when the transfer is over; null if requests of the project need not wait. */
@@ -238,8 +238,8 @@ export function createProjectMover(options: MoverOptions) {
     enter(project: string): () => void {
       inFlight.set(project, (inFlight.get(project) ?? 0) + 1);
       return () => {
-        const left = entryOf(inFlight, project) - 1;
-        if (left > 0) inFlight.set(project, left);
+        const remaining = entryOf(inFlight, project) - 1;
+        if (remaining > 0) inFlight.set(project, remaining);
         else inFlight.delete(project);
       };
     },

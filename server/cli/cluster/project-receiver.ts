@@ -31,22 +31,22 @@ interface ReceiverOptions {
 /** Imports projects from other cells. Returns null for any other request. */
 export function createProjectReceiver(options: ReceiverOptions) {
   const { own, epoch, version, seal, directory, ship, moves, arrived, folder, log } = options;
-  const bringing = new Map<string, Promise<ImportState>>();
+  const imports = new Map<string, Promise<ImportState>>();
   rmSync(folder, { recursive: true, force: true }); // Left by an earlier process: the source starts over.
 
-  async function bringIn(id: string, { pieces, work_ms, from, ...arrival }: Arrival): Promise<ImportState> {
+  async function importProject(id: string, { pieces, work_ms, from, ...arrival }: Arrival): Promise<ImportState> {
     if (moves.isIn(id)) return { is: "in" };
     if (arrival.version !== version)
       return { is: "refused", why: `The cell "${own}" is led by a node of another version.` };
-    const there = pieceFiles(id);
-    if (there.length !== pieces) throw new Error(`There are ${there.length} pieces of ${pieces}.`);
+    const storedPieces = pieceFiles(id);
+    if (storedPieces.length !== pieces) throw new Error(`There are ${storedPieces.length} pieces of ${pieces}.`);
     failpoint?.("before_move.taken");
     if (!(await directory.ask((sql) => takeMove(sql, id, { cell: own, epoch }))))
       return { is: "refused", why: "It was called off." };
     failpoint?.("after_move.taken");
     const { project, name, at_ms } = arrival;
     try {
-      const parcel = () => readAll(there);
+      const parcel = () => readAll(storedPieces);
       await ship.withLongLease(work_ms, () => moves.bringIn({ id, project, name, cell: from, at_ms }, parcel));
     } catch (error) {
       log.warn("a project could not be brought in", { project, from, error });
@@ -70,16 +70,16 @@ export function createProjectReceiver(options: ReceiverOptions) {
   /** Shares the import among repeated messages. After it, a new message must send all pieces again. */
   function once(id: string, arrival: Arrival): Promise<ImportState> {
     const work =
-      bringing.get(id) ??
-      bringIn(id, arrival).finally(() => {
-        bringing.delete(id);
+      imports.get(id) ??
+      importProject(id, arrival).finally(() => {
+        imports.delete(id);
         rmSync(join(folder, id), { recursive: true, force: true });
       });
-    bringing.set(id, work);
+    imports.set(id, work);
     return work;
   }
 
-  async function standing(id: string, body: Uint8Array): Promise<ImportState> {
+  async function importState(id: string, body: Uint8Array): Promise<ImportState> {
     if (body.length > 0) return await once(id, JSON.parse(new TextDecoder().decode(body)));
     return { is: moves.isIn(id) ? "in" : "none" };
   }
@@ -94,7 +94,7 @@ export function createProjectReceiver(options: ReceiverOptions) {
     if (cell !== own) return new Response(`This is the cell "${own}".`, { status: 421 });
     if (!isId("move", id)) return new Response(noSuch("move"), { status: 404 });
     try {
-      if (position === undefined) return Response.json(await standing(id, body));
+      if (position === undefined) return Response.json(await importState(id, body));
       mkdirSync(join(folder, id), { recursive: true, mode: 0o700 });
       await Bun.write(join(folder, id, String(Number(position))), body);
       return new Response(null, { status: 204 });

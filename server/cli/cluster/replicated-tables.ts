@@ -28,8 +28,8 @@ export async function replicateTables(
   every = every_ms,
 ): Promise<() => void> {
   const { sqlite } = db;
-  const taken = new Map<string, string>();
-  let isAtIt = false;
+  const appliedRows = new Map<string, string>();
+  let isRunning = false;
   if (own === first) {
     sqlite.run("CREATE TEMP TABLE changed_shared (name TEXT PRIMARY KEY)");
     for (const table of shared)
@@ -41,15 +41,15 @@ export async function replicateTables(
   }
 
   /** Publishes a table; on failure marks it as changed again, for a retry. */
-  async function give(table: string): Promise<void> {
+  async function publish(table: string): Promise<void> {
     await db.write(() => sqlite.query("DELETE FROM changed_shared WHERE name = ?").run(table));
-    await bring(table).catch(async (error) => {
+    await publishOnce(table).catch(async (error) => {
       await db.write(() => sqlite.query("INSERT OR IGNORE INTO changed_shared (name) VALUES (?)").run(table));
       throw error;
     });
   }
 
-  async function bring(table: string): Promise<void> {
+  async function publishOnce(table: string): Promise<void> {
     const columns = sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
     const names = columns.map(({ name }) => name).join(", ");
     const rows = JSON.stringify(sqlite.query(`SELECT ${names} FROM ${table}`).all());
@@ -64,14 +64,14 @@ export async function replicateTables(
     );
   }
 
-  async function take(): Promise<void> {
+  async function pull(): Promise<void> {
     const tables: { name: string; rows: string }[] = await directory.ask(
       (sql) => sql`SELECT name, rows FROM runnel_shared WHERE cell = ${first}`,
     );
     for (const { name, rows } of tables) {
-      if (taken.get(name) === rows || !shared.some((table) => table === name)) continue;
+      if (appliedRows.get(name) === rows || !shared.some((table) => table === name)) continue;
       await db.write(() => replaceRows(name, JSON.parse(rows)));
-      taken.set(name, rows);
+      appliedRows.set(name, rows);
     }
   }
 
@@ -86,19 +86,19 @@ export async function replicateTables(
     }
   }
 
-  async function look(): Promise<void> {
-    if (own !== first) return await take();
+  async function sync(): Promise<void> {
+    if (own !== first) return await pull();
     const changed = sqlite.query<{ name: string }, []>("SELECT name FROM changed_shared").all();
-    for (const { name } of changed) await give(name);
+    for (const { name } of changed) await publish(name);
   }
 
-  if (own === first) for (const table of shared) await give(table);
-  else await take();
+  if (own === first) for (const table of shared) await publish(table);
+  else await pull();
   const timer = setInterval(async () => {
-    if (isAtIt) return;
-    isAtIt = true;
-    await look().catch((error) => log.warn("what all cells share could not be brought to them", { error }));
-    isAtIt = false;
+    if (isRunning) return;
+    isRunning = true;
+    await sync().catch((error) => log.warn("what all cells share could not be brought to them", { error }));
+    isRunning = false;
   }, every).unref();
   return () => clearInterval(timer);
 }

@@ -55,24 +55,24 @@ export function adminCommand(): Command {
 
 async function withAccount(
   email: string,
-  { dataDir, json, role, ...given }: AccountOptions,
+  { dataDir, json, role, ...flags }: AccountOptions,
   action: "create" | "resetPassword",
-  done: string,
+  outcome: string,
 ): Promise<void> {
-  const password = given.password ?? (await newPassword());
+  const password = flags.password ?? (await newPassword());
   const user: User = await withStores(dataDir, true, ({ accounts }) =>
     accounts()[action]({ email, password, role }, cliActor),
   );
-  print(json, user, () => `${user.email} ${done}.`);
+  print(json, user, () => `${user.email} ${outcome}.`);
 }
 
 async function removeSecondFactor(email: string, { dataDir, json }: DataFlags): Promise<void> {
-  const gone = await withStores(dataDir, true, ({ removeFactors }) => removeFactors(email, cliActor()));
-  const app = gone.totp ? "an authenticator app" : "no authenticator app";
+  const removed = await withStores(dataDir, true, ({ removeFactors }) => removeFactors(email, cliActor()));
+  const app = removed.totp ? "an authenticator app" : "no authenticator app";
   print(
     json,
-    gone,
-    () => `${gone.email} had ${app} and ${gone.passkeys} passkeys. They are gone; the password is enough.`,
+    removed,
+    () => `${removed.email} had ${app} and ${removed.passkeys} passkeys. They are gone; the password is enough.`,
   );
 }
 

@@ -43,16 +43,16 @@ function pair(flag: string, text: string): [name: string, value: string] {
 }
 
 /** Returns the prepared answer to a call, or asks the person at the terminal; null if there is neither. */
-export async function answerCall(call: PendingCall, given: Answers, signal: AbortSignal): Promise<ToolAnswer | null> {
-  const prepared = preparedAnswer(call, given);
+export async function answerCall(call: PendingCall, answers: Answers, signal: AbortSignal): Promise<ToolAnswer | null> {
+  const prepared = preparedAnswer(call, answers);
   if (prepared || !canAsk()) return prepared;
   const tool_call_id = call.id;
   const what = printable(`${call.tool} ${JSON.stringify(call.arguments)}`);
   if (call.needs === "output")
     return { tool_call_id, output: jsonOrText(await ask(`? ${what}\n  output (JSON or text): `, signal)) };
   if (call.needs === "approval") {
-    const said = await ask(`? ${what}\n  approve? [y/N] `, signal);
-    return { tool_call_id, decision: /^y(es)?$/i.test(said.trim()) ? "approve" : "reject" };
+    const reply = await ask(`? ${what}\n  approve? [y/N] `, signal);
+    return { tool_call_id, decision: /^y(es)?$/i.test(reply.trim()) ? "approve" : "reject" };
   }
   const said = await ask(
     `? It is unknown whether this happened: ${what}\n  [r]un it again, [n]o it did not, or its output: `,

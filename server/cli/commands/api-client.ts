@@ -95,6 +95,6 @@ async function refusal(response: Response): Promise<string> {
     error?: { message?: string };
     request_id?: string;
   } | null;
-  const said = body?.error?.message ?? `The server returned status ${response.status}.`;
-  return body?.request_id ? `${said} (${body.request_id})` : said;
+  const errorText = body?.error?.message ?? `The server returned status ${response.status}.`;
+  return body?.request_id ? `${errorText} (${body.request_id})` : errorText;
 }

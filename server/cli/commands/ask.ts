@@ -24,7 +24,7 @@ export async function askPassword(question: string): Promise<string> {
   const { stdin, stderr } = process;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = "";
-  const take = (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     for (const key of chunk.toString()) {
       if (key === "\r" || key === "\n" || key === "\u0004") return resolve(text);
       if (key === "\u0003") return reject(new CliError("Given up."));
@@ -34,11 +34,11 @@ export async function askPassword(question: string): Promise<string> {
   };
   stderr.write(question);
   stdin.setRawMode(true);
-  stdin.on("data", take).resume();
+  stdin.on("data", onData).resume();
   try {
     return await promise;
   } finally {
-    stdin.off("data", take).pause();
+    stdin.off("data", onData).pause();
     stdin.setRawMode(false);
     stderr.write("\n");
   }

@@ -50,23 +50,23 @@ export function openBackupTarget(url: string, environment: Environment, { answer
    * Awaits work on the store, with a timeout for silence. With `read`, the name of a backup, an error without a code is
    * corruption of that backup and not a fault of the store.
    */
-  async function asked<T>(
+  async function withDeadline<T>(
     work: Promise<T>,
     { still_ms, moved }: Silence = silence(answer_ms),
     read?: string,
   ): Promise<T> {
-    const { promise: still, reject } = Promise.withResolvers<never>();
-    const looking = setInterval(() => {
+    const { promise: stalled, reject } = Promise.withResolvers<never>();
+    const timer = setInterval(() => {
       if (performance.now() - moved() > still_ms) reject(unusable(`it has not moved for ${still_ms / 1000} s`));
     }, still_ms / 10);
-    return await Promise.race([work, still])
+    return await Promise.race([work, stalled])
       .catch((error) => {
         if (error instanceof CliError) throw error;
         const { code, message = String(error) } = error as { code?: string; message?: string };
         if (read !== undefined && code === undefined) throw new CliError(`${where}${read} is damaged: ${message}`);
         throw unusable(message === noReason && code ? code : message);
       })
-      .finally(() => clearInterval(looking));
+      .finally(() => clearInterval(timer));
   }
 
   /** Lists all backups, newest first. */
@@ -74,7 +74,7 @@ export function openBackupTarget(url: string, environment: Environment, { answer
     const found: RemoteBackup[] = [];
     const tokens = new Set<string>();
     for (let continuationToken: string | undefined, more = true; more; ) {
-      const page = await asked(client.list({ prefix: at("runnel-"), maxKeys: 1000, continuationToken }));
+      const page = await withDeadline(client.list({ prefix: at("runnel-"), maxKeys: 1000, continuationToken }));
       for (const { key: whole, size } of page.contents ?? []) {
         const name = whole.slice(at("").length);
         const made_at = timeOf(name);
@@ -120,20 +120,20 @@ export function openBackupTarget(url: string, environment: Environment, { answer
     async store(file: string, now: number): Promise<RemoteBackup> {
       const name = nameOf(now, key !== null);
       const [sending, receiving] = [silence(piece_ms), silence(piece_ms)];
-      const sent = hashing(sending);
-      const plain = fileStream(file).pipeThrough(sent.through).pipeThrough(gzip());
+      const upload = hashing(sending);
+      const plain = fileStream(file).pipeThrough(upload.through).pipeThrough(gzip());
       const body = key === null ? plain : await encrypted(plain, key);
-      await asked(client.file(at(name)).write(new Response(body)), sending);
+      await withDeadline(client.file(at(name)).write(new Response(body)), sending);
       receiving.move();
-      const back = hashing(receiving);
-      await asked(
-        read(name).then((stream) => stream.pipeThrough(back.through).pipeTo(new WritableStream())),
+      const download = hashing(receiving);
+      await withDeadline(
+        read(name).then((stream) => stream.pipeThrough(download.through).pipeTo(new WritableStream())),
         receiving,
         name,
       );
-      if (back.digest() !== sent.digest())
+      if (download.digest() !== upload.digest())
         throw new CliError(`${where}${name} is not what was sent. It is left there.`);
-      return { name, made_at: now, bytes: (await asked(client.file(at(name)).stat())).size };
+      return { name, made_at: now, bytes: (await withDeadline(client.file(at(name)).stat())).size };
     },
 
     /** Downloads a backup into a file; by default the newest that this key can have made. Returns its name. */
@@ -153,17 +153,17 @@ export function openBackupTarget(url: string, environment: Environment, { answer
         receiving.move();
         writeAll(handle, chunk);
       };
-      const written = read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })));
-      await asked(written, receiving, chosen).finally(() => closeSync(handle));
+      const writing = read(chosen).then((stream) => stream.pipeTo(new WritableStream({ write })));
+      await withDeadline(writing, receiving, chosen).finally(() => closeSync(handle));
       return chosen;
     },
 
     /** Deletes all but the newest backups, but none from the future. Returns the deleted names. */
     async keepNewest(count: number, now: number): Promise<string[]> {
-      const made = (await list()).filter(({ made_at }) => made_at <= now + ahead_ms);
-      const gone = made.slice(count).map(({ name }) => name);
-      for (const name of gone) await asked(client.file(at(name)).delete());
-      return gone;
+      const existing = (await list()).filter(({ made_at }) => made_at <= now + ahead_ms);
+      const expired = existing.slice(count).map(({ name }) => name);
+      for (const name of expired) await withDeadline(client.file(at(name)).delete());
+      return expired;
     },
   };
 }

@@ -20,9 +20,9 @@ type Flags = Omit<ServeFlags, "dataDir"> & { dataDir: string | undefined };
  * changes nothing.
  */
 export const checkFiles = (flags: Flags): FileFault[] =>
-  [lookAtDataDir, lookAtCertificate].flatMap((look): FileFault[] => {
+  [lookAtDataDir, lookAtCertificate].flatMap((check): FileFault[] => {
     try {
-      const warning = look(flags);
+      const warning = check(flags);
       return warning === null ? [] : [{ message: warning, isCertain: false }];
     } catch (error) {
       const { message, cause } = error as Error;

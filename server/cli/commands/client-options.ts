@@ -30,10 +30,10 @@ export async function openClient({ apiKey, ...flags }: ClientFlags): Promise<Api
 /** Returns the server's address and the CA to trust; for the local server from its data directory. */
 async function reach({ url, cacert, dataDir }: Pick<ClientFlags, "url" | "cacert" | "dataDir">) {
   const local = await localServer(dataDir);
-  const given = url ?? local?.address;
-  if (given === undefined)
+  const urlText = url ?? local?.address;
+  if (urlText === undefined)
     throw usageError(`No server runs on ${dataDir}. Start one with "runnel serve", or give --url.`);
-  const address = checkAddress(given);
+  const address = checkAddress(urlText);
   const trusted = cacert ?? (local && new URL(local.address).origin === new URL(address).origin ? local.cacert : null);
   return { address, ca: trusted ? await Bun.file(trusted).text() : null };
 }

@@ -14,8 +14,8 @@ export async function runCommandLine(): Promise<never> {
     applyOperatorsProxy(args);
     await createProgram(isServeCommand(args)).parseAsync(process.argv);
   } catch (error) {
-    const said = explain(error);
-    if (said !== null) printBeside(said);
+    const message = explain(error);
+    if (message !== null) printBeside(message);
     process.exitCode = exitCodeOf(error);
   }
   process.exit(process.exitCode ?? exitCodes.done);

@@ -21,9 +21,9 @@ export const configCommand = (serve: Command): Command =>
           ...settingFaults(serve, found),
           ...(syntaxOnly ? [] : fileFaults({ ...flagsFrom(serve, found), dataDir: found.RUNNEL_DATA_DIR })),
         ];
-        const said = faults.map(({ message }) => message);
-        if (faults.some(({ isCertain }) => isCertain)) throw refusedFile(file, said);
-        const warnings = said; // A missing setting may come from a variable, and the server's user may read what this one cannot.
+        const messages = faults.map(({ message }) => message);
+        if (faults.some(({ isCertain }) => isCertain)) throw refusedFile(file, messages);
+        const warnings = messages; // A missing setting may come from a variable, and the server's user may read what this one cannot.
         const count = Object.keys(found).length;
         if (hasOpenSecrets(file, Object.keys(found)))
           warnings.push(`Others can read its secrets. Run: chmod 600 ${file}`);

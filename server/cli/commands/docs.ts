@@ -32,9 +32,9 @@ export function pageFor(folder: string, topic: string | undefined): string {
     .map((name) => String(name).replaceAll("\\", "/"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => name.slice(0, -".md".length));
-  const wanted = topic.replace(/\.md$/, "").replace(/\/$/, "");
-  const found = [wanted, `${wanted}/index`].find((name) => pages.includes(name));
-  const ending = pages.filter((name) => name.endsWith(`/${wanted}`) || name.endsWith(`/${wanted}/index`));
+  const topicName = topic.replace(/\.md$/, "").replace(/\/$/, "");
+  const found = [topicName, `${topicName}/index`].find((name) => pages.includes(name));
+  const ending = pages.filter((name) => name.endsWith(`/${topicName}`) || name.endsWith(`/${topicName}/index`));
   const page = found ?? (ending.length === 1 ? ending[0] : undefined);
   if (page !== undefined) return readFileSync(join(folder, `${page}.md`), "utf8");
   const hint = ending.length > 1 ? `Several pages are called so: ${ending.join(", ")}.` : "`runnel docs` lists them.";

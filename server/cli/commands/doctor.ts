@@ -187,19 +187,19 @@ async function settingFindings(flags: ServeFlags): Promise<Finding[]> {
 }
 
 /** Returns faults of settings that no other check has reported. */
-const unreadFindings = (told: readonly Finding[]): Finding[] =>
+const unreadFindings = (existing: readonly Finding[]): Finding[] =>
   settingFaults(serveCommand(), process.env)
-    .filter(({ message }) => !told.some(({ detail }) => detail === message))
+    .filter(({ message }) => !existing.some(({ detail }) => detail === message))
     .map(({ message }) => asFinding("settings", fail(message)));
 
 /** Checks Ollama. A missing one is a warning only if a setting or connection names it. */
 async function ollamaFinding(dataDir: string): Promise<Finding> {
   const stored = attempt(() => storedOllama(dataDir));
-  const given = (typeof stored === "string" && stored) || process.env.OLLAMA_BASE_URL?.trim();
-  const url = given || ollamaUrl;
+  const configuredUrl = (typeof stored === "string" && stored) || process.env.OLLAMA_BASE_URL?.trim();
+  const url = configuredUrl || ollamaUrl;
   if (await listensAt(url)) return asFinding("ollama", `there is one at ${url}`);
   const lacking = `at ${url}: models ollama/… are not available`;
-  return asFinding("ollama", given ? warn(`nothing listens ${lacking}`) : `there is none ${lacking}`);
+  return asFinding("ollama", configuredUrl ? warn(`nothing listens ${lacking}`) : `there is none ${lacking}`);
 }
 
 /** True for a replica: only its node may touch its WAL. */
@@ -222,8 +222,11 @@ async function sandboxFinding({ sandbox }: ServeFlags): Promise<Finding> {
   const faults = await jailFaults();
   if (faults.length === 0) return asFinding("sandbox", build.lean ? "strict; this lean build has no Python" : "strict");
   const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
-  const said = [detail, jailAdvice(faults)].filter(Boolean).join(". ");
-  return asFinding("sandbox", sandbox === "strict" ? fail(`no start with --sandbox strict: ${said}`) : warn(said));
+  const detailText = [detail, jailAdvice(faults)].filter(Boolean).join(". ");
+  return asFinding(
+    "sandbox",
+    sandbox === "strict" ? fail(`no start with --sandbox strict: ${detailText}`) : warn(detailText),
+  );
 }
 
 /** Returns the operator's own models with their prefixes: a model trained with a prefix finds less without it. */
@@ -340,9 +343,9 @@ function diskSpace(path: string, { minFreeSpace, allowNetworkFilesystem }: Serve
   const network = networkDisk(path);
   if (network && !allowNetworkFilesystem)
     return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
-  const said = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
-  const kept = (minFreeSpace === undefined ? defaultReserve : readReserve(minFreeSpace))(blocks * bsize);
-  return free < kept ? warn(`${said}: new runs are refused`) : said;
+  const freeText = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
+  const reserve_bytes = (minFreeSpace === undefined ? defaultReserve : readReserve(minFreeSpace))(blocks * bsize);
+  return free < reserve_bytes ? warn(`${freeText}: new runs are refused`) : freeText;
 }
 
 /** Checks the limit of the running server, or of one that would start here. */
@@ -369,8 +372,8 @@ function fsyncTime(path: string): Verdict {
       return performance.now() - start;
     });
     const median = requireValue(times.sort((a, b) => a - b)[2], "The median");
-    const said = `${median.toFixed(2)} ms for 4 KB`;
-    return median > slowSync_ms ? warn(`${said}: every step of a run waits for that`) : said;
+    const fsyncText = `${median.toFixed(2)} ms for 4 KB`;
+    return median > slowSync_ms ? warn(`${fsyncText}: every step of a run waits for that`) : fsyncText;
   } finally {
     closeSync(handle);
     rmSync(file);
@@ -392,8 +395,10 @@ function certificate({ tls: folder }: Pick<DataDir, "tls">, serve: ServeFlags): 
   if ("cert" in tls) return expiryFinding(readTlsFiles(tls), `renew ${tls.cert}`);
   readAcmeCacert(tls);
   const { domains, directory } = tls;
-  const kept = storedCertificate({ domains, directory, folder }, Date.now());
-  return kept ? expiryFinding(kept, logHint) : warn(`none for ${domains.join(", ")} was obtained yet: ${logHint}`);
+  const storedCert = storedCertificate({ domains, directory, folder }, Date.now());
+  return storedCert
+    ? expiryFinding(storedCert, logHint)
+    : warn(`none for ${domains.join(", ")} was obtained yet: ${logHint}`);
 }
 
 const logHint = 'the log says why, by "no certificate could be obtained"';

@@ -10,7 +10,7 @@ export async function health({ json, ...flags }: Omit<ClientFlags, "apiKey">): P
     throw new CliError(error.message); // Docker: exit code 1 means unhealthy, 2 is reserved.
   });
   const response = await ask({ signal: AbortSignal.timeout(patience_ms) });
-  const said = await response.text();
-  if (!response.ok) throw new CliError(`${url} returned ${response.status}: ${said.slice(0, 500)}`);
-  print(json, JSON.parse(said), () => "ready");
+  const text = await response.text();
+  if (!response.ok) throw new CliError(`${url} returned ${response.status}: ${text.slice(0, 500)}`);
+  print(json, JSON.parse(text), () => "ready");
 }

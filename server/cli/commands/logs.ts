@@ -38,7 +38,7 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
     });
     let seq = 0;
     for (;;) {
-      const ended = isOver(statusOf()); // Checked before the read, so that the read includes the last entry.
+      const isFinished = isOver(statusOf()); // Checked before the read, so that the read includes the last entry.
       const entries = journal.read(run, seq, page);
       for (const entry of entries) {
         [seq, at] = [entry.seq, entry.at];
@@ -46,8 +46,8 @@ export async function logs({ run, follow, dataDir, json }: LogsFlags): Promise<v
         log[levelOf(entry.event)](type, { run_id: run, seq, ...(json ? fields : brief(fields)) });
       }
       if (entries.length === page) continue;
-      if (seq === 0 && ended) throw new CliError(`The journal of ${run} was deleted; the run itself is there.`);
-      if (!follow || ended || commandTarget()?.gone.aborted) return;
+      if (seq === 0 && isFinished) throw new CliError(`The journal of ${run} was deleted; the run itself is there.`);
+      if (!follow || isFinished || commandTarget()?.gone.aborted) return;
       await Bun.sleep(look_ms);
     }
   });

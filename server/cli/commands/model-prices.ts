@@ -55,8 +55,8 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
   const { knownModels } = await import("../../runtime/models/known-models.ts");
   const data = await withStores(dataDir, false, (stores) => {
     const prices = stores.prices();
-    const named = prices.all().map(({ model }) => model);
-    const models = [...new Set([...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...named])];
+    const pricedModels = prices.all().map(({ model }) => model);
+    const models = [...new Set([...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...pricedModels])];
     return models.map((model) => ({ model, ...prices.priceOf(model)! }));
   });
   print(json, { object: "list", data }, () =>
@@ -71,13 +71,13 @@ const toRow = ({ model, input, cached_input, output, as_of, source }: ModelPrice
   source === "operator" ? "set by you" : "list price",
 ];
 
-async function set(model: string, { dataDir, json, ...given }: SetOptions): Promise<void> {
-  const input = readUsd(given.input, "--input");
+async function set(model: string, { dataDir, json, ...options }: SetOptions): Promise<void> {
+  const input = readUsd(options.input, "--input");
   const price = {
     input,
-    cached_input: given.cachedInput === undefined ? input : readUsd(given.cachedInput, "--cached-input"),
-    output: readUsd(given.output, "--output"),
-    context_window: given.contextWindow === undefined ? null : readTokens(given.contextWindow),
+    cached_input: options.cachedInput === undefined ? input : readUsd(options.cachedInput, "--cached-input"),
+    output: readUsd(options.output, "--output"),
+    context_window: options.contextWindow === undefined ? null : readTokens(options.contextWindow),
   };
   await withStores(dataDir, true, ({ prices }) => prices().set(model, price, cliActor()));
   print(json, { model, ...price }, () => `${model} costs ${price.input} in and ${price.output} out.`);

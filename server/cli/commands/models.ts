@@ -53,11 +53,11 @@ Examples:
   return models;
 }
 
-async function add(name: string, { dataDir, json, ...given }: AddOptions): Promise<void> {
-  const connection = readConnection(name, given);
+async function add(name: string, { dataDir, json, ...options }: AddOptions): Promise<void> {
+  const connection = readConnection(name, options);
   await withStores(dataDir, true, ({ connections }) => connections().put(connection, cliActor()));
-  const { api_key: _, ...shown } = connection;
-  print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
+  const { api_key: _, ...publicConnection } = connection;
+  print(json, publicConnection, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
 }
 
 const flags = {

@@ -50,12 +50,12 @@ export async function withData<T>(
   { create }: { create: boolean },
   work: (stores: Stores) => T | Promise<T>,
 ) {
-  const looked = openDataDir(path, { lock: false, create });
-  if (existsSync(join(looked.path, replicaMarker)))
+  const unlocked = openDataDir(path, { lock: false, create });
+  if (existsSync(join(unlocked.path, replicaMarker)))
     throw new CliError(
-      `${looked.path} belongs to a node of a cluster, whose database is changed by its leader alone. --cluster and RUNNEL_MASTER_KEY send the command there.`,
+      `${unlocked.path} belongs to a node of a cluster, whose database is changed by its leader alone. --cluster and RUNNEL_MASTER_KEY send the command there.`,
     );
-  const dir = isCurrent(looked) ? looked : openDataDir(path, { lock: true, create });
+  const dir = isCurrent(unlocked) ? unlocked : openDataDir(path, { lock: true, create });
   try {
     const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
     try {

@@ -12,13 +12,13 @@ interface OptionSpec {
 
 /** Creates a flag that can also be set by an environment variable: `--data-dir` is `RUNNEL_DATA_DIR`. */
 export function option(flags: string, description: string, spec: OptionSpec = {}): Option {
-  const made = new Option(flags, description);
-  made.env(spec.env ?? `RUNNEL_${made.name().toUpperCase().replaceAll("-", "_")}`);
-  if (spec.default !== undefined) made.default(spec.default);
-  if (spec.choices) made.choices(spec.choices);
-  if (spec.parse) made.argParser(spec.parse);
-  if (spec.required) made.makeOptionMandatory();
-  return made;
+  const created = new Option(flags, description);
+  created.env(spec.env ?? `RUNNEL_${created.name().toUpperCase().replaceAll("-", "_")}`);
+  if (spec.default !== undefined) created.default(spec.default);
+  if (spec.choices) created.choices(spec.choices);
+  if (spec.parse) created.argParser(spec.parse);
+  if (spec.required) created.makeOptionMandatory();
+  return created;
 }
 
 /** Collects the values of a repeatable flag. */
@@ -44,9 +44,10 @@ export function addDataOptions(...commands: readonly Command[]): void {
 
 /** Throws for flags that a file argument makes meaningless. Ignores variables, which may be set for other calls. */
 export function refuseBeside(file: string, command: Command, names: readonly string[]): void {
-  const given = command.options.filter((option) => names.includes(option.attributeName()));
-  const refused = given.find((option) => command.getOptionValueSource(option.attributeName()) === "cli");
-  if (refused) throw usageError(`${refused.long} is about a store, and ${file} is a file: give one of the two.`);
+  const matching = command.options.filter((option) => names.includes(option.attributeName()));
+  const conflicting = matching.find((option) => command.getOptionValueSource(option.attributeName()) === "cli");
+  if (conflicting)
+    throw usageError(`${conflicting.long} is about a store, and ${file} is a file: give one of the two.`);
 }
 
 /**

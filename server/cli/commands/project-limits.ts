@@ -43,19 +43,19 @@ export function addLimitOptions(command: Command): Command {
 }
 
 /** Returns the requested changes; null if there are none. */
-export function readLimits(given: LimitFlags): LimitChange | null {
+export function readLimits(flagValues: LimitFlags): LimitChange | null {
   const limits = flags.flatMap(({ flag, key, name }): [Name, number | null][] => {
-    const text = given[key];
+    const text = flagValues[key];
     return text === undefined ? [] : [[name, readLimit(text, flag)]];
   });
   const perDay = budgets.flatMap(({ flag, key, name, digits }): [keyof DayBudget, number | null][] => {
-    const text = given[key];
+    const text = flagValues[key];
     return text === undefined ? [] : [[name, readBudget(text, flag, digits)]];
   });
   const change: LimitChange = {
     ...(limits.length > 0 && { limits: Object.fromEntries(limits) }),
     ...(perDay.length > 0 && { budget_per_day: Object.fromEntries(perDay) }),
-    ...(given.unknownPrice && { unknown_price: given.unknownPrice }),
+    ...(flagValues.unknownPrice && { unknown_price: flagValues.unknownPrice }),
   };
   return Object.keys(change).length > 0 ? change : null;
 }

@@ -143,20 +143,20 @@ async function rename(nameOrId: string, name: string, { dataDir, json }: DataFla
 }
 
 async function retention(name: string, { dataDir, json, env, runsDays, tracesDays }: RetentionOptions): Promise<void> {
-  const kept = {
+  const retentionDays = {
     ...(runsDays !== undefined && { runs_days: readDays(runsDays, "--runs-days") }),
     ...(tracesDays !== undefined && { traces_days: readDays(tracesDays, "--traces-days") }),
   };
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
   const { name: known, retention } = await onProject(dataDir, name, (projects, known) =>
-    changes && env ? projects.keep(known.id, env, kept, cliActor()) : known,
+    changes && env ? projects.keep(known.id, env, retentionDays, cliActor()) : known,
   );
-  const asked = environments.filter((environment) => !env || environment === env);
+  const selected = environments.filter((environment) => !env || environment === env);
   print(json, { project: known, retention }, () =>
     table(
       ["ENVIRONMENT", "KEEPS"],
-      asked.map((environment) => [environment, days(retention[environment])]),
+      selected.map((environment) => [environment, days(retention[environment])]),
     ),
   );
 }
@@ -171,13 +171,13 @@ async function limits(name: string, { dataDir, json, ...flags }: DataFlags & Lim
 
 async function origins(
   name: string,
-  { dataDir, json, origins: given }: DataFlags & { origins?: string },
+  { dataDir, json, origins: originsText }: DataFlags & { origins?: string },
 ): Promise<void> {
-  const wanted =
-    given === undefined
+  const originChanges =
+    originsText === undefined
       ? null
-      : { origins: given === "none" ? [] : [...new Set(given.split(",").map((one) => one.trim()))] };
-  const project = await change(dataDir, name, wanted);
+      : { origins: originsText === "none" ? [] : [...new Set(originsText.split(",").map((one) => one.trim()))] };
+  const project = await change(dataDir, name, originChanges);
   const { origins } = project;
   print(json, { project: project.name, origins }, () => origins.join("\n") || "No pages may ask.");
 }
@@ -207,7 +207,7 @@ async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Prom
     return await projects.remove(known.id, cliActor());
   });
   // Opened again: an older database was migrated under the lock, which is needed again now.
-  await withStores(dataDir, false, ({ db, dir }) => erased(db, dir.path, project.id));
+  await withStores(dataDir, false, ({ db, dir }) => waitUntilErased(db, dir.path, project.id));
   print(json, { id: project.id, object: "project", deleted: true }, () => `${project.name} is deleted.`);
 }
 
@@ -220,16 +220,16 @@ async function confirm({ name }: Project): Promise<void> {
 const lookAgain_ms = 100;
 
 /** Erases the project, or waits until the server on this directory has: it erases after ending the project's runs. */
-async function erased(db: Db, dataDir: string, id: string): Promise<void> {
+async function waitUntilErased(db: Db, dataDir: string, id: string): Promise<void> {
   const { openDataDir } = await import("../../storage/db/data-dir.ts");
   const { createMemorySweeper } = await import("../../resources/memory/sweeper.ts");
   const { createEraser } = await import("../../resources/projects/erase.ts");
   const first = createMemorySweeper({ db }).eraseOfProject;
   const isThere = db.sqlite.query("SELECT 1 FROM projects WHERE id = ?");
   while (isThere.get(id)) {
-    const held = takeLock(() => openDataDir(dataDir, { lock: true, create: false }));
-    if (!held) await Bun.sleep(lookAgain_ms);
-    else await createEraser({ db, first })(id).finally(held.release);
+    const lock = takeLock(() => openDataDir(dataDir, { lock: true, create: false }));
+    if (!lock) await Bun.sleep(lookAgain_ms);
+    else await createEraser({ db, first })(id).finally(lock.release);
   }
 }
 

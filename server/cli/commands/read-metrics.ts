@@ -41,8 +41,8 @@ export function quantileOf(from: Scrape, to: Scrape, name: string, quantile: num
     .map((le) => ({ le: le === "+Inf" ? Number.POSITIVE_INFINITY : Number(le), label: le }))
     .sort((a, b) => a.le - b.le)
     .map(({ le, label }) => {
-      const of = (scrape: Scrape) => sumOf(scrape, `${name}_bucket`, { le: label });
-      return { le, n: of(to) - of(from) };
+      const bucketSum = (scrape: Scrape) => sumOf(scrape, `${name}_bucket`, { le: label });
+      return { le, n: bucketSum(to) - bucketSum(from) };
     });
   const all = counts.at(-1)?.n ?? 0;
   if (all === 0) return null;

@@ -32,31 +32,31 @@ const wait_ms = 10_000;
 export function remoteCommands({ own, cells, seal, directory, over }: ElsewhereOptions) {
   async function cellOfProject(nameOrId: string): Promise<CommandTarget> {
     const all = await directory.projects();
-    const named = all.filter(({ project, name }) => project === nameOrId || name === nameOrId);
-    const found = named.find(({ project }) => project === nameOrId) ?? named[0];
-    if (named.length > 1 && found?.project !== nameOrId)
+    const matching = all.filter(({ project, name }) => project === nameOrId || name === nameOrId);
+    const found = matching.find(({ project }) => project === nameOrId) ?? matching[0];
+    if (matching.length > 1 && found?.project !== nameOrId)
       throw new CliError(
-        `Several cells have a project "${nameOrId}". Name it by its id: ${named.map(({ project }) => project).join(", ")}.`,
+        `Several cells have a project "${nameOrId}". Name it by its id: ${matching.map(({ project }) => project).join(", ")}.`,
       );
     return found ?? { cell: own };
   }
 
   async function targetOf([group, verb, ...rest]: readonly string[]): Promise<CommandTarget> {
-    const [given] = rest.slice(rest.indexOf("--") + 1);
+    const [firstArgument] = rest.slice(rest.indexOf("--") + 1);
     const flag = rest.find((text) => text.startsWith("--project="))?.slice("--project=".length);
     if (group === "projects" && verb === "create") return { cell: await directory.leastLoaded() };
-    if (group === "projects" && given !== undefined) return await cellOfProject(given);
+    if (group === "projects" && firstArgument !== undefined) return await cellOfProject(firstArgument);
     if (group !== "keys") return { cell: own };
-    if (given !== undefined) return (await directory.find(given, true)) ?? { cell: own };
+    if (firstArgument !== undefined) return (await directory.find(firstArgument, true)) ?? { cell: own };
     return await cellOfProject(flag ?? "default");
   }
 
   /** Returns the target of a command after any transfer of its project is over. */
   async function settledTarget(args: readonly string[]): Promise<CommandTarget> {
     const target = await targetOf(args);
-    const moved = target.project !== undefined && args[1] !== "move" ? over(target.project) : null;
-    if (!moved) return target;
-    const isOver = await Promise.race([moved.then(() => true), Bun.sleep(wait_ms).then(() => false)]);
+    const moveDone = target.project !== undefined && args[1] !== "move" ? over(target.project) : null;
+    if (!moveDone) return target;
+    const isOver = await Promise.race([moveDone.then(() => true), Bun.sleep(wait_ms).then(() => false)]);
     if (!isOver) throw new CliError("The project is being moved to another cell. Try again in a moment.");
     return await targetOf(args);
   }
@@ -82,7 +82,7 @@ export function remoteCommands({ own, cells, seal, directory, over }: ElsewhereO
   /** Lists the projects of all cells, each with its cell. */
   async function listProjects({ args, account }: CommandOrder, here: RunHere): Promise<Response> {
     const order = { args: ["projects", "list", "--json"], account, own: true };
-    const said: CommandChunk[] = [];
+    const warnings: CommandChunk[] = [];
     const lists = await Promise.all(
       cells.map(async (cell) => {
         try {
@@ -95,14 +95,18 @@ export function remoteCommands({ own, cells, seal, directory, over }: ElsewhereO
           const { data } = JSON.parse(first.stdout) as { data: ListedProject[] };
           return data.map((project) => ({ ...project, cell }));
         } catch (error) {
-          said.push({ stderr: `The projects of the cell "${cell}" are missing: ${(error as Error).message}\n` });
+          warnings.push({ stderr: `The projects of the cell "${cell}" are missing: ${(error as Error).message}\n` });
           return [];
         }
       }),
     );
     const all = lists.flat();
     const text = args.includes("--json") ? JSON.stringify({ object: "list", data: all }) : projectsTable(all);
-    const lines = [{ stdout: `${text}\n` }, ...said, { code: said.length > 0 ? exitCodes.failed : exitCodes.done }];
+    const lines = [
+      { stdout: `${text}\n` },
+      ...warnings,
+      { code: warnings.length > 0 ? exitCodes.failed : exitCodes.done },
+    ];
     return new Response(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), {
       headers: { "content-type": "application/x-ndjson" },
     });

@@ -58,7 +58,7 @@ async function restoreInto(dir: DataDir, file: string | undefined, { from, force
     );
   const { undecidedOf } = await import("../../storage/db/restore-recovery.ts");
   const { fetched: whole } = undecidedOf(dir.database);
-  const fetched =
+  const download =
     file === undefined
       ? await (await import("./remote-backup.ts")).fetchBackupFile(requireValue(from, "The source"), whole)
       : null;
@@ -66,17 +66,17 @@ async function restoreInto(dir: DataDir, file: string | undefined, { from, force
     const keyFile = join(dir.path, "master.key");
     const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
     const masterKey = hasKey ? dir.masterKey(process.env) : null;
-    const restored = restore(file ?? requireValue(fetched, "The backup").file, dir.database, { force, masterKey });
-    print(json, { path: dir.database, ...restored }, () => told(dir.database, keyFile, restored));
+    const restored = restore(file ?? requireValue(download, "The backup").file, dir.database, { force, masterKey });
+    print(json, { path: dir.database, ...restored }, () => describeRestore(dir.database, keyFile, restored));
   } finally {
-    fetched?.remove();
+    download?.remove();
   }
 }
 
-function told(database: string, keyFile: string, restored: Restored): string {
+function describeRestore(database: string, keyFile: string, restored: Restored): string {
   const { version, runs_in_progress: runs, replaced, replaced_log, replaced_key, master_key, master_key_id } = restored;
-  const going = runs === 1 ? "1 run goes" : `${runs} runs go`;
-  const lines = [`${database} is the backup now (version ${version}). ${going} on at the next start.`];
+  const runsText = runs === 1 ? "1 run goes" : `${runs} runs go`;
+  const lines = [`${database} is the backup now (version ${version}). ${runsText} on at the next start.`];
   if (replaced) lines.push(`The database that was there is kept as ${replaced}.`);
   if (replaced_log)
     lines.push(`Its log could not be moved into it and is kept as ${replaced_log}: they belong together.`);

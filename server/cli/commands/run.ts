@@ -48,13 +48,13 @@ async function findAgent(client: ApiClient, agent: string): Promise<string> {
 }
 
 /** Reads the stream to its last event, resuming after the last id. Returns true if the run completed. */
-async function follow(client: ApiClient, id: string, take: (frame: StreamFrame) => Promise<void>): Promise<boolean> {
+async function follow(client: ApiClient, id: string, onFrame: (frame: StreamFrame) => Promise<void>): Promise<boolean> {
   let lastId: string | null = null;
   for (let failures = 0; ; ) {
     try {
       for await (const frame of client.stream(`/runs/${id}/events`, lastId, new AbortController().signal)) {
         [lastId, failures] = [frame.id || lastId, 0];
-        await take(frame);
+        await onFrame(frame);
         if (frame.event === "run.completed" || frame.event === "run.failed") return frame.event === "run.completed";
       }
     } catch (error) {
@@ -82,17 +82,17 @@ async function answer(client: ApiClient, id: string, { answers, asking }: Follow
   const { required_action } = await client.get<Run>(`/runs/${id}`);
   const tool_outputs: ToolAnswer[] = [];
   for (const call of required_action?.submit_tool_outputs.tool_calls ?? []) {
-    const given = await answerCall(call, answers, asking.signal).catch((error) => {
+    const toolAnswer = await answerCall(call, answers, asking.signal).catch((error) => {
       if (asking.signal.aborted) return null;
       throw error;
     });
     if (asking.signal.aborted) return;
-    if (!given)
+    if (!toolAnswer)
       throw new CliError(
         `The run ${id} waits for the tool ${printable(call.tool)} (${call.id}, needs ${call.needs}), and no terminal is there to ask at. ` +
           `--output or --decision answer beforehand.`,
       );
-    tool_outputs.push(given);
+    tool_outputs.push(toolAnswer);
   }
   if (tool_outputs.length > 0) await client.post(`/runs/${id}/submit_tool_outputs`, { tool_outputs });
 }

@@ -19,10 +19,10 @@ export async function runScrub(dataDir: string): Promise<ScrubResult> {
   try {
     sqlite.run("PRAGMA busy_timeout = 5000");
     sqlite.run("PRAGMA cache_size = -2048");
-    let begun = performance.now();
+    let startedAt = performance.now();
     for (rows of scrub(sqlite)) {
-      await Bun.sleep((performance.now() - begun) * rest);
-      begun = performance.now();
+      await Bun.sleep((performance.now() - startedAt) * rest);
+      startedAt = performance.now();
     }
     return { rows, fault: null };
   } catch (error) {

@@ -28,13 +28,13 @@ const retries = 30;
 export async function runSuite(suite: string, flags: SuiteRunFlags): Promise<void> {
   const [body, timeout] = [{ live: liveOf(flags) }, readDuration(flags.timeout, "--timeout")];
   const client = await openClient(flags);
-  const done = await orUnknown(async () => {
+  const suiteRun = await orUnknown(async () => {
     const id = isId("suite", suite) ? suite : await findSuite(client, suite);
-    const started = await client.post<ShownSuiteRun>(`/suites/${id}/runs`, body);
-    return await follow(client, started, flags.json ? () => {} : (line) => writeOut(`${line}\n`), timeout);
+    const initial = await client.post<ShownSuiteRun>(`/suites/${id}/runs`, body);
+    return await follow(client, initial, flags.json ? () => {} : (line) => writeOut(`${line}\n`), timeout);
   });
-  print(flags.json, done, () => summaryLine(done));
-  process.exitCode = outcomes[done.status] ?? exitCodes.failed;
+  print(flags.json, suiteRun, () => summaryLine(suiteRun));
+  process.exitCode = outcomes[suiteRun.status] ?? exitCodes.failed;
 }
 
 const outcomes: Record<string, number> = { passed: exitCodes.done, cancelled: exitCodes.usage };
@@ -59,23 +59,23 @@ function liveOf({ live, maxCostUsd, maxRuns }: SuiteRunFlags): object | null {
 async function follow(
   client: ApiClient,
   started: ShownSuiteRun,
-  tell: (line: string) => void,
+  writeLine: (line: string) => void,
   timeout = Number.POSITIVE_INFINITY,
 ): Promise<ShownSuiteRun> {
   const path = `/suites/${started.suite_id}/runs/${started.id}`;
   const interrupts = cancelOnInterrupt(client, path);
   const end = performance.now() + timeout * 1000;
   let now = started;
-  let told = 0;
+  let printedCount = 0;
   try {
     for (let pause_ms = first_ms; ; pause_ms = Math.min(most_ms, pause_ms * 1.5)) {
-      const ready = decided(now).slice(told);
-      for (const line of ready.flatMap(caseLines)) tell(line);
-      told += ready.length;
+      const ready = decidedCases(now).slice(printedCount);
+      for (const line of ready.flatMap(caseLines)) writeLine(line);
+      printedCount += ready.length;
       if (now.status !== "in_progress") return now;
       if (performance.now() > end) throw await late(client, path, started.id);
       await Bun.sleep(Math.min(pause_ms, end - performance.now() + 1));
-      now = await patiently(() => client.get<ShownSuiteRun>(path), started.id);
+      now = await withRetry(() => client.get<ShownSuiteRun>(path), started.id);
       // Its last case may still wait for a fork; the response of the cancel has the end of that.
       if (now.status === "cancelled") now = (await interrupts.cancelled()) ?? now;
     }
@@ -85,13 +85,13 @@ async function follow(
 }
 
 /** Returns the cases before the first undecided one; all cases if the suite run is over. */
-function decided({ status, cases }: ShownSuiteRun): ShownSuiteRun["cases"] {
+function decidedCases({ status, cases }: ShownSuiteRun): ShownSuiteRun["cases"] {
   const next = status === "in_progress" ? cases.findIndex((each) => each.status === "pending") : -1;
   return next === -1 ? cases : cases.slice(0, next);
 }
 
 /** Retries a request while the server restarts. */
-async function patiently<T>(ask: () => Promise<T>, id: string): Promise<T> {
+async function withRetry<T>(ask: () => Promise<T>, id: string): Promise<T> {
   for (let failures = 0; ; ) {
     try {
       return await ask();

@@ -20,7 +20,7 @@ export function tellSystemd(state: string, path = process.env.NOTIFY_SOCKET): vo
     close: { args: [i32], returns: i32 },
   });
   const socket = symbols.socket(unixFamily, datagrams | closedAtExec, 0);
-  const sent = symbols.sendto(socket, ptr(text), text.length, 0, ptr(address), address.length);
+  const sentBytes = symbols.sendto(socket, ptr(text), text.length, 0, ptr(address), address.length);
   symbols.close(socket);
-  if (Number(sent) !== text.length) throw new Error(`systemd was not told ${state}: ${path} takes nothing.`);
+  if (Number(sentBytes) !== text.length) throw new Error(`systemd was not told ${state}: ${path} takes nothing.`);
 }

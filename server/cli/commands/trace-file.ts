@@ -19,7 +19,7 @@ import type { ShownTrace } from "./trace-tree.ts";
 export async function readTraceFile(path: string): Promise<ShownTrace> {
   const file = openSync(path, "r");
   try {
-    return await shown(isSqlite(file) ? await runsOfCapsule(file) : await runsOfJson(file));
+    return await toTree(isSqlite(file) ? await runsOfCapsule(file) : await runsOfJson(file));
   } catch (error) {
     if (error instanceof AppError || error instanceof InvalidRun || error instanceof NoTrace)
       throw new CliError(`${path} is neither a capsule nor an exported trace that can be shown. ${wordsOf(error)}`);
@@ -53,17 +53,17 @@ async function runsOfJson(file: number): Promise<ForeignRun[]> {
   return await readTraceExport(parseJson(readFileSync(file), capsuleLimits.json_depth), Date.now(), createYielder());
 }
 
-async function shown(runs: readonly ForeignRun[]): Promise<ShownTrace> {
-  const traced = runs.map(({ run_id, parent_run_id, entries }) => {
+async function toTree(runs: readonly ForeignRun[]): Promise<ShownTrace> {
+  const entriesByRun = runs.map(({ run_id, parent_run_id, entries }) => {
     const fold = createForeignFold();
     for (const entry of entries) fold.add(entry);
     return { run_id, parent_run_id, trace: fold.trace() };
   });
-  const root = firstItem(traced);
+  const root = firstItem(entriesByRun);
   const { project_id, environment } = root.trace.state.run;
   const steps: TraceStep[] = [];
   const childOf = (subagent: { run_id: string }, parent: string) =>
-    traced.find(({ run_id, parent_run_id }) => run_id === subagent.run_id && parent_run_id === parent) ?? null;
+    entriesByRun.find(({ run_id, parent_run_id }) => run_id === subagent.run_id && parent_run_id === parent) ?? null;
   for await (const step of nestedSteps(root, childOf)) steps.push(step);
   const summary = traceSummary({ id: root.run_id, project_id, environment }, root.trace);
   return Object.assign(summary, { steps, steps_has_more: false });

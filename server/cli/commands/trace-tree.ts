@@ -29,10 +29,10 @@ type ByCall = ReadonlyMap<string | null, TraceStep[]>;
 
 /** Formats the steps of one run: the trace's own, or the run that a call started. */
 function runLines(call: string | null, indent: string, byCall: ByCall): string[] {
-  const asked = Map.groupBy(byCall.get(call) ?? [], callerIn(byCall.get(call) ?? []));
-  return branches(asked.get(null) ?? [], indent, (top, below) => [
+  const runsByCaller = Map.groupBy(byCall.get(call) ?? [], callerIn(byCall.get(call) ?? []));
+  return branches(runsByCaller.get(null) ?? [], indent, (top, below) => [
     ...runLines(top.id, below, byCall),
-    ...branches(asked.get(top) ?? [], below, (step, stem) => runLines(step.id, stem, byCall)),
+    ...branches(runsByCaller.get(top) ?? [], below, (step, stem) => runLines(step.id, stem, byCall)),
   ]);
 }
 
@@ -68,15 +68,15 @@ function entry(step: TraceStep, branch: string, stem: string): string[] {
   return [
     branch + parts.filter(Boolean).join("  "),
     ...retries.flatMap(({ attempt: tried, reason }) =>
-      reason ? [`${stem}   ! attempt ${tried}: ${said(reason)}`] : [],
+      reason ? [`${stem}   ! attempt ${tried}: ${errorText(reason)}`] : [],
     ),
-    ...(error ? [`${stem}   ! ${said(error)}`] : []),
+    ...(error ? [`${stem}   ! ${errorText(error)}`] : []),
   ];
 }
 
 const messageMax = 1000;
 
-function said({ code, message }: { code: string; message: string }): string {
+function errorText({ code, message }: { code: string; message: string }): string {
   const line = `${code}: ${message.replace(/\s+/g, " ")}`;
   return line.length > messageMax ? `${line.slice(0, messageMax)}…` : line;
 }

@@ -7,8 +7,8 @@ import { print } from "./print.ts";
 import { type ShownTrace, traceTree } from "./trace-tree.ts";
 
 /** Prints the whole trace of a run on a server, or of a file. */
-export async function trace(given: string, flags: ClientFlags): Promise<void> {
-  const whole = isId("run", given) || isId("trace", given) ? await fetchTrace(given, flags) : await readFile(given);
+export async function trace(source: string, flags: ClientFlags): Promise<void> {
+  const whole = isId("run", source) || isId("trace", source) ? await fetchTrace(source, flags) : await readFile(source);
   print(flags.json, whole, () => traceTree(whole));
 }
 

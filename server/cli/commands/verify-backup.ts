@@ -18,7 +18,7 @@ export async function verify(file: string, { json }: { json?: boolean }): Promis
   const folder = mkdtempSync(join(tmpdir(), "runnel-verify-"));
   try {
     const remote = file.startsWith("s3://") ? await fetchBackupFile(file, join(folder, "fetched.db")) : null;
-    const version = verified(remote?.file ?? file, file);
+    const version = verifyFile(remote?.file ?? file, file);
     print(
       json,
       { whole: true, file, name: remote?.name ?? null, version },
@@ -29,16 +29,16 @@ export async function verify(file: string, { json }: { json?: boolean }): Promis
   }
 }
 
-function verified(path: string, named: string): number {
-  if (!looksLikeDatabase(path, remedy)) throw new CliError(`There is no backup ${named}.`);
+function verifyFile(path: string, label: string): number {
+  if (!looksLikeDatabase(path, remedy)) throw new CliError(`There is no backup ${label}.`);
   const sqlite = new Database(path, { readonly: true });
   try {
-    requireOwn(sqlite, named, remedy);
+    requireOwn(sqlite, label, remedy);
     const faults = faultsOf(sqlite, "full");
-    if (faults.length > 0) throw new CliError(`${named} is damaged: ${faults.join("; ")}`);
+    if (faults.length > 0) throw new CliError(`${label} is damaged: ${faults.join("; ")}`);
     return versionOf(sqlite);
   } catch (error) {
-    throw describeCorruption(error, named, remedy);
+    throw describeCorruption(error, label, remedy);
   } finally {
     sqlite.close();
   }

@@ -26,11 +26,11 @@ export function startBackgroundScrub(
   let stopped = false;
 
   function later(ms: number): Timer {
-    return setTimeout(() => void look(), ms).unref();
+    return setTimeout(() => void scrubOnce(), ms).unref();
   }
 
-  async function look(): Promise<void> {
-    const begun = performance.now();
+  async function scrubOnce(): Promise<void> {
+    const startedAt = performance.now();
     try {
       child = Bun.spawn(command, {
         stdin: "ignore",
@@ -41,7 +41,8 @@ export function startBackgroundScrub(
       setPriority(child.pid, priority);
       const { rows, fault } = (await new Response(child.stdout).json()) as ScrubResult;
       if (fault !== null) alarm.sound(fault);
-      else log.info("the database was read through and is whole", { rows, ms: Math.round(performance.now() - begun) });
+      else
+        log.info("the database was read through and is whole", { rows, ms: Math.round(performance.now() - startedAt) });
     } catch (error) {
       if (!stopped) log.warn("the database could not be read through", { error });
     }

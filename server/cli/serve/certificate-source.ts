@@ -80,8 +80,8 @@ async function domainSource(
   log: Log,
 ): Promise<CertificateSource> {
   const ca = readAcmeCacert({ cacert });
-  const kept = createCertificateRenewer({ domains, directory, email, ca, folder: dir.tls, log });
-  return { ...kept, first: kept.first ?? (await ownCertificate(dir.tls, domains[0])) };
+  const renewer = createCertificateRenewer({ domains, directory, email, ca, folder: dir.tls, log });
+  return { ...renewer, first: renewer.first ?? (await ownCertificate(dir.tls, domains[0])) };
 }
 
 const checkEvery_ms = 3000;
@@ -90,14 +90,14 @@ const checkEvery_ms = 3000;
 function watchFiles(files: CertificateFiles, log: Log) {
   const { cert, key } = files;
   const stamp = () => `${stampOf(cert)} ${stampOf(key)}`;
-  let seen = stamp();
+  let lastStamp = stamp();
   const first = readTlsFiles(files);
   let [used, use]: [string, (certificate: Certificate) => void] = [first.cert + first.key, () => {}];
   let pending: string | null = null;
 
   /** Uses the current files. */
   function look(): void {
-    seen = stamp();
+    lastStamp = stamp();
     pending = null;
     try {
       const certificate = readUsable(files);
@@ -117,7 +117,7 @@ function watchFiles(files: CertificateFiles, log: Log) {
   // A pair does not match between the writes of its two files, so a change is read only at the next check.
   function check(): void {
     const now = stamp();
-    if (now === seen) return;
+    if (now === lastStamp) return;
     if (now === pending) look();
     else pending = now;
   }

@@ -24,7 +24,7 @@ export const settingChecks: Record<string, SettingCheck> = {
   "sign-in": async (flags) => {
     const settings = oidcSettings(flags);
     if (!settings) return null;
-    const { issuer } = (await reached(settings.issuer, discoverIssuer(settings))).serverMetadata();
+    const { issuer } = (await orUnreachable(settings.issuer, discoverIssuer(settings))).serverMetadata();
     const passwords = flags.localAccounts === "off" ? "no user by a password" : "or by a password";
     return describeRedirect(flags, `at ${issuer}, ${passwords}`);
   },
@@ -32,7 +32,7 @@ export const settingChecks: Record<string, SettingCheck> = {
     const settings = mailSettings(flags);
     if (!settings) return null;
     const { host } = new URL(settings.url);
-    await reached(host, createMailer(settings).verify());
+    await orUnreachable(host, createMailer(settings).verify());
     return describeRedirect(flags, `from ${settings.from} by ${host}`);
   },
   collector: async (flags, environment) => otlpTarget(flags, environment)?.url ?? null,
@@ -83,7 +83,7 @@ export function listenerOf(flags: ListenFlags): ListenPlan | null {
   }
 }
 
-const reached = <T>(name: string, work: Promise<T>): Promise<T> =>
+const orUnreachable = <T>(name: string, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw new Error(`${name} cannot be used: ${error instanceof Error ? error.message : error}`);
   });
@@ -100,9 +100,9 @@ interface Fault {
 /** Returns all faults that would prevent a start with these variables, without checking files or the network. */
 export function settingFaults(command: Pick<Command, "options">, environment: Environment): Fault[] {
   const flags = flagsFrom(command, environment);
-  const given: Record<string, unknown> = { ...flags };
+  const values: Record<string, unknown> = { ...flags };
   const unknown = command.options.flatMap((option): Fault[] => {
-    const value = given[option.attributeName()];
+    const value = values[option.attributeName()];
     if (!option.argChoices || option.argChoices.includes(value as string)) return [];
     const message = `${option.long} takes one of ${option.argChoices.join(", ")}, not "${value}".`;
     return [{ setting: null, message, isCertain: true }];
@@ -119,11 +119,11 @@ export function settingFaults(command: Pick<Command, "options">, environment: En
 
 /** Returns the flags of `serve` from its variables. */
 export function flagsFrom(command: Pick<Command, "options">, environment: Environment): ServeFlags {
-  const said = { ...environment };
-  tidyEnvironment(command, said);
+  const tidied = { ...environment };
+  tidyEnvironment(command, tidied);
   return Object.fromEntries(
     command.options.flatMap((option) => {
-      const value = said[option.envVar ?? ""] ?? option.defaultValue;
+      const value = tidied[option.envVar ?? ""] ?? option.defaultValue;
       const isSwitch = !option.required && !option.optional;
       return value === undefined ? [] : [[option.attributeName(), isSwitch || value]];
     }),

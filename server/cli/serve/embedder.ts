@@ -23,17 +23,17 @@ export async function add(
   { dataDir, json, name, windowTokens, prefix, queryPrefix }: AddFlags,
 ): Promise<void> {
   requireData(dataDir);
-  const given = {
+  const modelFacts = {
     name: name ?? basename(resolve(from)),
     from,
     window_tokens: Number(windowTokens),
     prefix,
     query_prefix: queryPrefix ?? prefix,
   };
-  const own = await addOwnModel(folderOf(dataDir), given, silentLog).catch((error) => {
+  const own = await addOwnModel(folderOf(dataDir), modelFacts, silentLog).catch((error) => {
     throw new CliError(error instanceof Error ? error.message : String(error));
   });
-  const model = ownPrefix + given.name;
+  const model = ownPrefix + modelFacts.name;
   print(json, { model, dimensions: own.dimensions }, () => `Added ${model}: ${own.dimensions} dimensions.`);
 }
 

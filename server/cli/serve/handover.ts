@@ -57,30 +57,30 @@ interface TakeOver {
  * free.
  */
 export async function takeOver({ plan, dataDir, log, rehearse }: TakeOver): Promise<Predecessor | null> {
-  const given = process.env[handoverVariable];
+  const portsText = process.env[handoverVariable];
   delete process.env[handoverVariable]; // Processes started by this one must not take over.
-  if (given === undefined || !process.send) return null;
-  const tell = (message: FromNew) => process.connected && process.send?.(message);
-  const told = (message: FromOld): Promise<void> => {
+  if (portsText === undefined || !process.send) return null;
+  const send = (message: FromNew) => process.connected && process.send?.(message);
+  const received = (message: FromOld): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    process.on("message", (said) => said === message && resolve());
+    process.on("message", (incoming) => incoming === message && resolve());
     process.on("disconnect", resolve); // The old process has died, which releases everything.
     return promise;
   };
-  const [yours, gone] = [told("yours"), told("gone")];
+  const [yours, gone] = [received("yours"), received("gone")];
   const dir = openDataDir(dataDir, { lock: false, create: false });
   const version = databaseVersion(dir.database);
   if (version > migrations.length) throw new DatabaseTooNew(version); // Checked while the old process still serves.
   await rehearse(dir);
-  const ports = JSON.parse(given) as Ports;
+  const ports = JSON.parse(portsText) as Ports;
   const entrance = await openListeners({ ...plan, ...ports }, dir, log, { beside: true });
-  tell("ready");
+  send("ready");
   await yours;
   return {
     entrance,
-    serving: () => tell("serving"),
+    serving: () => send("serving"),
     gone() {
-      tell("makeWay");
+      send("makeWay");
       return gone;
     },
   };
@@ -129,34 +129,34 @@ export function awaitSuccessor({ ports, predecessor, log, onRefused }: AwaitSucc
 const loading_ms = 120_000;
 
 async function startSuccessor(ports: Ports): Promise<Successor> {
-  const heard = new Map<FromNew, () => void>();
-  const says = (message: FromNew): Promise<void> => {
+  const resolvers = new Map<FromNew, () => void>();
+  const messageFrom = (message: FromNew): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    heard.set(message, resolve);
+    resolvers.set(message, resolve);
     return promise;
   };
-  const [ready, serving, wantsOut] = [says("ready"), says("serving"), says("makeWay")];
+  const [ready, serving, wantsOut] = [messageFrom("ready"), messageFrom("serving"), messageFrom("makeWay")];
   const child = Bun.spawn(selfCommand(...process.argv.slice(2)), {
     // The original environment: the configuration file has since added its variables to `process.env`.
     env: { ...(processTable.firstEnvironment() ?? process.env), [handoverVariable]: JSON.stringify(ports) },
     stdio: ["inherit", "inherit", "inherit"],
-    ipc: (message: FromNew) => heard.get(message)?.(),
+    ipc: (message: FromNew) => resolvers.get(message)?.(),
   });
-  const ended = child.exited.then((code) => {
+  const exited = child.exited.then((code) => {
     throw new CliError(`It ended with ${child.signalCode ?? code}. Its log says why.`);
   });
-  ended.catch(() => {}); // Avoids an unhandled rejection.
+  exited.catch(() => {}); // Avoids an unhandled rejection.
   // Killed if it neither listens nor ends: otherwise this process could never be replaced.
-  const hangs = setTimeout(() => child.kill("SIGKILL"), loading_ms);
-  await Promise.race([ready, ended]).finally(() => clearTimeout(hangs));
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), loading_ms);
+  await Promise.race([ready, exited]).finally(() => clearTimeout(killTimer));
   const tell = (message: FromOld) => child.send(message);
   return {
     pid: child.pid,
     async follow() {
       tell("yours");
-      await Promise.race([serving, ended]);
+      await Promise.race([serving, exited]);
     },
-    wantsOut: Promise.race([wantsOut, ended.catch(() => {})]),
+    wantsOut: Promise.race([wantsOut, exited.catch(() => {})]),
     leave: () => tell("gone"),
     kill: () => child.kill("SIGKILL"),
   };
@@ -198,37 +198,37 @@ const patience = {
  * Hands everything over to the successor. Resolves when this process may end: at most a minute and a half after the
  * successor serves, whatever clients do. Throws if the successor ended or hangs.
  */
-export async function handOver({ successor, entrance, ...given }: HandOver): Promise<void> {
-  const { ending_ms, underWay_ms, serving_ms, retireEarly_ms, retire_ms, cutting_ms } = given.patience ?? patience;
-  const begun = performance.now();
+export async function handOver({ successor, entrance, ...options }: HandOver): Promise<void> {
+  const { ending_ms, underWay_ms, serving_ms, retireEarly_ms, retire_ms, cutting_ms } = options.patience ?? patience;
+  const startedAt = performance.now();
   const served = Promise.withResolvers<void>();
-  const seal = createNodeSeal(given.masterKey);
+  const seal = createNodeSeal(options.masterKey);
   entrance.letIn(async (request) => {
     const origin = { peer: entrance.peerOf(request), plain: entrance.isPlain(request) };
     markBodyReceived(request); // The successor times the arrival of the rest.
     await served.promise;
     // The address is on this machine, and clients may verify the certificate by another name or CA.
-    return await passOn(request, { address: given.address, tls: { rejectUnauthorized: false }, seal, origin });
+    return await passOn(request, { address: options.address, tls: { rejectUnauthorized: false }, seal, origin });
   });
-  const answered = entrance.makeWay();
-  const ended = await settlesWithin(ending_ms, given.stop()).catch((error) => {
-    given.log.error("not all work ended in order", { error });
+  const allAnswered = entrance.makeWay();
+  const hasEnded = await settlesWithin(ending_ms, options.stop()).catch((error) => {
+    options.log.error("not all work ended in order", { error });
     return true;
   });
-  if (!ended) given.log.warn("not all work ended; the next process takes it up", { waited_ms: ending_ms });
-  await Promise.race([answered, Bun.sleep(underWay_ms)]);
-  given.close();
+  if (!hasEnded) options.log.warn("not all work ended; the next process takes it up", { waited_ms: ending_ms });
+  await Promise.race([allAnswered, Bun.sleep(underWay_ms)]);
+  options.close();
   if (!(await settlesWithin(serving_ms, successor.follow()))) {
     successor.kill();
     throw new CliError(`The next process did not serve within ${serving_ms / 1000} s.`);
   }
-  given.log.info("handed over", { pid: successor.pid, waited_ms: Math.round(performance.now() - begun) });
+  options.log.info("handed over", { pid: successor.pid, waited_ms: Math.round(performance.now() - startedAt) });
   served.resolve();
-  given.onServing();
+  options.onServing();
   await Bun.sleep(retireEarly_ms); // TLS handshakes that began with this process end with it.
-  await Promise.race([successor.wantsOut, given.told, Bun.sleep(retire_ms - retireEarly_ms)]);
+  await Promise.race([successor.wantsOut, options.told, Bun.sleep(retire_ms - retireEarly_ms)]);
   const stopped = entrance.stop();
   successor.leave();
-  await Promise.race([stopped, given.told, Bun.sleep(retire_ms)]);
+  await Promise.race([stopped, options.told, Bun.sleep(retire_ms)]);
   await Promise.race([entrance.cut(), Bun.sleep(cutting_ms)]);
 }

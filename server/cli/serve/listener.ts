@@ -66,11 +66,11 @@ export function createListener(options: ListenerOptions): Listener {
   let current = takePort(options, () => open(options.certificate, options.port));
   const port = requireValue(current.server.port, "The port");
   if (options.beside) takeConnections(port, current.server);
-  let led: boolean | undefined; // True if new connections go to the newest of several listeners.
+  let isForwarding: boolean | undefined; // True if new connections go to the newest of several listeners.
   /** Replaced listeners that still have connections: a stream lives as long as its run. */
   const old = new Set<Door>();
   let waiting: Certificate | null = null;
-  let wake = () => {};
+  let stopWaiting = () => {};
   let retiring = false;
   let closed = false;
 
@@ -79,7 +79,7 @@ export function createListener(options: ListenerOptions): Listener {
     retiring = true;
     for (let next = waiting; next && !closed; next = waiting) {
       waiting = null;
-      led ??= forwardConnections(port); // While there is one socket; not at the start, which it would slow down.
+      isForwarding ??= forwardConnections(port); // While there is one socket; not at the start, which it would slow down.
       const before = current;
       try {
         current = open(next, port);
@@ -96,14 +96,14 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   async function retirement(): Promise<void> {
-    const begun = performance.now();
-    if (!led) return await Bun.sleep(retireShared_ms);
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
+    const startedAt = performance.now();
+    if (!isForwarding) return await Bun.sleep(retireShared_ms);
+    const { promise: nextCertificate, resolve } = Promise.withResolvers<void>();
+    stopWaiting = resolve;
     const timer = setTimeout(resolve, retire_ms).unref();
-    await asked;
+    await nextCertificate;
     clearTimeout(timer);
-    await Bun.sleep(Math.max(0, Math.min(retireEarly_ms, retire_ms) - (performance.now() - begun)));
+    await Bun.sleep(Math.max(0, Math.min(retireEarly_ms, retire_ms) - (performance.now() - startedAt)));
   }
 
   const doors = () => [current, ...old];
@@ -119,7 +119,7 @@ export function createListener(options: ListenerOptions): Listener {
     port,
     renew(certificate) {
       waiting = certificate;
-      if (retiring) wake();
+      if (retiring) stopWaiting();
       else void replace();
     },
     // Any server knows the peer of every request, even if another server accepted it.
@@ -181,12 +181,12 @@ function openDoor({
     },
     answered() {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const awaited = new Set(pending);
+      const remaining = new Set(pending);
       onAnswered = (request) => {
-        awaited.delete(request);
-        if (awaited.size === 0) resolve();
+        remaining.delete(request);
+        if (remaining.size === 0) resolve();
       };
-      if (awaited.size === 0) resolve();
+      if (remaining.size === 0) resolve();
       return promise;
     },
   };

@@ -36,11 +36,11 @@ export async function openListeners(
   const source = await openCertificate(plan, dir, log);
   let certificate: Certificate | null = source?.first ?? null;
   let handle: Handle | null = null;
-  const { promise: opened, resolve: open } = Promise.withResolvers<Handle>();
+  const { promise: handleReady, resolve: open } = Promise.withResolvers<Handle>();
   const enter: Handle = (request) =>
-    handle ? handle(request) : keepConnectionOpen(request, opened).then((admitted) => admitted(request));
+    handle ? handle(request) : keepConnectionOpen(request, handleReady).then((admitted) => admitted(request));
   const listener = createListener({ ...plan, certificate, own, handle: enter, log, beside });
-  const refused = plan.httpPort === null || !source ? null : await openPlain(plan.httpPort, source.answer);
+  const plainRequests = plan.httpPort === null || !source ? null : await openPlain(plan.httpPort, source.answer);
   let onRenewed = () => {};
   const certified = source?.start((newer) => {
     certificate = newer;
@@ -53,11 +53,12 @@ export async function openListeners(
   return {
     port: listener.port,
     /** Port on which plain HTTP is refused; null for none. */
-    httpPort: refused?.port ?? null,
+    httpPort: plainRequests?.port ?? null,
     certificate: () => certificate,
-    isPlain: (request: Request): boolean => refused?.has(request) ?? false,
+    isPlain: (request: Request): boolean => plainRequests?.has(request) ?? false,
     isVouchedFor: (): boolean => certificate?.self_signed === false,
-    peerOf: (request: Request): string | null => (refused?.has(request) ? refused : listener).peerOf(request),
+    peerOf: (request: Request): string | null =>
+      (plainRequests?.has(request) ? plainRequests : listener).peerOf(request),
     letIn(admitted: Handle): void {
       handle = admitted;
       open(admitted);
@@ -67,13 +68,13 @@ export async function openListeners(
     /** Resolves when the certificate needed at once exists or could not be obtained. */
     certified: certified ?? Promise.resolve(),
     /** Sets the listener for certificate changes. */
-    onRenewed(tell: () => void): void {
-      onRenewed = tell;
+    onRenewed(listenTo: () => void): void {
+      onRenewed = listenTo;
     },
     /** Accepts no more requests. Resolves after the last response, streams included. */
     async stop(): Promise<void> {
       source?.stop();
-      await Promise.all([refused?.stop(), listener.stop()]);
+      await Promise.all([plainRequests?.stop(), listener.stop()]);
     },
     /** Closes the remaining connections. */
     cut: listener.cut,
@@ -119,10 +120,10 @@ function refusePlain({ host, port, answer, handle, beside }: RefusePlainOptions)
   };
   const listen = () => Bun.serve({ ...listenDefaults, hostname: host, port, fetch });
   const server = takePort({ host, port, beside }, listen, "--http-port");
-  const taken = requireValue(server.port, "The port");
-  if (beside) takeConnections(taken, server);
+  const boundPort = requireValue(server.port, "The port");
+  if (beside) takeConnections(boundPort, server);
   return {
-    port: taken,
+    port: boundPort,
     has: (request) => peers.has(request),
     peerOf: (request) => peers.get(request) ?? null,
     stop: () => server.stop(true),

@@ -11,10 +11,10 @@ import { CliError } from "../commands/exit-code.ts";
  */
 export function masterKeyOf(dir: DataDir, { sqlite }: Db): Uint8Array {
   const file = join(dir.path, "master.key");
-  const noted = readMasterKeyId(sqlite);
-  if (noted !== null && !process.env.RUNNEL_MASTER_KEY?.trim() && !existsSync(file))
+  const storedKeyId = readMasterKeyId(sqlite);
+  if (storedKeyId !== null && !process.env.RUNNEL_MASTER_KEY?.trim() && !existsSync(file))
     throw new CliError(
-      `${file} is missing. The secrets in the database were encrypted under the master key ${noted}. ` +
+      `${file} is missing. The secrets in the database were encrypted under the master key ${storedKeyId}. ` +
         "Put the file back from where you keep it (mode 600), or set RUNNEL_MASTER_KEY. " +
         "If the key is lost, so are these secrets: write 64 new hexadecimal digits into the file, and set the secrets anew.",
     );

@@ -20,8 +20,8 @@ export function oidcSettings(flags: OidcFlags): OidcSettings | null {
   const whole = { "--oidc-issuer": issuer, "--oidc-client-id": clientId, "--oidc-client-secret": clientSecret };
   const more = { "--oidc-role-claim": flags.oidcRoleClaim, "--oidc-domains": flags.oidcDomains };
   const other = { "--oidc-name": flags.oidcName, "--oidc-trust-email": flags.oidcTrustEmail };
-  const given = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
-  const [first] = given;
+  const provided = Object.entries({ ...whole, ...more, ...other }).filter(([, value]) => value);
+  const [first] = provided;
   if (!first) {
     if (flags.localAccounts === "off")
       throw new SettingLacking(

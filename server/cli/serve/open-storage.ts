@@ -93,12 +93,12 @@ function relieveAtStart(path: string, ballast: Ballast): void {
 }
 
 async function matchMasterKey({ sqlite, write }: Db, key: Uint8Array, log: Log): Promise<void> {
-  const noted = readMasterKeyId(sqlite);
-  if (noted === null)
+  const storedKeyId = readMasterKeyId(sqlite);
+  if (storedKeyId === null)
     await write(() => setMasterKeyId(sqlite, key)).catch(() => {}); // On a full disk the next start retries.
-  else if (noted !== masterKeyId(key))
+  else if (storedKeyId !== masterKeyId(key))
     log.error("the secrets in this database were encrypted under another master key and cannot be read", {
-      needed: noted,
+      needed: storedKeyId,
       found: masterKeyId(key),
     });
 }
@@ -110,16 +110,16 @@ const atOnce_bytes = 64 * 1024 * 1024;
  * Checks the database after a process that did not stop cleanly. Throws `DatabaseUnusable` if a small one is corrupt. A
  * large one is checked in a separate process, which raises the alarm.
  */
-function checkAfterCrash(given: { db: Db; dir: DataDir; log: Log; alarm: CorruptionAlarm }): { stop(): void } {
-  const { db, dir } = given;
-  if (endedInOrder(db)) return nothing;
-  if (statSync(dir.database).size > atOnce_bytes) return checkApart(given);
+function checkAfterCrash(context: { db: Db; dir: DataDir; log: Log; alarm: CorruptionAlarm }): { stop(): void } {
+  const { db, dir } = context;
+  if (endedInOrder(db)) return noCheck;
+  if (statSync(dir.database).size > atOnce_bytes) return checkApart(context);
   const faults = faultsOf(db.sqlite, "quick");
   if (faults.length > 0) throw new DatabaseUnusable(dir.database, `is damaged: ${faults.join("; ")}`);
-  return nothing;
+  return noCheck;
 }
 
-const nothing = { stop() {} };
+const noCheck = { stop() {} };
 
 const endedInOrder = ({ sqlite }: Db): boolean =>
   sqlite.query("SELECT 1 FROM facts WHERE name = 'clean_stop'").get() !== null;

@@ -27,10 +27,10 @@ export function otlpTarget(flags: OtlpFlags, environment: Environment): OtlpTarg
 
 /** Reads the protocol. `grpc`, which another exporter may need, is ignored. */
 function readProtocol(environment: Environment): OtlpProtocol {
-  const said = configuredProtocol(environment);
-  const protocol = otlpProtocols.find((each) => each === said);
+  const protocolText = configuredProtocol(environment);
+  const protocol = otlpProtocols.find((each) => each === protocolText);
   if (protocol) return protocol;
-  if (said === undefined || said === "grpc") return "http/protobuf";
+  if (protocolText === undefined || protocolText === "grpc") return "http/protobuf";
   throw usageError(`OTEL_EXPORTER_OTLP_PROTOCOL takes ${otlpProtocols.join(" or ")}.`);
 }
 

@@ -72,8 +72,8 @@ export function backUpRegularly(
   { first_ms = 5000, command = selfCommand("backup", "--to", to, "--data-dir", dataDir, "--json") } = {},
 ) {
   // Stored in the database: otherwise a server that restarts often would never notice that its backups fail.
-  const noted = getMetadata(db.sqlite, newestFact);
-  const state: BackupState = { last_success_ms: noted === null ? null : Number(noted), failures: 0 };
+  const storedTime = getMetadata(db.sqlite, newestFact);
+  const state: BackupState = { last_success_ms: storedTime === null ? null : Number(storedTime), failures: 0 };
   const since_ms = Number(getMetadata(db.sqlite, sinceFact) ?? now());
   const note = (name: string, ms: number): void =>
     void db
@@ -111,13 +111,13 @@ export function backUpRegularly(
     child = Bun.spawn(whole, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     child.unref();
     setPriority(child.pid, background);
-    const [said, complaint, code] = await Promise.all([
+    const [stdoutText, stderrText, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
       child.exited,
     ]);
-    if (code !== 0) throw new Error(complaint.trim().slice(0, 1000));
-    const { stored, newest } = JSON.parse(said) as BackupEvents;
+    if (code !== 0) throw new Error(stderrText.trim().slice(0, 1000));
+    const { stored, newest } = JSON.parse(stdoutText) as BackupEvents;
     state.last_success_ms = requireValue(stored ?? newest, "The newest backup").made_at;
     note(newestFact, state.last_success_ms);
     if (stored) log.info("a backup was stored and read back", { to, name: stored.name, bytes: stored.bytes });

@@ -138,13 +138,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
   };
   const hands_over = platform.leadsConnections && process.pid !== 1 && !cluster; // A container ends with its process 1.
   const tellCommands = (refused?: string) => {
-    const about = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
+    const serverFile = { cacert: cacertOf(entrance), pid: process.pid, hands_over, refused };
     const { address, needs_public_url, url } = reached;
     const links = needs_public_url ? unknownAddress : url;
     const addresses = { address: isBehindProxy(plan) ? url : address, here: addressHere(plan, entrance.port), links };
-    writeServerFile(dir.serverFile, { ...addresses, ...about });
+    writeServerFile(dir.serverFile, { ...addresses, ...serverFile });
   };
-  const followed = hands_over
+  const successorReady = hands_over
     ? awaitSuccessor({ ports: entrance, predecessor, log, onRefused: tellCommands })
     : new Promise<never>(() => {});
 
@@ -172,7 +172,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.on("unhandledRejection", (error) => log.error("a rejected promise was not handled", { error }));
   tellSystemd("READY=1");
   const endWork = async () => void (await Promise.all([backups?.stop(), app.stop()]));
-  const end = await Promise.race([told, followed]);
+  const end = await Promise.race([told, successorReady]);
   if (typeof end === "string") {
     log.info("stopping", { signal: end });
     movers?.mover.stop();
@@ -367,8 +367,8 @@ async function greet(started: Started): Promise<StartupBanner> {
   const audit = createAudit({ db });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   const setup = createSetup({ db, audit, accounts, localAccounts });
-  const linked = setup.required() ? setup.issue(cliActor()) : null;
-  const [test, live, token] = await Promise.all([key("test"), key("live"), linked]); // Together, so that they share one commit.
+  const setupToken = setup.required() ? setup.issue(cliActor()) : null;
+  const [test, live, token] = await Promise.all([key("test"), key("live"), setupToken]); // Together, so that they share one commit.
   return { ...common, setup_link: token && setupLink(url, token), project: project.name, keys: { test, live } };
 }
 
@@ -388,11 +388,11 @@ const backUpApart =
     const { RUNNEL_INCLUDE_KEY: _, ...env } = outsideCluster(process.env);
     const command = selfCommand("backup", file, "--data-dir", dataDir, "--json");
     const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [said, complaint, code] = await Promise.all([
+    const [stdoutText, stderrText, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
       child.exited,
     ]);
-    if (code !== 0) throw new Error(`The backup failed: ${complaint.trim().slice(0, 1000)}`);
-    return JSON.parse(said) as { version: number };
+    if (code !== 0) throw new Error(`The backup failed: ${stderrText.trim().slice(0, 1000)}`);
+    return JSON.parse(stdoutText) as { version: number };
   };

@@ -12,13 +12,13 @@ export function bindToSession(
   const reader = answer.body.getReader();
   let isWhole = true;
   let timer: Timer | undefined;
-  const over = Promise.withResolvers<"over">();
+  const sessionEnd = Promise.withResolvers<"over">();
   const body = new ReadableStream<Uint8Array>({
     start() {
-      timer = setInterval(() => isSignedIn() || over.resolve("over"), look_ms);
+      timer = setInterval(() => isSignedIn() || sessionEnd.resolve("over"), look_ms);
     },
     async pull(controller) {
-      const next = await Promise.race([over.promise, reader.read()]).catch((error) => {
+      const next = await Promise.race([sessionEnd.promise, reader.read()]).catch((error) => {
         clearInterval(timer);
         throw error;
       });

@@ -7,10 +7,10 @@ export const protocolVersion = "1.0";
 /** Returns the agent card of the A2A protocol. */
 export function cardOf({ id, name, description, version }: ProtocolAgent, publicUrl: string) {
   const url = `${publicUrl}/a2a/v1/agents/${id}`;
-  const about = description ?? `The agent ${name}.`;
+  const summary = description ?? `The agent ${name}.`;
   return {
     name,
-    description: about,
+    description: summary,
     version: String(version),
     documentationUrl: `${publicUrl}/docs/connect/a2a`,
     supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({ url, protocolBinding, protocolVersion })),
@@ -20,6 +20,6 @@ export function cardOf({ id, name, description, version }: ProtocolAgent, public
     securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
     defaultInputModes: ["text/plain", "application/json"],
     defaultOutputModes: ["text/plain", "application/json"],
-    skills: [{ id, name, description: about, tags: ["runnel"] }],
+    skills: [{ id, name, description: summary, tags: ["runnel"] }],
   };
 }

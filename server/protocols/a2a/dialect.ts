@@ -21,20 +21,20 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
   const place = placeOf(run);
   let isBegun = false;
   // Step of the model call whose text is the output so far, and that text.
-  let [begunAt, said] = [-1, ""];
+  let [artifactStart, streamedText] = [-1, ""];
 
   const line = (message: Parameters<Wrap>[0]) => `data: ${JSON.stringify(wrap(message))}\n\n`;
-  const say = (update: object): string => {
+  const resultLine = (update: object): string => {
     const opening = isBegun ? "" : line({ result: { task: first } });
     isBegun = true;
     return opening + line({ result: update });
   };
   const status = (state: string, timestamp: string, parts?: object[]) => {
     const message = parts && { messageId: `${run.id}-status`, ...place, role: "ROLE_AGENT", parts };
-    return say({ statusUpdate: { ...place, status: { state, ...(message && { message }), timestamp } } });
+    return resultLine({ statusUpdate: { ...place, status: { state, ...(message && { message }), timestamp } } });
   };
   const artifact = (parts: Parameters<typeof artifactOf>[0], append: boolean, lastChunk: boolean) =>
-    say({ artifactUpdate: { ...place, artifact: artifactOf(parts), append, lastChunk } });
+    resultLine({ artifactUpdate: { ...place, artifact: artifactOf(parts), append, lastChunk } });
 
   return {
     event(frame) {
@@ -48,8 +48,8 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
         case "run.completed": {
           const parts = outputParts(frame.data);
           // The streamed text is the output unless a guardrail changed it.
-          const isSaid = parts[0]?.text === said;
-          const whole = parts.length > 0 && !isSaid ? artifact(parts, false, true) : "";
+          const isStreamed = parts[0]?.text === streamedText;
+          const whole = parts.length > 0 && !isStreamed ? artifact(parts, false, true) : "";
           return whole + status(stateOf.completed, frame.at);
         }
         case "run.failed": {
@@ -62,8 +62,8 @@ export function a2aDialect({ run, first, after, wrap }: Streamed): EventEncoder 
     },
     token({ kind, text }, { start }) {
       if (kind !== "output") return "";
-      const goesOn = start === begunAt;
-      [begunAt, said] = [start, goesOn ? said + text : text];
+      const goesOn = start === artifactStart;
+      [artifactStart, streamedText] = [start, goesOn ? streamedText + text : text];
       return artifact([{ text }], goesOn, false);
     },
     error: (why: AppError) => line({ error: thrownAs(why) ?? new A2aError("INTERNAL", why.message) }),

@@ -44,12 +44,12 @@ interface Asked {
   wrap: Wrap;
 }
 
-export type Operation = (asked: Asked) => Promise<object | Response>;
+export type Operation = (call: Asked) => Promise<object | Response>;
 
 const most_ms = 600_000;
 const pageMax = 100;
 const all = Number.POSITIVE_INFINITY;
-const ended = ["completed", "failed", "cancelled"];
+const finalStatuses = ["completed", "failed", "cancelled"];
 
 /** Operations of the A2A protocol. Each is carried out by the API. */
 export function createOperations(deps: Deps): Record<string, Operation> {
@@ -67,17 +67,17 @@ export function createOperations(deps: Deps): Record<string, Operation> {
   }
 
   /** Starts or continues a run with a message. Returns it and the journal position at which its stream begins. */
-  async function send(asked: Asked): Promise<{ run: TaskRun; from: number }> {
-    const { principal, params } = asked;
+  async function send(call: Asked): Promise<{ run: TaskRun; from: number }> {
+    const { principal, params } = call;
     const configuration = (params.configuration ?? {}) as Params;
-    const sent = readMessage(params.message);
+    const incoming = readMessage(params.message);
     const push = configuration.taskPushNotificationConfig;
     const follower = push === undefined || push === null ? null : readPush(push);
     if (follower) {
       requireKey(principal);
       await withAddressErrors(followers.check(principal, follower.url));
     }
-    const sending = await (sent.taskId === null ? begin(asked, sent) : goOn(asked, sent));
+    const sending = await (incoming.taskId === null ? begin(call, incoming) : goOn(call, incoming));
     if (follower) await withAddressErrors(followers.put(principal, sending.run.id, follower));
     return sending;
   }
@@ -97,9 +97,9 @@ export function createOperations(deps: Deps): Record<string, Operation> {
     const run = await runOf(asked, sent.taskId);
     // The key names no sender, so that a retry with a renewed client token finds the earlier request.
     const key = keyOf([run.id, sent]);
-    const earlier = idempotency.runOf(principal, key);
+    const previousRun = idempotency.runOf(principal, key);
     // The answered call is no longer pending, so do not match the message against the current ones.
-    if (earlier) return { run, from: earlier.seq ?? 0 };
+    if (previousRun) return { run, from: previousRun.seq ?? 0 };
     if (!run.required_action)
       throw new A2aError("UNSUPPORTED_OPERATION", `The task is ${run.status}: it takes no message.`);
     const from = runs.standing(principal, run.id).seq;
@@ -191,7 +191,8 @@ export function createOperations(deps: Deps): Record<string, Operation> {
 
     async subscribeToTask(asked) {
       const run = await runOf(asked);
-      if (ended.includes(run.status)) throw new A2aError("UNSUPPORTED_OPERATION", `The task is over: ${run.status}.`);
+      if (finalStatuses.includes(run.status))
+        throw new A2aError("UNSUPPORTED_OPERATION", `The task is over: ${run.status}.`);
       // Stream from the beginning, so that a reconnecting client gets all of the text once.
       return stream(asked, run, 0, runs.standing(asked.principal, run.id).seq);
     },

@@ -68,8 +68,8 @@ export function createA2aServer({ agents, operations, identify, publicUrl }: Dep
     });
     try {
       const principal = admit(request, headers, agentId);
-      const { jsonrpc, method, params = {}, id: asked } = await bodyOf(request);
-      id = typeof asked === "string" || isNumber(asked) ? asked : null;
+      const { jsonrpc, method, params = {}, id: requestId } = await bodyOf(request);
+      id = typeof requestId === "string" || isNumber(requestId) ? requestId : null;
       if (jsonrpc !== "2.0" || typeof method !== "string")
         throw new A2aError("INVALID_REQUEST", "Expected JSON-RPC 2.0.");
       if (!hasParts(params)) throw new A2aError("INVALID_PARAMS", "params: expected an object.");
@@ -144,8 +144,8 @@ export const restPlaces: [method: string, path: RegExp, operation: string][] = [
 
 /** Returns the operation of a path of the HTTP binding, and the ids in it. */
 function operationAt(method: string, path: string): [name: string, of: Json] | null {
-  for (const [asked, pattern, operation] of restPlaces) {
-    const match = asked === method ? pattern.exec(path) : null;
+  for (const [placeMethod, pattern, operation] of restPlaces) {
+    const match = placeMethod === method ? pattern.exec(path) : null;
     if (match) return [operation, { ...match.groups }];
   }
   return null;
@@ -178,7 +178,7 @@ const json = (status: number, body: object, error?: A2aError, type = "applicatio
   });
 
 /** Fields with the client's own data: names within them stay as they are. */
-const theirs: ReadonlySet<string> = new Set(["data", "metadata"]);
+const freeFormFields: ReadonlySet<string> = new Set(["data", "metadata"]);
 
 // Number of names or items between two checks whether to yield.
 const piece = 256;
@@ -189,20 +189,20 @@ const piece = 256;
  */
 export async function inCamelCase(value: unknown): Promise<unknown> {
   const rest = createYielder();
-  const left: [from: object, into: Record<string, unknown> | unknown[]][] = [];
-  const taken = (of: unknown): unknown => {
+  const pending: [from: object, into: Record<string, unknown> | unknown[]][] = [];
+  const convert = (of: unknown): unknown => {
     if (!hasParts(of)) return of;
     const into = Array.isArray(of) ? [] : {};
-    left.push([of, into]);
+    pending.push([of, into]);
     return into;
   };
-  const whole = taken(value);
+  const whole = convert(value);
   let count = 0;
-  for (let next = left.pop(); next; next = left.pop()) {
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const [from, into] = next;
     for (const [name, of] of Array.isArray(from) ? from.entries() : Object.entries(from)) {
-      if (typeof name === "number") (into as unknown[])[name] = taken(of);
-      else (into as Record<string, unknown>)[camelCase(name)] = theirs.has(name) ? of : taken(of);
+      if (typeof name === "number") (into as unknown[])[name] = convert(of);
+      else (into as Record<string, unknown>)[camelCase(name)] = freeFormFields.has(name) ? of : convert(of);
       if (++count % piece === 0) await rest();
     }
   }

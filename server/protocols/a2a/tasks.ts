@@ -52,14 +52,14 @@ interface Shown {
 
 /** Converts a run to a task. */
 export function taskOf(run: TaskRun, { history, artifacts = true }: Shown = {}) {
-  const said = history === 0 ? [] : historyOf(run);
-  const made = artifacts ? artifactsOf(run) : [];
+  const shownMessages = history === 0 ? [] : historyOf(run);
+  const taskArtifacts = artifacts ? artifactsOf(run) : [];
   return {
     id: run.id,
     contextId: contextOf(run),
     status: taskStatus(run),
-    ...(made.length > 0 && { artifacts: made }),
-    ...(said.length > 0 && { history: history === undefined ? said : said.slice(-history) }),
+    ...(taskArtifacts.length > 0 && { artifacts: taskArtifacts }),
+    ...(shownMessages.length > 0 && { history: history === undefined ? shownMessages : shownMessages.slice(-history) }),
   };
 }
 
@@ -84,8 +84,8 @@ const asks = { approval: "an approval of", output: "the output of", reconcile: "
 /** Returns the pending calls as text for people and as data for programs. */
 export function questionParts({ submit_tool_outputs: { tool_calls } }: RequiredAction): Part[] {
   const text = tool_calls.map(({ tool, needs }) => `This task waits for ${asks[needs]} "${tool}".`).join(" ");
-  const shown = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
-  return [{ text }, { data: { tool_calls: shown } }];
+  const waitingCalls = tool_calls.map(({ id, tool, arguments: args, needs }) => ({ id, tool, arguments: args, needs }));
+  return [{ text }, { data: { tool_calls: waitingCalls } }];
 }
 
 const artifactId = "output";
@@ -148,8 +148,10 @@ export function outputsOf(
   { text, data }: ParsedMessage,
   { submit_tool_outputs: { tool_calls } }: RequiredAction,
 ): unknown[] {
-  const [given] = data.flatMap((one) => (isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : []));
-  if (given) return given;
+  const [toolOutputs] = data.flatMap((one) =>
+    isObject(one) && Array.isArray(one.tool_outputs) ? [one.tool_outputs] : [],
+  );
+  if (toolOutputs) return toolOutputs;
   const [call, ...others] = tool_calls;
   if (!call || others.length > 0) throw invalid("Several calls wait: send data with tool_outputs.");
   if (call.needs === "output") return [{ tool_call_id: call.id, output: text }];

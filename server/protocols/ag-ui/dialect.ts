@@ -66,8 +66,8 @@ export function agUiDialect(of: Streamed): EventEncoder {
   let turn = { step: -1, id: run_id, from: 0, TEXT: 0, REASONING: 0 };
   const steps = new Set<string>();
   /** Messages of this stream. */
-  const said: Message[] = [];
-  const told = new Set(of.told);
+  const streamedMessages: Message[] = [];
+  const announcedCalls = new Set(of.told);
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, reasoningTokens: 0, cachedInputTokens: 0 };
 
   function begin(): string {
@@ -83,11 +83,11 @@ export function agUiDialect(of: Streamed): EventEncoder {
     open = null;
     if (kind === "REASONING")
       return line({ type: "REASONING_MESSAGE_END", messageId: id }) + line({ type: "REASONING_END", messageId: id });
-    said.push({ id, role: "assistant", content: text });
+    streamedMessages.push({ id, role: "assistant", content: text });
     return line({ type: "TEXT_MESSAGE_END", messageId: id });
   }
 
-  function say(kind: Open["kind"], delta: string): string {
+  function writeText(kind: Open["kind"], delta: string): string {
     const isText = kind === "TEXT";
     let opening = "";
     if (open?.kind !== kind) {
@@ -108,18 +108,21 @@ export function agUiDialect(of: Streamed): EventEncoder {
 
   /** Takes back the text of a failed model call by a snapshot of all other messages. */
   function takeBack(): string {
-    const isSaid = open !== null || said.length > turn.from;
+    const hasText = open !== null || streamedMessages.length > turn.from;
     const closed = close();
-    said.length = turn.from;
-    return isSaid ? closed + line({ type: "MESSAGES_SNAPSHOT", messages: [...of.messages, ...said] }) : "";
+    streamedMessages.length = turn.from;
+    return hasText ? closed + line({ type: "MESSAGES_SNAPSHOT", messages: [...of.messages, ...streamedMessages] }) : "";
   }
 
   function call({ id, tool, arguments: args }: Pick<RequiredCall, "id" | "tool" | "arguments">): string {
-    if (told.has(id)) return "";
-    told.add(id);
+    if (announcedCalls.has(id)) return "";
+    announcedCalls.add(id);
     const delta = JSON.stringify(args);
-    const holder = said.find((message) => message.id === turn.id) ?? { id: turn.id, role: "assistant" as const };
-    if (!said.includes(holder)) said.push(holder);
+    const holder = streamedMessages.find((message) => message.id === turn.id) ?? {
+      id: turn.id,
+      role: "assistant" as const,
+    };
+    if (!streamedMessages.includes(holder)) streamedMessages.push(holder);
     holder.toolCalls = [
       ...(holder.toolCalls ?? []),
       { id, type: "function", function: { name: tool, arguments: delta } },
@@ -142,7 +145,7 @@ export function agUiDialect(of: Streamed): EventEncoder {
       role: "tool" as const,
       content: error ? error.message : textOf(output),
     };
-    said.push({ ...message, toolCallId: tool_call_id });
+    streamedMessages.push({ ...message, toolCallId: tool_call_id });
     return line({
       type: "TOOL_CALL_RESULT",
       messageId: message.id,
@@ -162,8 +165,8 @@ export function agUiDialect(of: Streamed): EventEncoder {
 
   function finish(outcome: object, result: unknown = null): string {
     const whole = result === null ? {} : { result };
-    const counted = usage.totalTokens > 0 ? { usage: [usage] } : {};
-    return endSteps() + line({ type: "RUN_FINISHED", threadId, runId, outcome, ...whole, ...counted });
+    const usageField = usage.totalTokens > 0 ? { usage: [usage] } : {};
+    return endSteps() + line({ type: "RUN_FINISHED", threadId, runId, outcome, ...whole, ...usageField });
   }
 
   function waits(calls: readonly RequiredCall[]): string {
@@ -185,21 +188,27 @@ export function agUiDialect(of: Streamed): EventEncoder {
     usage.cachedInputTokens += of.cached_input_tokens ?? 0;
   }
 
-  function tell(frame: Frame): string {
+  function encodeEvent(frame: Frame): string {
     switch (frame.event) {
       case "run.queued":
         return custom("queued", { position: frame.data.queue_position });
       case "step.started": {
         const { type, step_index } = frame.data;
         if (type === "model_call")
-          turn = { step: step_index, id: `${run_id}-${frame.seq}`, from: said.length, TEXT: 0, REASONING: 0 };
+          turn = {
+            step: step_index,
+            id: `${run_id}-${frame.seq}`,
+            from: streamedMessages.length,
+            TEXT: 0,
+            REASONING: 0,
+          };
         return close() + step(`${type} ${step_index}`, true);
       }
       case "step.restarted": {
         if (frame.data.step_index !== turn.step) return "";
-        const taken = takeBack();
+        const retraction = takeBack();
         turn = { ...turn, id: `${run_id}-${frame.seq}`, TEXT: 0, REASONING: 0 };
-        return taken;
+        return retraction;
       }
       case "step.completed":
         count(frame.data);
@@ -217,7 +226,7 @@ export function agUiDialect(of: Streamed): EventEncoder {
       case "run.completed": {
         const { output, output_json } = frame.data;
         // The output was not streamed, for example because a guardrail changed it.
-        const whole = output && turn.TEXT === 0 ? say("TEXT", output) : "";
+        const whole = output && turn.TEXT === 0 ? writeText("TEXT", output) : "";
         const state = output_json === null ? "" : line({ type: "STATE_SNAPSHOT", snapshot: output_json });
         return whole + close() + state + finish({ type: "success" }, output_json);
       }
@@ -234,8 +243,8 @@ export function agUiDialect(of: Streamed): EventEncoder {
   const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
 
   return {
-    event: (frame) => begin() + tell(frame),
-    token: ({ kind, text }) => begin() + say(kind === "output" ? "TEXT" : "REASONING", text),
+    event: (frame) => begin() + encodeEvent(frame),
+    token: ({ kind, text }) => begin() + writeText(kind === "output" ? "TEXT" : "REASONING", text),
     // The text so far is incomplete.
     closing: fault("shutting_down", stoppingRun),
     error: ({ code, message }) => fault(code, message),

@@ -11,18 +11,18 @@ import type { CreateRun } from "../../runs/schema.ts";
 
 // Request body of AG-UI 1.0. Other fields are ignored.
 
-const given = Type.Optional;
+const optional = Type.Optional;
 const Text = Type.String();
 
-const Source = open({ type: Text, value: Text, mimeType: given(Text) });
-const Part = open({ type: Text, text: given(Text), source: given(Source) });
+const Source = open({ type: Text, value: Text, mimeType: optional(Text) });
+const Part = open({ type: Text, text: optional(Text), source: optional(Source) });
 const Message = open({
   id: Text,
   role: Text,
-  content: given(Type.Union([Text, Type.Array(Part), JsonObject, Type.Null()])),
-  toolCallId: given(Text),
-  error: given(Text),
-  toolCalls: given(Type.Array(open({ id: Text }))),
+  content: optional(Type.Union([Text, Type.Array(Part), JsonObject, Type.Null()])),
+  toolCallId: optional(Text),
+  error: optional(Text),
+  toolCalls: optional(Type.Array(open({ id: Text }))),
 });
 type Message = Static<typeof Message>;
 
@@ -32,13 +32,13 @@ const Name = Type.String({ minLength: 1, maxLength: limits.subject_length });
 export const RunAgentInput = open({
   threadId: Subject,
   runId: Name,
-  protocolVersion: given(Text),
+  protocolVersion: optional(Text),
   messages: Type.Array(Message),
-  tools: given(Type.Array(open({ name: Text, description: given(Text), parameters: given(JsonObject) }))),
-  context: given(Type.Array(open({ description: Text, value: Text }))),
-  state: given(Type.Unknown()),
-  resume: given(Type.Array(open({ interruptId: Text, status: Text, payload: given(Type.Unknown()) }))),
-  forwardedProps: given(Type.Union([open({ run: given(JsonObject), user_id: given(Subject) }), Type.Null()])),
+  tools: optional(Type.Array(open({ name: Text, description: optional(Text), parameters: optional(JsonObject) }))),
+  context: optional(Type.Array(open({ description: Text, value: Text }))),
+  state: optional(Type.Unknown()),
+  resume: optional(Type.Array(open({ interruptId: Text, status: Text, payload: optional(Type.Unknown()) }))),
+  forwardedProps: optional(Type.Union([open({ run: optional(JsonObject), user_id: optional(Subject) }), Type.Null()])),
 });
 export type RunAgentInput = Static<typeof RunAgentInput>;
 
@@ -72,10 +72,10 @@ export function readInput(body: RunAgentInput): UserMessage | CallAnswers | Told
   const place = messages.length - 1;
   const last = messages[place];
   if (last?.role !== "user") return { do: "tell" };
-  const saw = messages.findLastIndex(({ id }) => runIn(id) !== null);
-  const seen = messages[saw];
-  const keep = seen && runIn(seen.id);
-  const isOne = messages.slice(saw + 1).filter(({ role }) => role === "user").length === 1;
+  const lastKnownIndex = messages.findLastIndex(({ id }) => runIn(id) !== null);
+  const lastKnown = messages[lastKnownIndex];
+  const keep = lastKnown && runIn(lastKnown.id);
+  const isOne = messages.slice(lastKnownIndex + 1).filter(({ role }) => role === "user").length === 1;
   return {
     do: "say",
     place,
@@ -102,13 +102,13 @@ const toolsOf = ({ tools = [] }: RunAgentInput): Pick<CreateRun, "tools"> =>
 
 function contextOf({ context = [], state }: RunAgentInput): string {
   const isState = typeof state === "object" && state !== null && Object.keys(state).length > 0;
-  const shown = isState ? JSON.stringify(state) : "";
+  const stateText = isState ? JSON.stringify(state) : "";
   // The API would refuse it too, but under a parameter that the client does not know.
-  if (shown.length > limits.instructions_bytes)
+  if (stateText.length > limits.instructions_bytes)
     throw invalid("state", `Expected at most ${limits.instructions_bytes} characters of JSON.`);
   return [
     ...context.map(({ description, value }) => `${description}: ${value}`),
-    ...(isState ? [`The state of the application: ${shown}`] : []),
+    ...(isState ? [`The state of the application: ${stateText}`] : []),
   ].join("\n\n");
 }
 
@@ -160,9 +160,9 @@ function decisionOf(
   const place = `resume[${index}]`;
   const [run_id, tool_call_id] = interruptId.split("/");
   if (!run_id || !tool_call_id) throw invalid(`${place}.interruptId`, "Expected the id of an interrupt.");
-  const said =
+  const decisionBody =
     typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>) : { approved: payload };
-  const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : said;
+  const { approved, reason } = status === "cancelled" ? { approved: false, reason: undefined } : decisionBody;
   if (typeof approved !== "boolean")
     throw invalid(`${place}.payload`, "Expected an object with approved, which is true or false.");
   return {

@@ -35,25 +35,29 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     const asked = readInput(body);
     switch (asked.do) {
       case "say":
-        return say(talk, body, asked);
+        return startRun(talk, body, asked);
       case "answer":
         return answer(talk, body, asked);
       default:
-        return tell(talk, body);
+        return resume(talk, body);
     }
   }
 
-  async function say(talk: Talk, body: RunAgentInput, { run, context, place, keep }: UserMessage): Promise<Response> {
+  async function startRun(
+    talk: Talk,
+    body: RunAgentInput,
+    { run, context, place, keep }: UserMessage,
+  ): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     const given = body.forwardedProps?.run ?? {};
     const chat = { id: body.threadId, userId: userIn(body), ...(keep !== undefined && { keep }) };
-    const named = (param: string) => {
+    const renameParam = (param: string) => {
       const [field = ""] = param.split(/[.[]/);
       if (field === "input") return `messages[${place}]`;
       return field in given && !(field in run) ? `forwardedProps.run.${param}` : param;
     };
-    const with_ = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
-    const runId = await conversations.say(talk, chat, { ...given, ...run, ...with_ }, named);
+    const contextFields = talk.principal.token ? before(context, run.input) : instructed(context, given, run.input);
+    const runId = await conversations.say(talk, chat, { ...given, ...run, ...contextFields }, renameParam);
     return follow(talk, body, runId, 0, []);
   }
 
@@ -62,20 +66,20 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
    * dropped.
    */
   async function answer(talk: Talk, body: RunAgentInput, { answers }: CallAnswers): Promise<Response> {
-    const asking = answers.flatMap(({ run_id, place, ...given }) => {
+    const callsWithRuns = answers.flatMap(({ run_id, place, ...given }) => {
       const runId = run_id ?? conversations.askedBy(talk, given.tool_call_id);
       return runId === null ? [] : [{ runId, place, given }];
     });
-    const [first] = asking;
+    const [first] = callsWithRuns;
     if (!first) throw new AppError("tool_call_not_found", unaskedCall, { param: firstItem(answers).place });
-    const other = asking.find(({ runId }) => runId !== first.runId);
+    const other = callsWithRuns.find(({ runId }) => runId !== first.runId);
     if (other) throw invalid(other.place, "Answers go to one run at a time.");
     const named = (param: string): string =>
       param.replace(
         /^tool_outputs\[(\d+)\](?:\.tool_call_id)?/,
-        (_, index) => asking[Number(index)]?.place ?? "messages",
+        (_, index) => callsWithRuns[Number(index)]?.place ?? "messages",
       );
-    const outputs = asking.map(({ given }) => given);
+    const outputs = callsWithRuns.map(({ given }) => given);
     const { from, asked } = await conversations.answer(talk, first.runId, outputs, named);
     return follow(
       talk,
@@ -87,7 +91,7 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
   }
 
   /** Returns the stored conversation and follows its active run, for a request without a message. */
-  async function tell(talk: Talk, body: RunAgentInput): Promise<Response> {
+  async function resume(talk: Talk, body: RunAgentInput): Promise<Response> {
     const { threadId, runId } = body;
     const under = conversations.underWay(talk, threadId, userIn(body));
     const messages = agUiMessages(await conversations.recorded(talk, threadId, userIn(body)));
@@ -108,10 +112,10 @@ export function agUiRoutes({ agents, ...deps }: Deps) {
     const isCurrent = !protocolVersion.startsWith("0");
     const results = new Set(messages.flatMap(({ toolCallId }) => toolCallId ?? []));
     const told = [...asked, ...messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.id))];
-    const has = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
+    const clientState = { messages: snapshot ?? messages, snapshot: snapshot !== undefined, results, told };
     // A disconnect cancels the run, because few clients reconnect to one.
     const cancelOnLeave = body.forwardedProps?.run?.on_disconnect !== "continue" && !snapshot;
-    const dialectOf = (of: StreamedRun) => agUiDialect({ ...of, ...has, threadId, runId, isCurrent });
+    const dialectOf = (of: StreamedRun) => agUiDialect({ ...of, ...clientState, threadId, runId, isCurrent });
     return conversations.follow(talk, id, from, dialectOf, cancelOnLeave);
   }
 
@@ -131,8 +135,8 @@ const userIn = ({ forwardedProps }: RunAgentInput): string | null => forwardedPr
 /** Adds context as a user message, because a page must not change an agent's instructions. */
 function before(context: string, input: CreateRun["input"]): Pick<CreateRun, "input"> {
   if (context === "") return { input };
-  const said = typeof input === "string" ? [{ role: "user" as const, content: input }] : input;
-  return { input: [{ role: "user", content: context }, ...said] };
+  const inputMessages = typeof input === "string" ? [{ role: "user" as const, content: input }] : input;
+  return { input: [{ role: "user", content: context }, ...inputMessages] };
 }
 
 function instructed(context: string, given: Record<string, unknown>, input: CreateRun["input"]): object {

@@ -24,8 +24,8 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   /** The current text or reasoning, and the number of parts so far. */
   let part = { id: "", kind: "", count: 0 };
   let finishReason = "stop";
-  const shown = new Set<string>();
-  const asked = new Set(before);
+  const announcedTools = new Set<string>();
+  const askedKeys = new Set(before);
 
   function begin(): string {
     if (isBegun) return "";
@@ -41,9 +41,9 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   }
 
   function endStep(): string {
-    const ended = endPart() + (step.isOpen ? line({ type: "finish-step" }) : "");
+    const endParts = endPart() + (step.isOpen ? line({ type: "finish-step" }) : "");
     step.isOpen = false;
-    return ended;
+    return endParts;
   }
 
   function beginStep(index: number): string {
@@ -52,7 +52,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     return ended + line({ type: "start-step" });
   }
 
-  function say(kind: "text" | "reasoning", delta: string): string {
+  function writeText(kind: "text" | "reasoning", delta: string): string {
     step.isSaid ||= kind === "text";
     let opening = "";
     if (part.kind !== kind) {
@@ -63,8 +63,11 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
     return `${opening}data: {"type":"${kind}-delta","id":"${part.id}","delta":${JSON.stringify(delta)}}\n\n`;
   }
 
-  const show = (call: { id: string; tool: string; type?: string; arguments: unknown }, isOurs: boolean): string => {
-    shown.add(call.id);
+  const announceTool = (
+    call: { id: string; tool: string; type?: string; arguments: unknown },
+    needsClient: boolean,
+  ): string => {
+    announcedTools.add(call.id);
     const { id: toolCallId, tool: toolName, arguments: input } = call;
     const dynamic = call.type === "mcp" && { dynamic: true };
     return line({
@@ -72,7 +75,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
       toolCallId,
       toolName,
       input,
-      providerExecuted: isOurs,
+      providerExecuted: needsClient,
       ...dynamic,
     });
   };
@@ -80,17 +83,17 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   /** Asks the client for a call's output or approval. */
   function ask(call: RequiredCall): string {
     const key = keyOf(call);
-    if (asked.has(key)) return "";
-    asked.add(key);
-    if (call.needs === "output") return show(call, false);
-    const announced = shown.has(call.id) ? "" : show(call, true);
+    if (askedKeys.has(key)) return "";
+    askedKeys.add(key);
+    if (call.needs === "output") return announceTool(call, false);
+    const announced = announcedTools.has(call.id) ? "" : announceTool(call, true);
     const doubt = call.needs === "reconcile" && {
       reason: "Whether the call was done is not known. Shall it be done (again)?",
     };
     return announced + line({ type: "tool-approval-request", approvalId: call.id, toolCallId: call.id, ...doubt });
   }
 
-  const isDecidedHere = (id: string): boolean => asked.has(`${id}:approval`) || asked.has(`${id}:reconcile`);
+  const isDecidedHere = (id: string): boolean => askedKeys.has(`${id}:approval`) || askedKeys.has(`${id}:reconcile`);
 
   function completed(data: Extract<Frame, { event: "tool.completed" }>["data"]): string {
     const { tool_call_id: toolCallId, status, result, error, files = [] } = data;
@@ -108,7 +111,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   const finish = (reason: string, messageMetadata?: object): string =>
     `${endStep()}${line({ type: "finish", finishReason: reason, messageMetadata })}data: [DONE]\n\n`;
 
-  function said(frame: Frame, answer: ModelAnswer | null): string {
+  function encodeEvent(frame: Frame, answer: ModelAnswer | null): string {
     switch (frame.event) {
       case "run.queued":
         return line({ type: "data-queued", data: { position: frame.data.queue_position }, transient: true });
@@ -129,8 +132,8 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
         return frame.data.matches.map(sourceOf).map(line).join("");
       case "tool.requested": {
         const { tool_call_id: id, tool, type, args, needs } = frame.data;
-        if (needs === "output") asked.add(keyOf({ id, needs }));
-        return show({ id, tool, type, arguments: args }, needs !== "output");
+        if (needs === "output") askedKeys.add(keyOf({ id, needs }));
+        return announceTool({ id, tool, type, arguments: args }, needs !== "output");
       }
       case "tool.decided": {
         const { tool_call_id: approvalId, decision, reason } = frame.data;
@@ -147,7 +150,7 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
       case "run.completed": {
         const { output, output_json, usage } = frame.data;
         // The output was not streamed, for example because a guardrail changed it.
-        const whole = output && !step.isSaid ? say("text", output) : "";
+        const whole = output && !step.isSaid ? writeText("text", output) : "";
         const data = output_json === null ? "" : line({ type: "data-output", id: "output", data: output_json });
         return whole + endPart() + data + finish(finishReason, { usage });
       }
@@ -157,8 +160,8 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
         if (status === "cancelled")
           return endPart() + line({ type: "abort", reason: error.message }) + finish("interrupted");
         const { code, message } = error;
-        const about = line({ type: "message-metadata", messageMetadata: { error: { code, message } } });
-        return `${endStep()}${about}${fault(message)}data: [DONE]\n\n`;
+        const metadataLine = line({ type: "message-metadata", messageMetadata: { error: { code, message } } });
+        return `${endStep()}${metadataLine}${fault(message)}data: [DONE]\n\n`;
       }
       default:
         return "";
@@ -168,8 +171,8 @@ export function uiMessageDialect({ run_id, answered, answers, asked: before }: S
   const isWait = (frame: Frame): boolean => frame.event === "run.requires_action" && answers && frame.seq > answered;
 
   return {
-    event: (frame, answer = null) => begin() + said(frame, answer),
-    token: ({ kind, text }) => begin() + say(kind === "output" ? "text" : "reasoning", text),
+    event: (frame, answer = null) => begin() + encodeEvent(frame, answer),
+    token: ({ kind, text }) => begin() + writeText(kind === "output" ? "text" : "reasoning", text),
     // The text so far is incomplete: the client resumes when the server is back.
     closing: fault(stoppingRun),
     error: (why) => fault(why.message),

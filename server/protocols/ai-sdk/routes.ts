@@ -43,21 +43,21 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     principal: identify(request, set.headers, "reads_per_minute"),
   });
 
-  async function send(sent: Sent): Promise<Response> {
-    const talk = talkOf(sent);
+  async function send(context: Sent): Promise<Response> {
+    const talk = talkOf(context);
     const body = read(await readJsonBody(talk.request));
     const asked = readMessages(body);
-    return asked.do === "say" ? say(talk, body, asked) : answer(talk, asked);
+    return asked.do === "say" ? startRun(talk, body, asked) : answer(talk, asked);
   }
 
-  async function say(talk: Talk, body: SendMessages, { input, place, keep }: UserMessage): Promise<Response> {
+  async function startRun(talk: Talk, body: SendMessages, { input, place, keep }: UserMessage): Promise<Response> {
     if (!agents.has(talk.principal, talk.agentId)) throw notFound();
     if (keep && !conversations.find(talk, keep))
       throw new AppError("resource_not_found", `No run ${keep} has answered here.`, { param: "messages" });
     const { run = {}, id, user_id } = body;
     const chat = { id, userId: user_id ?? null, ...(keep !== undefined && { keep }) };
-    const named = (param: string) => (param.startsWith("input") ? `messages[${place}]` : `run.${param}`);
-    const runId = await conversations.say(talk, chat, { ...run, input }, named);
+    const renameParam = (param: string) => (param.startsWith("input") ? `messages[${place}]` : `run.${param}`);
+    const runId = await conversations.say(talk, chat, { ...run, input }, renameParam);
     return follow(talk, runId, 0, [], run.on_disconnect === "cancel");
   }
 
@@ -83,7 +83,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
   async function resume(sent: Sent): Promise<Response> {
     const talk = talkOf(sent);
     const runId = underWay(talk, sent);
-    if (runId === null) return nothing();
+    if (runId === null) return noContent();
     await must(talk, "GET", `/v1/runs/${runId}?exclude=messages,tool_calls`);
     return follow(talk, runId, 0, []);
   }
@@ -99,7 +99,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
     const talk = talkOf(sent);
     const runId = underWay(talk, sent);
     if (runId !== null) await conversations.cancel(talk, runId);
-    return nothing();
+    return noContent();
   }
 
   return new Elysia({ prefix: "/ui/v1/agents/:id/chat" })
@@ -111,7 +111,7 @@ export function aiSdkRoutes({ agents, ...deps }: Deps) {
 
 const userIn = ({ request }: Sent): string | null => new URL(request.url).searchParams.get("user_id");
 
-const nothing = (): Response => new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+const noContent = (): Response => new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 
 interface UiMessage {
   id: string;

@@ -41,7 +41,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
     throw accepted ? notFound() : new AppError("rate_limited", "Too many wrong links.", { retryAfter });
   }
 
-  function take(request: Request, what: keyof typeof most): void {
+  function takeToken(request: Request, what: keyof typeof most): void {
     const { accepted, retryAfter } = limiter.takeOf("address", clientOf(request) ?? "local", what, most[what]);
     if (!accepted) throw new AppError("rate_limited", tooManyRequests, { retryAfter });
   }
@@ -55,7 +55,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
       return { user_id: `${member.id}/${page.agent_id}`, is_visitor: false, cookie: null };
     }
     const visitor = visitorOf(request, seal, page.agent_id, requestOrigin(request)?.startsWith("https:") ?? true);
-    if (visitor.cookie) take(request, "newVisitors");
+    if (visitor.cookie) takeToken(request, "newVisitors");
     return { ...visitor, is_visitor: true };
   }
 
@@ -66,7 +66,7 @@ export function chatRoutes({ pages, tokenForPage, memberOf, newestThread, seal, 
       if (origin !== null && origin !== requestOrigin(request))
         throw new AppError("cross_origin", "A chat page gives its tokens to itself alone.");
       const page = open(request, agent_id, body);
-      take(request, "tokens");
+      takeToken(request, "tokens");
       const { cookie, ...who } = visit(request, page);
       if (cookie) set.headers["set-cookie"] = cookie;
       return {
@@ -138,11 +138,11 @@ interface Visitor {
  */
 function visitorOf({ headers }: Request, seal: Seal, agentId: string, secure: boolean): Visitor {
   const context = `chat_visitor/${agentId}`;
-  const [, kept] =
+  const [, sealedVisitor] =
     new RegExp(`(?:^|; *)${visitorCookie}=([\\w.-]{1,200})(?:;|$)`).exec(headers.get("cookie") ?? "") ?? [];
-  if (kept) {
+  if (sealedVisitor) {
     try {
-      return { user_id: seal.open(kept, context), cookie: null };
+      return { user_id: seal.open(sealedVisitor, context), cookie: null };
     } catch {} // The cookie was not made here: a new visitor.
   }
   const user_id = `visitor_${randomToken().slice(0, 24)}`;

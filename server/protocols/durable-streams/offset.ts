@@ -28,8 +28,8 @@ const interval_ms = 20_000;
 const epoch_ms = Date.UTC(2024, 9, 9);
 
 /** Returns the cursor for the next request, which keeps caches from repeating a response. It only grows. */
-export function cursorAfter(given: string | null, now: number): string {
+export function cursorAfter(cursorText: string | null, now: number): string {
   const current = Math.floor((now - epoch_ms) / interval_ms);
-  const before = given !== null && /^\d{1,15}$/.test(given) ? Number(given) : -1;
+  const before = cursorText !== null && /^\d{1,15}$/.test(cursorText) ? Number(cursorText) : -1;
   return String(before < current ? current : before + 1 + Math.floor(Math.random() * 180));
 }

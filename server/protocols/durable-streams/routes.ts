@@ -51,12 +51,12 @@ export const durableStreamRoutes = (deps: DurableStreams) =>
     ({ principal, params: { id }, request }) => {
       // Its events were deleted with its trace.
       if (deps.runs.standing(principal, id).summary !== null) throw notFound();
-      const asked = readQuery(request);
+      const streamQuery = readQuery(request);
       if (request.method === "HEAD") return headOf(deps, id);
-      const from = asked.offset === "now" ? tailOf(deps, id) : parseOffset(asked.offset ?? "-1");
+      const from = streamQuery.offset === "now" ? tailOf(deps, id) : parseOffset(streamQuery.offset ?? "-1");
       requireCursor(deps, id, from, "offset");
-      if (asked.live === "sse") {
-        const cursor = () => cursorAfter(asked.cursor, deps.now());
+      if (streamQuery.live === "sse") {
+        const cursor = () => cursorAfter(streamQuery.cursor, deps.now());
         const place = {
           from: offsetOf(from),
           cursor,
@@ -70,9 +70,9 @@ export const durableStreamRoutes = (deps: DurableStreams) =>
         stream.headers.set("cache-control", "no-cache, no-store, no-transform");
         return stream;
       }
-      return asked.live === "long-poll"
-        ? polled(deps, principal, id, from, asked, request)
-        : caughtUp(deps, id, from, asked, request);
+      return streamQuery.live === "long-poll"
+        ? polled(deps, principal, id, from, streamQuery, request)
+        : waitForMessages(deps, id, from, streamQuery, request);
     },
     {
       operation: {
@@ -93,8 +93,8 @@ interface Asked {
 }
 
 function readQuery({ url }: Request): Asked {
-  const given = new URL(url).searchParams;
-  const [offset, live, cursor] = [given.get("offset"), given.get("live"), given.get("cursor")];
+  const searchParams = new URL(url).searchParams;
+  const [offset, live, cursor] = [searchParams.get("offset"), searchParams.get("live"), searchParams.get("cursor")];
   if (live !== null && live !== "long-poll" && live !== "sse") throw invalid("live", "Expected long-poll or sse.");
   if (live !== null && offset === null) throw invalid("offset", missingParameter, "required");
   return { offset, live, cursor };
@@ -186,7 +186,7 @@ function headersOf(page: Page): Headers {
   };
 }
 
-async function caughtUp(
+async function waitForMessages(
   deps: DurableStreams,
   id: string,
   from: Cursor,

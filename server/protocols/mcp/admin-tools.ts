@@ -45,19 +45,22 @@ export const adminTools = (operations: readonly DescribedOperation[]): Map<strin
 function toolOf({ id, method, path, summary, description, parameters, takes }: DescribedOperation): AdminTool {
   const body = (takes?.["application/json"] ?? {}) as { properties?: Record<string, object>; required?: string[] };
   // Skip names in brackets, which stand for many parameters and fit no schema of arguments.
-  const named = parameters.filter((one) => one.in !== "header" && !one.name.includes("["));
+  const visibleParameters = parameters.filter((one) => one.in !== "header" && !one.name.includes("["));
   const places = new Map<string, Place>([
-    ...named.map((one) => [one.name, one.in as Place] as const),
+    ...visibleParameters.map((one) => [one.name, one.in as Place] as const),
     ...Object.keys(body.properties ?? {}).map((name) => [name, "body"] as const),
   ]);
   // A tool's result is one response and never a stream.
   places.delete("stream");
   places.delete("frames");
   const schemas = {
-    ...Object.fromEntries(named.map((one) => [one.name, { description: one.description, ...one.schema }])),
+    ...Object.fromEntries(visibleParameters.map((one) => [one.name, { description: one.description, ...one.schema }])),
     ...body.properties,
   };
-  const required = [...named.filter((one) => one.required).map((one) => one.name), ...(body.required ?? [])];
+  const required = [
+    ...visibleParameters.filter((one) => one.required).map((one) => one.name),
+    ...(body.required ?? []),
+  ];
   const schemaOf = (name: string) => plain(requireValue(schemas[name], `The schema of ${name}`));
   const properties = Object.fromEntries([...places.keys()].map((name) => [name, schemaOf(name)]));
   return {
@@ -69,18 +72,20 @@ function toolOf({ id, method, path, summary, description, parameters, takes }: D
       annotations: { readOnlyHint: method === "GET", destructiveHint: false, openWorldHint: false },
     },
     requestOf(args) {
-      const of = (place: Place | undefined) => Object.entries(args).filter(([name]) => places.get(name) === place);
+      const argumentsIn = (place: Place | undefined) =>
+        Object.entries(args).filter(([name]) => places.get(name) === place);
       // The API refuses unknown arguments by name.
-      const asked = new URLSearchParams();
-      for (const [name, value] of [...of("query"), ...of(undefined)]) asked.append(name, toSafeString(value));
-      const filled = of("path").reduce(
+      const queryParams = new URLSearchParams();
+      for (const [name, value] of [...argumentsIn("query"), ...argumentsIn(undefined)])
+        queryParams.append(name, toSafeString(value));
+      const filledPath = argumentsIn("path").reduce(
         (path, [name, value]) => path.replace(`:${name}`, encodeURIComponent(toSafeString(value))),
         path,
       );
       return {
         method,
-        path: asked.size > 0 ? `${filled}?${asked}` : filled,
-        ...(takes && { body: Object.fromEntries(of("body")) }),
+        path: queryParams.size > 0 ? `${filledPath}?${queryParams}` : filledPath,
+        ...(takes && { body: Object.fromEntries(argumentsIn("body")) }),
       };
     },
   };

@@ -27,13 +27,13 @@ type Asking = Omit<MethodArguments, "id" | "params">;
 
 /** Agents as tools and prompts, and their memory as resources. Every operation goes through the API. */
 export function agentMethods({ agents, runs, openStream, api, noLongerValid }: Deps): McpMethods {
-  const named = (principal: Principal) => toolNames<ProtocolAgent>(agents.throughProtocol(principal, "mcp"));
+  const agentsByTool = (principal: Principal) => toolNames<ProtocolAgent>(agents.throughProtocol(principal, "mcp"));
   /** A client token sees no memory of its agent. */
   const storesFor = (principal: Principal) =>
     principal.token ? [] : storesOf(agents.throughProtocol(principal, "mcp"));
 
   /** Calls the API. Throws its error. */
-  async function must(request: Request, ...asked: [method: string, path: string, body?: unknown]) {
+  async function requestApi(request: Request, ...asked: [method: string, path: string, body?: unknown]) {
     const answer = await api(request, ...asked);
     if (answer.status >= 400) throw toRpcError(answer);
     return answer.body;
@@ -62,14 +62,14 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   }
 
   /** Continues a call after its second request, which has the client's answers. */
-  async function goOn(asked: MethodArguments, agent: ProtocolAgent, run_id: string): Promise<object | Response> {
+  async function continueRun(asked: MethodArguments, agent: ProtocolAgent, run_id: string): Promise<object | Response> {
     const { request, principal, peer, id, params } = asked;
-    const run = await must(request, "GET", runPath(run_id));
+    const run = await requestApi(request, "GET", runPath(run_id));
     if (run.agent_id !== agent.id) throw invalidParams("requestState: this is of another tool.");
     const { seq } = runs.standing(principal, run_id);
-    const given = (params.inputResponses ?? {}) as Record<string, Params | null>;
+    const inputResponses = (params.inputResponses ?? {}) as Record<string, Params | null>;
     const answers = callsOf(run).flatMap((call) => {
-      const response = given[call.id];
+      const response = inputResponses[call.id];
       return response ? [outputOf(call, response)] : [];
     });
     const now = answers.length > 0 ? await submit(request, run_id, answers) : run;
@@ -79,7 +79,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
   }
 
   const submit = (request: Request, run_id: string, tool_outputs: object[]) =>
-    must(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs });
+    requestApi(request, "POST", `/v1/runs/${run_id}/submit_tool_outputs`, { tool_outputs });
 
   async function search({ request, principal }: MethodArguments, args: Params): Promise<object> {
     const { memory_id, ...asked } = args;
@@ -105,16 +105,17 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     methods: {
       "tools/list": ({ principal }) => {
         const stores = storesFor(principal);
-        const tools = [...named(principal)].map(([name, agent]) => toolOf(name, agent));
+        const tools = [...agentsByTool(principal)].map(([name, agent]) => toolOf(name, agent));
         return { tools: stores.length > 0 ? [...tools, searchTool(stores)] : tools };
       },
       async "tools/call"(asked) {
         const { name, arguments: args = {}, requestState } = asked.params;
         if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
         if (name === searchName) return search(asked, args as Params);
-        const agent = named(asked.principal).get(toSafeString(name));
+        const agent = agentsByTool(asked.principal).get(toSafeString(name));
         if (!agent) throw invalidParams(`There is no tool ${toSafeString(name)}.`);
-        if (asked.peer.session === null && typeof requestState === "string") return goOn(asked, agent, requestState);
+        if (asked.peer.session === null && typeof requestState === "string")
+          return continueRun(asked, agent, requestState);
         return callAgent(asked, agent, args as Params);
       },
 
@@ -129,7 +130,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
         const [, store = "", part, name = ""] =
           /^runnel:\/\/memory\/(\w+)(?:\/(entries|keys)\/(.+))?$/.exec(toSafeString(uri)) ?? [];
         if (!storesFor(principal).includes(store)) throw noResource(toSafeString(uri));
-        const { kind } = await must(request, "GET", `/v1/memory/${store}`);
+        const { kind } = await requestApi(request, "GET", `/v1/memory/${store}`);
         const list = `/v1/memory/${store}/${kind === "kv" ? "keys" : "entries"}?limit=100`;
         const key = decodeUri(name);
         if (key === null) throw noResource(toSafeString(uri));
@@ -142,10 +143,10 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
       },
 
       "prompts/list": ({ principal }) => ({
-        prompts: mayRead(principal) ? [...named(principal)].map(([name, agent]) => promptOf(name, agent)) : [],
+        prompts: mayRead(principal) ? [...agentsByTool(principal)].map(([name, agent]) => promptOf(name, agent)) : [],
       }),
       "prompts/get"({ principal, params }) {
-        const agent = mayRead(principal) ? named(principal).get(toSafeString(params.name)) : undefined;
+        const agent = mayRead(principal) ? agentsByTool(principal).get(toSafeString(params.name)) : undefined;
         if (!agent) throw invalidParams(`There is no prompt ${toSafeString(params.name)}.`);
         const text = promptText(agent, params.arguments ?? {});
         return { description: agent.description ?? "", messages: [{ role: "user", content: textOf(text) }] };
@@ -155,7 +156,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
     async answered({ request }, { id, result }) {
       const question = readQuestionId(id);
       if (!question) return;
-      const run = await must(request, "GET", runPath(question.run_id));
+      const run = await requestApi(request, "GET", runPath(question.run_id));
       const call = callsOf(run).find((each) => each.id === question.call_id);
       // If no call is pending, another person answered first, for example at the dashboard.
       if (call) await submit(request, question.run_id, [outputOf(call, result)]);
@@ -163,9 +164,9 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
 
     async cancelled({ request, peer, params }) {
       const { requestId, reason } = params;
-      const of = new URLSearchParams({ limit: "1", "metadata[mcp_session]": peer.session! });
-      of.set("metadata[mcp_request]", JSON.stringify(requestId));
-      const [run] = (await must(request, "GET", `/v1/runs?${of}`)).data;
+      const sessionQuery = new URLSearchParams({ limit: "1", "metadata[mcp_session]": peer.session! });
+      sessionQuery.set("metadata[mcp_request]", JSON.stringify(requestId));
+      const [run] = (await requestApi(request, "GET", `/v1/runs?${sessionQuery}`)).data;
       const why = typeof reason === "string" ? { reason: reason.slice(0, 500) } : {};
       // A run that is over stays as it is.
       if (run) await api(request, "POST", `/v1/runs/${run.id}/cancel`, why);
@@ -173,7 +174,7 @@ export function agentMethods({ agents, runs, openStream, api, noLongerValid }: D
 
     async resume(asked, lastEventId) {
       const { seq, ...call } = readEventId(lastEventId);
-      await must(asked.request, "GET", runPath(call.run_id));
+      await requestApi(asked.request, "GET", runPath(call.run_id));
       if (seq > runs.standing(asked.principal, call.run_id).seq) throw invalidRequest("The run has no such event.");
       return follow(asked, call, seq);
     },

@@ -14,11 +14,12 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
   const { run_id, id, progressToken } = call;
   // Without a session a stream cannot be resumed, so it needs no ids.
   const line = (seq: number) => (peer.session === null ? "" : `id: ${eventId(call, seq)}\n`);
-  const say = (seq: number, message: object) => `event: message\n${line(seq)}data: ${JSON.stringify(message)}\n\n`;
+  const writeMessage = (seq: number, message: object) =>
+    `event: message\n${line(seq)}data: ${JSON.stringify(message)}\n\n`;
   const progress = ({ seq, ...frame }: Frame) =>
     progressToken === null
       ? ""
-      : say(
+      : writeMessage(
           seq,
           notificationOf("notifications/progress", { progressToken, progress: seq, message: progressOf(frame) }),
         );
@@ -28,7 +29,7 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
    */
   const questions = (seq: number, calls: readonly RequiredCall[]) =>
     calls.map((each, index) =>
-      say(
+      writeMessage(
         index === calls.length - 1 ? seq : seq - 1,
         requestOf(questionId(run_id, each.id), "elicitation/create", askedBy(each)),
       ),
@@ -45,11 +46,11 @@ export function mcpDialect(call: RunCall, peer: Peer): EventEncoder {
           return opening(frame.seq) + progress(frame);
         case "run.completed":
         case "run.failed":
-          return say(frame.seq, resultOf(id, inVersion(peer, endOf(run_id, frame))));
+          return writeMessage(frame.seq, resultOf(id, inVersion(peer, endOf(run_id, frame))));
         case "run.requires_action": {
           const { tool_calls } = frame.data.required_action.submit_tool_outputs;
           if (isFinal(peer, tool_calls))
-            return say(frame.seq, resultOf(id, inVersion(peer, actionRequiredResult(call, peer, tool_calls))));
+            return writeMessage(frame.seq, resultOf(id, inVersion(peer, actionRequiredResult(call, peer, tool_calls))));
           return progress(frame) + questions(frame.seq, tool_calls).join("");
         }
         default:
@@ -114,8 +115,8 @@ function endOf(run_id: string, { data }: Ended): object {
   const _meta = { "runnel/run_id": run_id, "runnel/status": data.status };
   if (data.status !== "completed") {
     const { error, output } = data as Extract<Ended, { event: "run.failed" }>["data"];
-    const said = output ? [textOf(output)] : [];
-    return { content: [...said, textOf(`${error.code}: ${error.message}`)], isError: true, _meta };
+    const textContent = output ? [textOf(output)] : [];
+    return { content: [...textContent, textOf(`${error.code}: ${error.message}`)], isError: true, _meta };
   }
   const { output, output_json } = data as Extract<Ended, { event: "run.completed" }>["data"];
   return { content: [textOf(output ?? "")], ...(isObject(output_json) && { structuredContent: output_json }), _meta };

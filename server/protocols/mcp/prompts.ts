@@ -5,26 +5,26 @@ import type { ProtocolAgent } from "./tools.ts";
 type Asked = Pick<ProtocolAgent, "instructions" | "input_schema">;
 
 /** An agent's entry in the list of prompts. */
-export const promptOf = (name: string, { name: title, description, ...asked }: ProtocolAgent) => ({
+export const promptOf = (name: string, { name: title, description, ...agentInput }: ProtocolAgent) => ({
   name,
   title,
   description: description ?? `The instructions of the agent ${title}.`,
-  arguments: [...argumentsOf(asked)].map(([name, argument]) => ({ name, ...argument })),
+  arguments: [...argumentsOf(agentInput)].map(([name, argument]) => ({ name, ...argument })),
 });
 
 /** Returns the agent's instructions and the input, as its model would get them. Throws for unknown arguments. */
-export function promptText({ instructions, input_schema }: Asked, given: unknown): string {
-  if (!hasParts(given)) throw invalidParams("arguments: expected an object.");
-  const taken = argumentsOf({ input_schema });
-  for (const [name, value] of Object.entries(given as Params)) {
-    if (!taken.has(name)) throw invalidParams(`arguments.${name}: There is no such argument.`);
+export function promptText({ instructions, input_schema }: Asked, args: unknown): string {
+  if (!hasParts(args)) throw invalidParams("arguments: expected an object.");
+  const knownArguments = argumentsOf({ input_schema });
+  for (const [name, value] of Object.entries(args as Params)) {
+    if (!knownArguments.has(name)) throw invalidParams(`arguments.${name}: There is no such argument.`);
     if (typeof value !== "string") throw invalidParams(`arguments.${name}: expected a text.`);
   }
-  for (const [name, { required }] of taken)
-    if (required && !Object.hasOwn(given, name)) throw invalidParams(`arguments.${name}: expected a text.`);
-  const { input = "" } = given as { input?: string };
-  const asked = input_schema ? JSON.stringify(given) : input;
-  const text = [instructions, asked].filter(Boolean).join("\n\n");
+  for (const [name, { required }] of knownArguments)
+    if (required && !Object.hasOwn(args, name)) throw invalidParams(`arguments.${name}: expected a text.`);
+  const { input = "" } = args as { input?: string };
+  const inputText = input_schema ? JSON.stringify(args) : input;
+  const text = [instructions, inputText].filter(Boolean).join("\n\n");
   if (text === "") throw invalidParams("arguments.input: expected a text.");
   return text;
 }
@@ -38,11 +38,14 @@ interface Argument {
 function argumentsOf({ input_schema }: Pick<Asked, "input_schema">): Map<string, Argument> {
   if (!input_schema) return new Map([["input", { description: "What is asked.", required: false }]]);
   const { properties, required } = input_schema as { properties?: unknown; required?: unknown };
-  const needed = Array.isArray(required) ? required : [];
+  const requiredNames = Array.isArray(required) ? required : [];
   return new Map(
     Object.entries(properties ?? {}).map(([name, field]: [string, { description?: unknown } | boolean]) => {
       const description = typeof field === "object" ? field.description : undefined;
-      return [name, { ...(typeof description === "string" && { description }), required: needed.includes(name) }];
+      return [
+        name,
+        { ...(typeof description === "string" && { description }), required: requiredNames.includes(name) },
+      ];
     }),
   );
 }

@@ -142,18 +142,18 @@ const metaCapabilities = "io.modelcontextprotocol/clientCapabilities";
  * disagree.
  */
 export function ownPeerOf(message: Message, headers: Headers): Peer | null {
-  const said = headers.get("mcp-protocol-version");
+  const versionHeader = headers.get("mcp-protocol-version");
   const meta = message.kind === "response" ? undefined : message.params._meta;
   const version = isObject(meta) ? meta[metaVersion] : undefined;
   if (version === undefined) {
-    if (said === null || said < sessionlessVersions[0]) return null;
-    if (message.kind !== "request") return { version: said, session: null, elicits: false };
+    if (versionHeader === null || versionHeader < sessionlessVersions[0]) return null;
+    if (message.kind !== "request") return { version: versionHeader, session: null, elicits: false };
     throw invalidParams(`This version needs ${metaVersion} and ${metaCapabilities} in params._meta.`);
   }
   if (typeof version !== "string") throw invalidParams(`Expected ${metaVersion} to be a text.`);
   const capabilities = (meta as Params)[metaCapabilities];
   if (!isObject(capabilities)) throw invalidParams(`Expected ${metaCapabilities} in params._meta.`);
-  if (said !== version) throw headerMismatch("Mcp-Protocol-Version");
+  if (versionHeader !== version) throw headerMismatch("Mcp-Protocol-Version");
   if (message.kind === "request") requireSaid(message, headers);
   if (!sessionlessVersions.includes(version as never)) throw unsupportedVersion(version);
   return { version, session: null, elicits: canElicit(capabilities) };

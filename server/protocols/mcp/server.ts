@@ -78,8 +78,8 @@ export function createMcpServer({ address, identify, sessions, publicUrl, offere
   function sessionOf(request: Request, principal: Principal): Peer & { session: string } {
     const id = request.headers.get("mcp-session-id");
     if (id === null) throw invalidRequest("Open a session with initialize, and send its Mcp-Session-Id.");
-    const said = request.headers.get("mcp-protocol-version");
-    if (said !== null && !sessionVersions.includes(said as never))
+    const versionHeader = request.headers.get("mcp-protocol-version");
+    if (versionHeader !== null && !sessionVersions.includes(versionHeader as never))
       throw invalidRequest(`Mcp-Protocol-Version: expected one of ${sessionVersions.join(", ")}.`);
     const peer = sessions.find(principal, address, id);
     if (!peer) throw new RpcError(-32001, "There is no such session. Open another one.", 404);

@@ -38,8 +38,8 @@ export function createApiCalls({ identify, api, forward }: Pick<ProtocolAccess, 
         await rest();
       } catch (error) {
         const isLast = error instanceof AppError && isStorableStatus(error.status);
-        const stays = request.headers.has("idempotency-key") && (repeated.has(request) || !isLast);
-        if (!stays) await api(request, "DELETE", path).catch(() => null);
+        const isKept = request.headers.has("idempotency-key") && (repeated.has(request) || !isLast);
+        if (!isKept) await api(request, "DELETE", path).catch(() => null);
         throw error;
       }
     },

@@ -37,10 +37,10 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
   /** First non-space character of the content, kept apart because indexing a joined string would flatten it. */
   let first = "";
   /** Content that was not streamed yet. */
-  let held = "";
-  let isTold = false;
+  let bufferedText = "";
+  let hasStarted = false;
   /** Step of the last model answer, and where its text begins in the content. */
-  let said = { step: -1, begin: 0 };
+  let lastStep = { step: -1, begin: 0 };
   let finish: Finish = "stop";
   let [isBegun, result] = [false, null as ChatResult];
 
@@ -53,7 +53,7 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
     isBegun = true;
     return chunk([choiceOf({ role: "assistant", content: "" }, null)]);
   };
-  const say = (delta: object, finish_reason: Finish | null = null): string =>
+  const deltaChunk = (delta: object, finish_reason: Finish | null = null): string =>
     stream ? open() + chunk([choiceOf(delta, finish_reason)]) : "";
   // Serialize a chunk once: between chunks only the text differs.
   const [head, tail] = chunk([choiceOf({ "\n": "" }, null)]).split('"\\n":""') as [string, string];
@@ -62,14 +62,14 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
 
   function conclude(reason: Finish, calls: readonly RequiredCall[] = []): string {
     const tool_calls = calls.map(callOf);
-    const asked = tool_calls.length > 0 && { tool_calls };
+    const toolCallsField = tool_calls.length > 0 && { tool_calls };
     const reasoning = thought !== "" && { reasoning_content: thought };
     const message = {
       role: "assistant",
-      content: content || (asked ? null : ""),
+      content: content || (toolCallsField ? null : ""),
       refusal: null,
       ...reasoning,
-      ...asked,
+      ...toolCallsField,
     };
     const usage = usageOf(counts);
     result = {
@@ -83,9 +83,9 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
       },
     };
     if (!stream) return "";
-    const rest = tell();
-    const last = tool_calls.map((call, index) => say({ tool_calls: [{ index, ...call }] })).join("");
-    return `${rest}${last}${say({}, reason)}${of.usage ? chunk([], { usage }) : ""}data: [DONE]\n\n`;
+    const rest = flush();
+    const last = tool_calls.map((call, index) => deltaChunk({ tool_calls: [{ index, ...call }] })).join("");
+    return `${rest}${last}${deltaChunk({}, reason)}${of.usage ? chunk([], { usage }) : ""}data: [DONE]\n\n`;
   }
 
   function fail(error: Pick<RunError, "code" | "message">): string {
@@ -103,31 +103,31 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
     finish = answer.finish === "length" || answer.finish === "content_filter" ? answer.finish : "stop";
   }
 
-  const begun = (step: number) => ({ step, begin: content.length });
+  const stepAt = (step: number) => ({ step, begin: content.length });
 
   function text(delta: string, step: number): string {
-    const isNext = said.step !== step && content !== "";
-    if (isNext && of.isJson) takeBack(0);
-    const whole = isNext && (!of.isJson || isTold) ? `\n\n${delta}` : delta;
-    if (said.step !== step) said = begun(step);
+    const isNext = lastStep.step !== step && content !== "";
+    if (isNext && of.isJson) truncate(0);
+    const whole = isNext && (!of.isJson || hasStarted) ? `\n\n${delta}` : delta;
+    if (lastStep.step !== step) lastStep = stepAt(step);
     content += whole;
-    held += whole;
+    bufferedText += whole;
     first ||= whole.trimStart().charAt(0);
     // Hold back text that does not begin like JSON until it turns out to be the last.
-    return of.isJson && !isTold && first !== "{" && first !== "[" ? "" : tell();
+    return of.isJson && !hasStarted && first !== "{" && first !== "[" ? "" : flush();
   }
 
-  function tell(): string {
-    if (held === "") return "";
-    const text = held;
-    [held, isTold] = ["", stream];
+  function flush(): string {
+    if (bufferedText === "") return "";
+    const text = bufferedText;
+    [bufferedText, hasStarted] = ["", stream];
     return sayText("content", text);
   }
 
-  function takeBack(to: number): void {
+  function truncate(to: number): void {
     content = content.slice(0, to);
     first = content.trimStart().charAt(0);
-    held = "";
+    bufferedText = "";
   }
 
   function event(frame: Frame, answer: ModelAnswer | null): string {
@@ -135,15 +135,15 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
       case "step.completed": {
         if (!answer) return "";
         count(answer);
-        if (said.step !== frame.data.step_index) said = begun(frame.data.step_index); // The step had no text.
+        if (lastStep.step !== frame.data.step_index) lastStep = stepAt(frame.data.step_index); // The step had no text.
         return "";
       }
       case "step.restarted":
         // Streamed text cannot be taken back; a client that does not stream never sees it.
-        if (frame.data.step_index === said.step) takeBack(said.begin);
+        if (frame.data.step_index === lastStep.step) truncate(lastStep.begin);
         return "";
       case "output.rejected":
-        takeBack(said.begin);
+        truncate(lastStep.begin);
         return "";
       case "run.requires_action": {
         const calls = frame.data.required_action.submit_tool_outputs.tool_calls.filter(

@@ -119,12 +119,12 @@ function contentOf({ content }: ChatMessage, path: string, faults: Fault[]): Inp
 }
 
 function readCall(
-  { id, function: asked }: NonNullable<ChatMessage["tool_calls"]>[number],
+  { id, function: functionCall }: NonNullable<ChatMessage["tool_calls"]>[number],
   path: string,
   faults: Fault[],
 ): InputCall {
-  if (!asked) faults.push(fault(`${path}.type`, "Expected function."));
-  return { id, name: asked?.name ?? "", arguments: objectOf(asked?.arguments ?? "") };
+  if (!functionCall) faults.push(fault(`${path}.type`, "Expected function."));
+  return { id, name: functionCall?.name ?? "", arguments: objectOf(functionCall?.arguments ?? "") };
 }
 
 function settingsOf(body: CreateChatCompletion, faults: Fault[]): Settings {

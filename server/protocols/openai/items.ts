@@ -121,14 +121,14 @@ export function conversationOf(before: readonly InputMessage[], entries: readonl
       const { message, place } = entry;
       // Results must follow their calls directly, so add the text to the message with the calls.
       if (message.role === "assistant" && last?.role === "assistant" && last.tool_calls)
-        messages[messages.length - 1] = { ...last, content: joined(last.content, message.content) };
+        messages[messages.length - 1] = { ...last, content: joinContent(last.content, message.content) };
       else push(message, place);
     }
   }
   return { messages, places };
 }
 
-const joined = (one: InputMessage["content"], other: InputMessage["content"]): string =>
+const joinContent = (one: InputMessage["content"], other: InputMessage["content"]): string =>
   [one, other].filter((text) => text !== "").join("\n\n");
 
 /** A message of a run or a thread, as the API returns it. */
@@ -149,11 +149,11 @@ export function toInputMessage({
   tool_calls,
   tool_call_id,
 }: ShownMessage): InputMessage | null {
-  const shown = images.map(({ file_id }): InputPart => ({ type: "image", file_id }));
+  const imageParts = images.map(({ file_id }): InputPart => ({ type: "image", file_id }));
   const text: InputPart[] = content === "" ? [] : [{ type: "text", text: content }];
   switch (role) {
     case "user":
-      return { role, content: shown.length === 0 ? content : [...text, ...shown] };
+      return { role, content: imageParts.length === 0 ? content : [...text, ...imageParts] };
     case "assistant":
       return content === "" && !tool_calls ? null : { role, content, ...(tool_calls && { tool_calls }) };
     default:
@@ -168,11 +168,17 @@ export function itemsOf({ id, role, content, images = [], tool_calls = [], tool_
     return [
       { id: itemOfMessage("fco", id), type: "function_call_output", status, call_id: tool_call_id, output: content },
     ];
-  const said = (parts: object[]) => ({ id: itemOfMessage("msg", id), type: "message", status, role, content: parts });
+  const messageItem = (parts: object[]) => ({
+    id: itemOfMessage("msg", id),
+    type: "message",
+    status,
+    role,
+    content: parts,
+  });
   if (role === "user") {
     const text = content === "" ? [] : [{ type: "input_text", text: content }];
     const shown = images.map(({ file_id }) => ({ type: "input_image", detail: "auto", file_id, image_url: null }));
-    return [said([...text, ...shown])];
+    return [messageItem([...text, ...shown])];
   }
   const calls = tool_calls.map(({ id: call_id, name, arguments: args }, place) => ({
     id: itemOfMessage("fc", id, place),
@@ -182,7 +188,7 @@ export function itemsOf({ id, role, content, images = [], tool_calls = [], tool_
     name,
     arguments: JSON.stringify(args),
   }));
-  return content === "" && calls.length > 0 ? calls : [said([outputText(content)]), ...calls];
+  return content === "" && calls.length > 0 ? calls : [messageItem([outputText(content)]), ...calls];
 }
 
 export const outputText = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });

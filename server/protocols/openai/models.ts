@@ -39,7 +39,7 @@ interface Model {
  */
 export function createModels({ agents, connections, prices, making, must }: ModelDeps & { must: ApiCalls["must"] }) {
   /** Returns the agents that have a name; the oldest of several with the same one. */
-  const named = (principal: Principal) =>
+  const agentsByName = (principal: Principal) =>
     new Map(
       agents
         .withMetadata(principal, nameKey)
@@ -50,21 +50,21 @@ export function createModels({ agents, connections, prices, making, must }: Mode
   function make(request: Request, principal: Principal, model: string): Promise<string> {
     const place = `${nameOf(principal)} ${model}`;
     const body = { name: model.slice(0, limits.name_length), instructions: "", model, metadata: { [nameKey]: model } };
-    const made =
+    const creation =
       making.get(place) ??
       must(request, "POST", "/v1/agents", body, null)
         .then(({ id }) => String(id))
         .finally(() => making.delete(place));
-    making.set(place, made);
-    return made;
+    making.set(place, creation);
+    return creation;
   }
 
   return {
     /** Returns the agent of a model name, and creates it if needed. Throws `resource_not_found`. */
     async agentOf(request: Request, principal: Principal, model: string): Promise<string> {
       if (agents.has(principal, model)) return model;
-      const there = named(principal).get(model);
-      if (there) return there.id;
+      const existingAgent = agentsByName(principal).get(model);
+      if (existingAgent) return existingAgent.id;
       if (!mayMake(principal) || !connections.isAvailable(model, principal.environment)) throw noModel(model);
       return make(request, principal, model);
     },
@@ -78,9 +78,9 @@ export function createModels({ agents, connections, prices, making, must }: Mode
         starting_after = list.last_id;
         if (!list.has_more) break;
       }
-      const names = [...named(principal)].map(([name, agent]) => modelOf(agent, name));
-      const unmade = (await ofConnections(principal)).filter(({ id }) => names.every((one) => one.id !== id));
-      return [...found, ...names, ...unmade, embedder];
+      const names = [...agentsByName(principal)].map(([name, agent]) => modelOf(agent, name));
+      const withoutAgent = (await ofConnections(principal)).filter(({ id }) => names.every((one) => one.id !== id));
+      return [...found, ...names, ...withoutAgent, embedder];
     },
 
     /** Throws `resource_not_found`. */
@@ -88,7 +88,7 @@ export function createModels({ agents, connections, prices, making, must }: Mode
       requireUse(principal);
       if (id === embedderId) return embedder;
       if (agents.has(principal, id)) return modelOf(agents.get(principal, id));
-      const there = named(principal).get(id);
+      const there = agentsByName(principal).get(id);
       if (there) return modelOf(there, id);
       if (!mayMake(principal) || !connections.isAvailable(id, principal.environment)) throw noModel(id);
       return unmadeOf(id);

@@ -59,12 +59,17 @@ interface FunctionTool {
 }
 
 /** Parses a client tool; returns null if it is none. */
-export function toolOf(type: string, asked: FunctionTool | null, path: string, faults: Fault[]): RequestTool | null {
-  if (type !== "function" || !asked?.name) {
+export function toolOf(
+  type: string,
+  functionTool: FunctionTool | null,
+  path: string,
+  faults: Fault[],
+): RequestTool | null {
+  if (type !== "function" || !functionTool?.name) {
     faults.push(fault(`${path}.type`, "Expected function. What an agent does by itself are tools of its own."));
     return null;
   }
-  const { name, description, parameters } = asked;
+  const { name, description, parameters } = functionTool;
   return { type: "client", name, ...(description && { description }), ...(parameters && { parameters }) };
 }
 

@@ -26,11 +26,11 @@ export function askingRunOf(
   { answers, places }: Results,
   param: (place: number) => string,
 ): { id: string; agent_id: string } {
-  const asking = answers.map(({ tool_call_id }) => runs.askedBy(principal, tool_call_id));
-  const [id] = asking;
-  const unknown = asking.findIndex((one) => one === null || one !== id);
-  const asker = id && unknown === -1 ? runs.standing(principal, id) : null;
-  if (asker?.summary === null) return asker;
+  const askingRunIds = answers.map(({ tool_call_id }) => runs.askedBy(principal, tool_call_id));
+  const [id] = askingRunIds;
+  const unknown = askingRunIds.findIndex((one) => one === null || one !== id);
+  const askingRun = id && unknown === -1 ? runs.standing(principal, id) : null;
+  if (askingRun?.summary === null) return askingRun;
   throw new AppError("tool_call_not_found", unaskedCall, {
     param: param(requireValue(places[Math.max(0, unknown)], "The place of a result")),
   });
@@ -58,6 +58,10 @@ export function userLast<Place>(
 ): { messages: InputMessage[]; places: Place[] } {
   const last = messages.findLastIndex(({ role }) => role === "user");
   if (last === -1) return { messages, places };
-  const moved = <T>(list: T[]): T[] => [...list.slice(0, last), ...list.slice(last + 1), ...list.slice(last, last + 1)];
-  return { messages: moved(messages), places: moved(places) };
+  const moveToEnd = <T>(list: T[]): T[] => [
+    ...list.slice(0, last),
+    ...list.slice(last + 1),
+    ...list.slice(last, last + 1),
+  ];
+  return { messages: moveToEnd(messages), places: moveToEnd(places) };
 }

@@ -46,28 +46,32 @@ export function openAiRoutes({
   const models = createModels({ ...known, must });
 
   async function completion(request: Request, principal: Principal): Promise<Response> {
-    const given = read(await readJsonBody(request));
-    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
-    const asked = readChat(body);
-    const { results } = asked;
-    const asker = results && askingRunOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
-    if (asker && asker.agent_id !== body.model) await handOver(must, request, asker.id);
+    const parsedBody = read(await readJsonBody(request));
+    const body = { ...parsedBody, model: await models.agentOf(request, principal, parsedBody.model) };
+    const chatRequest = readChat(body);
+    const { results } = chatRequest;
+    const askingRun = results && askingRunOf(runs, principal, results, (place) => `messages[${place}].tool_call_id`);
+    if (askingRun && askingRun.agent_id !== body.model) await handOver(must, request, askingRun.id);
     const place =
-      results && asker?.agent_id === body.model
-        ? await submit(request, asker.id, results)
-        : await create(request, principal, asker ? { ...asked, ...userLast(asked.run.input, asked.places) } : asked);
+      results && askingRun?.agent_id === body.model
+        ? await submit(request, askingRun.id, results)
+        : await create(
+            request,
+            principal,
+            askingRun ? { ...chatRequest, ...userLast(chatRequest.run.input, chatRequest.places) } : chatRequest,
+          );
     const { run_id, seq } = place;
     const stream = body.stream === true;
     const dialect = chatDialect({
       id: `chatcmpl-${run_id.slice(run_id.indexOf("_") + 1)}`,
-      model: given.model,
+      model: parsedBody.model,
       stream,
       created: createdAt(journal, run_id),
       usage: body.stream_options?.include_usage === true,
       isJson: isOfSchema(journal, principal, run_id),
     });
     const from = { seq, anchor: null, offset: 0 };
-    const named = { "x-runnel-run-id": run_id };
+    const runHeaders = { "x-runnel-run-id": run_id };
     if (stream) {
       // A completion cannot be resumed, so a disconnect cancels its run.
       const response = openStream(principal, run_id, from, request, { noLongerValid, dialect, cancelOnLeave: true });
@@ -77,9 +81,9 @@ export function openAiRoutes({
     const whole = wholeRunEncoder(dialect);
     await openStream(principal, run_id, from, request, { noLongerValid, dialect: whole.dialect }).text();
     const result = dialect.result();
-    if (!result) return whole.cutOff(named);
-    if ("completion" in result) return json(200, result.completion, named);
-    return json(result.failed.status, result.failed.body, { ...named, ...noRetry });
+    if (!result) return whole.cutOff(runHeaders);
+    if ("completion" in result) return json(200, result.completion, runHeaders);
+    return json(result.failed.status, result.failed.body, { ...runHeaders, ...noRetry });
   }
 
   async function create(
@@ -94,10 +98,10 @@ export function openAiRoutes({
       count: () => countAhead(request, principal, "run_creations_per_minute"),
       param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
     });
-    const made = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
+    const createdRun = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
       throw ofMessages(error, places);
     });
-    return { run_id: String(made.id), seq: 0 };
+    return { run_id: String(createdRun.id), seq: 0 };
   }
 
   /** Submits results to the run that asked. A retry leads to the same completion. */

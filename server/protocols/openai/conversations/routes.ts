@@ -47,8 +47,8 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
       if (is === "instruction" || is === "reference")
         faults.push(fault(`items[${place}]`, "A conversation takes what users, assistants and tools say."));
     throwIfInvalid(faults);
-    const { messages: said, places } = conversationOf([], entries);
-    const messages = await withFetchedImages(said, {
+    const { messages: inputMessages, places } = conversationOf([], entries);
+    const messages = await withFetchedImages(inputMessages, {
       principal,
       egress: publicEgress,
       signal: request.signal,
@@ -56,13 +56,13 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
       param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
     });
     const added: object[] = [];
-    for (const [index, message] of (messages as typeof said).entries()) {
-      const made = await must(request, "POST", `${thread}/messages`, message).catch((error) => {
+    for (const [index, message] of (messages as typeof inputMessages).entries()) {
+      const created = await must(request, "POST", `${thread}/messages`, message).catch((error) => {
         throw error instanceof AppError && error.param
           ? new AppError(error.code, error.message, { param: `items[${places[index]}].${error.param}` })
           : error;
       });
-      added.push(...itemsOf(made));
+      added.push(...itemsOf(created));
     }
     return added;
   }
@@ -74,17 +74,17 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     const made: Thread = await must(request, "POST", "/v1/threads", { ...(metadata && { metadata }) });
     const thread = `/v1/threads/${made.id}`;
     await orUndo(request, thread, () => add({ request, principal, thread }, items ?? []));
-    return json(200, shown(made));
+    return json(200, toConversation(made));
   }
 
   async function update({ request, thread }: Asked): Promise<Response> {
     const { metadata } = readUpdate(await readJsonBody(request));
-    return json(200, shown(await must(request, "PATCH", thread, { metadata: metadata ?? {} })));
+    return json(200, toConversation(await must(request, "PATCH", thread, { metadata: metadata ?? {} })));
   }
 
-  async function addItems(asked: Asked): Promise<Response> {
-    const { items } = readNewItems(await readJsonBody(asked.request));
-    return json(200, listOfItems(await add(asked, items), false));
+  async function addItems(call: Asked): Promise<Response> {
+    const { items } = readNewItems(await readJsonBody(call.request));
+    return json(200, listOfItems(await add(call, items), false));
   }
 
   /** Returns a page of whole messages, so it may have a few more items than requested. */
@@ -117,7 +117,7 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     return json(200, item);
   }
 
-  const of =
+  const withThread =
     (work: (asked: Asked, params: Record<string, string>) => Promise<Response>) =>
     (context: { request: Request; set: { headers: Record<string, unknown> }; params: Record<string, string> }) =>
       guarded(context, async (principal) => {
@@ -131,22 +131,22 @@ export function conversationRoutes({ publicEgress, ...access }: Deps) {
     .post("/", (context) => guarded(context, (by) => create(context.request, by)), { parse })
     .get(
       "/:id",
-      of(async ({ request, thread }) => json(200, shown(await must(request, "GET", thread)))),
+      withThread(async ({ request, thread }) => json(200, toConversation(await must(request, "GET", thread)))),
     )
-    .post("/:id", of(update), { parse })
+    .post("/:id", withThread(update), { parse })
     .delete(
       "/:id",
-      of(async ({ request, thread }, { id }) => {
+      withThread(async ({ request, thread }, { id }) => {
         await must(request, "DELETE", thread);
         return json(200, { id, object: "conversation.deleted", deleted: true });
       }),
       { parse },
     )
-    .get("/:id/items", of(list))
-    .post("/:id/items", of(addItems), { parse })
+    .get("/:id/items", withThread(list))
+    .post("/:id/items", withThread(addItems), { parse })
     .get(
       "/:id/items/:item",
-      of((asked, { item }) => retrieve(asked, item ?? "")),
+      withThread((asked, { item }) => retrieve(asked, item ?? "")),
     );
 }
 
@@ -164,7 +164,7 @@ async function nextTo(
   }
 }
 
-const shown = ({ id, created_at, metadata }: Thread) => ({
+const toConversation = ({ id, created_at, metadata }: Thread) => ({
   id: conversationId(id),
   object: "conversation",
   created_at: Math.floor(Date.parse(created_at) / 1000),

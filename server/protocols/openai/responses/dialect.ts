@@ -64,7 +64,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   let open: OpenItem | null = null;
   let [items, saidIn, saidItems] = [0, -1, 0];
   /** Step of the last model answer, and the steps of messages by item id. */
-  let answered = -1;
+  let answerStep = -1;
   const stepOf = new Map<string, number>();
   let [status, seq, isBegun, isOver] = ["in_progress" as Status, of.stretch.seq, false, false];
   /** Number of the last event, and the lowest number for the next. */
@@ -75,7 +75,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   /** Delta event of the open item, up to its text. */
   let head = "";
 
-  const sent = (type: string, fields: object): string => {
+  const eventLine = (type: string, fields: object): string => {
     number = Math.max(number, floor) + 1;
     if (!of.stream || number <= after) return "";
     return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields, sequence_number: number })}\n\n`;
@@ -95,7 +95,9 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   function begin(queued: boolean): string {
     isBegun = true;
     status = queued ? "queued" : "in_progress";
-    return sent("response.created", { response: object() }) + sent(`response.${status}`, { response: object() });
+    return (
+      eventLine("response.created", { response: object() }) + eventLine(`response.${status}`, { response: object() })
+    );
   }
 
   function start(kind: Kind, step: number): string {
@@ -106,25 +108,25 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
     const place = partPlace(open);
     head = headOf(open);
     return (
-      sent("response.output_item.added", { ...index, item: { ...itemOf(open, "in_progress"), ...empty(kind) } }) +
-      sent(`response.${partName(kind)}.added`, { ...place, part: partOf(kind, "") })
+      eventLine("response.output_item.added", { ...index, item: { ...itemOf(open, "in_progress"), ...empty(kind) } }) +
+      eventLine(`response.${partName(kind)}.added`, { ...place, part: partOf(kind, "") })
     );
   }
 
   /** Ends the open item. Voided text is not part of the output. */
   function close(isCut = false): string {
     if (!open) return "";
-    const done = open;
-    const { kind, text, index } = done;
-    const item = itemOf(done, isCut || text === "" ? "incomplete" : "completed");
+    const closedItem = open;
+    const { kind, text, index } = closedItem;
+    const item = itemOf(closedItem, isCut || text === "" ? "incomplete" : "completed");
     open = null;
     if (text !== "") output.push(item);
-    stepOf.set(done.id, done.step);
-    const place = partPlace(done);
+    stepOf.set(closedItem.id, closedItem.step);
+    const place = partPlace(closedItem);
     return (
-      sent(`response.${textName(kind)}.done`, { ...place, text, ...(kind === "output" && { logprobs: [] }) }) +
-      sent(`response.${partName(kind)}.done`, { ...place, part: partOf(kind, text) }) +
-      sent("response.output_item.done", { output_index: index, item })
+      eventLine(`response.${textName(kind)}.done`, { ...place, text, ...(kind === "output" && { logprobs: [] }) }) +
+      eventLine(`response.${partName(kind)}.done`, { ...place, part: partOf(kind, text) }) +
+      eventLine("response.output_item.done", { output_index: index, item })
     );
   }
 
@@ -133,13 +135,16 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
     const output_index = items++;
     const item = { id: callItemId(run_id, call_id), type: "function_call", call_id, name, arguments: text };
     const place = { item_id: item.id, output_index };
-    const done = { ...item, status: "completed" };
-    output.push(done);
+    const completedItem = { ...item, status: "completed" };
+    output.push(completedItem);
     return (
-      sent("response.output_item.added", { output_index, item: { ...item, arguments: "", status: "in_progress" } }) +
-      sent("response.function_call_arguments.delta", { ...place, delta: text }) +
-      sent("response.function_call_arguments.done", { ...place, name, arguments: text }) +
-      sent("response.output_item.done", { output_index, item: done })
+      eventLine("response.output_item.added", {
+        output_index,
+        item: { ...item, arguments: "", status: "in_progress" },
+      }) +
+      eventLine("response.function_call_arguments.delta", { ...place, delta: text }) +
+      eventLine("response.function_call_arguments.done", { ...place, name, arguments: text }) +
+      eventLine("response.output_item.done", { output_index, item: completedItem })
     );
   }
 
@@ -147,7 +152,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
     const last = close(as !== "completed");
     [isOver, status, endedAt] = [true, as, Math.floor(Date.parse(when) / 1000)];
     // OpenAI has no event for cancelled responses.
-    return last + sent(`response.${as === "cancelled" ? "failed" : as}`, { response: object() });
+    return last + eventLine(`response.${as === "cancelled" ? "failed" : as}`, { response: object() });
   }
 
   function count({ usage, finish }: ModelAnswer): void {
@@ -163,10 +168,10 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
       case "run.started":
         if (status !== "queued") return "";
         status = "in_progress";
-        return sent("response.in_progress", { response: object() });
+        return eventLine("response.in_progress", { response: object() });
       case "step.completed": {
         if (!answer) return "";
-        answered = frame.data.step_index;
+        answerStep = frame.data.step_index;
         count(answer);
         return close();
       }
@@ -176,7 +181,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
         return "";
       case "output.rejected": {
         // Keep messages of earlier steps, also if this one had no text.
-        const isRejected = ({ id, type }: Item) => type === "message" && stepOf.get(id) === answered;
+        const isRejected = ({ id, type }: Item) => type === "message" && stepOf.get(id) === answerStep;
         output.splice(0, output.length, ...output.filter((item) => !isRejected(item)));
         return "";
       }
@@ -185,14 +190,14 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
         // Approvals are not for the client: the stream waits until a person has decided.
         const calls = tool_calls.filter(({ needs }) => needs === "output");
         if (calls.length === 0) return "";
-        const asked = close() + calls.map(ask).join("");
-        return of.whole ? asked : asked + end("completed", frame.at);
+        const callEvents = close() + calls.map(ask).join("");
+        return of.whole ? callEvents : callEvents + end("completed", frame.at);
       }
       case "run.completed": {
         const { output: text } = frame.data;
-        const isSaid = output.some(({ type }) => type === "message");
-        const said = !isSaid && text ? sayWhole(text) : "";
-        return said + end(limit === null ? "completed" : "incomplete", frame.at);
+        const hasMessage = output.some(({ type }) => type === "message");
+        const textEvents = !hasMessage && text ? sayWhole(text) : "";
+        return textEvents + end(limit === null ? "completed" : "incomplete", frame.at);
       }
       case "run.failed":
         failed = { code: frame.data.error.code, message: frame.data.error.message };
@@ -206,7 +211,9 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   function sayWhole(text: string): string {
     const opening = start("output", saidIn + 1);
     open = { ...requireValue(open, "The open item"), text };
-    return opening + sent("response.output_text.delta", { ...partPlace(open), delta: text, logprobs: [] }) + close();
+    return (
+      opening + eventLine("response.output_text.delta", { ...partPlace(open), delta: text, logprobs: [] }) + close()
+    );
   }
 
   return {
@@ -221,18 +228,18 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
       if (isOver) return "";
       const from = to - text.length;
       floor = placeOf(entry, from);
-      const ended = open && (open.kind !== kind || open.step !== step_index) ? close() : "";
-      const begun = open ? ended : ended + start(kind, step_index);
+      const closeEvents = open && (open.kind !== kind || open.step !== step_index) ? close() : "";
+      const openEvents = open ? closeEvents : closeEvents + start(kind, step_index);
       const item = requireValue(open, "The open item");
       item.text += text;
       number = placeOf(entry, to);
-      if (!of.stream || number <= after) return begun;
-      const had = Math.floor((after - floor) / perCharacter);
-      const delta = had > 0 ? text.slice(had) : text;
+      if (!of.stream || number <= after) return openEvents;
+      const receivedLength = Math.floor((after - floor) / perCharacter);
+      const delta = receivedLength > 0 ? text.slice(receivedLength) : text;
       const restarted = item.isVoid ? `,"restarted":true` : "";
       item.isVoid = false;
       const rest = kind === "output" ? `,"logprobs":[]` : "";
-      return `${begun}${head}${JSON.stringify(delta)}${rest}${restarted},"sequence_number":${number}}\n\n`;
+      return `${openEvents}${head}${JSON.stringify(delta)}${rest}${restarted},"sequence_number":${number}}\n\n`;
     },
     get closing() {
       return of.stream ? errorEvent(shuttingDown(), number) : "";

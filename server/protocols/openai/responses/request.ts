@@ -48,17 +48,17 @@ export function readResponse(body: CreateResponse): AskedResponse {
   if (truncation && truncation !== "auto" && truncation !== "disabled")
     faults.push(fault("truncation", "Expected auto or disabled."));
   throwIfInvalid(faults);
-  const told = entries.flatMap((entry) => (entry.is === "instruction" ? [entry.text] : []));
-  const added = [instructions ?? "", ...told].filter((text) => text !== "").join("\n\n");
+  const instructionTexts = entries.flatMap((entry) => (entry.is === "instruction" ? [entry.text] : []));
+  const added = [instructions ?? "", ...instructionTexts].filter((text) => text !== "").join("\n\n");
   const overrides: AgentOverrides = {
     ...(added !== "" && { additional_instructions: added }),
     ...(Object.keys(model_settings).length > 0 && { model_settings }),
     ...(output_schema && { output_schema }),
   };
   const user_id = body.safety_identifier ?? body.user;
-  const given = body.metadata ?? {};
-  const hasRoom = Object.keys(given).length < limits.metadata_pairs;
-  const metadata = { ...given, ...(previous && hasRoom && { [previousKey]: previous }) };
+  const bodyMetadata = body.metadata ?? {};
+  const hasRoom = Object.keys(bodyMetadata).length < limits.metadata_pairs;
+  const metadata = { ...bodyMetadata, ...(previous && hasRoom && { [previousKey]: previous }) };
   return {
     entries,
     run: {

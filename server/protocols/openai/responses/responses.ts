@@ -31,17 +31,17 @@ interface Reading {
 export function createResponses({ runs, journal, tail }: ResponsesOptions) {
   /** Returns the part of a run that a response id names. Throws 404 if the caller has no such response. */
   function find(principal: Principal, id: string): ResponsePosition {
-    const stretch = parseResponseId(id);
-    const row = stretch && standing(principal, stretch.run_id);
-    if (!stretch || !row) throw noResponse(id);
+    const position = parseResponseId(id);
+    const row = position && findRun(principal, position.run_id);
+    if (!position || !row) throw noResponse(id);
     // A part after the first begins with the answer to a question.
-    const { run_id, seq } = stretch;
+    const { run_id, seq } = position;
     if (seq > 0 && (seq >= row.seq || !asksClient(eventAt(run_id, seq)))) throw noResponse(id);
-    return stretch;
+    return position;
   }
 
   /** Returns null if the caller has no such run, or if its trace was deleted. */
-  function standing(principal: Principal, run_id: string) {
+  function findRun(principal: Principal, run_id: string) {
     const row = orNull(() => runs.standing(principal, run_id));
     return row?.summary === null ? row : null;
   }
@@ -133,7 +133,7 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
   }
 
   const outputOf = async (principal: Principal, run_id: string): Promise<ResponseSoFar["output"] | null> =>
-    standing(principal, run_id) && (await soFar({ run_id, seq: 0 }, { whole: true })).output;
+    findRun(principal, run_id) && (await soFar({ run_id, seq: 0 }, { whole: true })).output;
 
   /** Returns the input of a response: the messages of its run, or the results that it continues with. */
   function inputItems({ run_id, seq }: ResponsePosition): object[] {
@@ -144,8 +144,9 @@ export function createResponses({ runs, journal, tail }: ResponsesOptions) {
 
   function resultsAt(run_id: string, seq: number): object[] {
     const event = eventAt(run_id, seq);
-    const asked = event?.type === "run.requires_action" ? event.required_action.submit_tool_outputs.tool_calls : [];
-    const owners = Map.groupBy(asked, (call) => call.run_id ?? run_id);
+    const requiredCalls =
+      event?.type === "run.requires_action" ? event.required_action.submit_tool_outputs.tool_calls : [];
+    const owners = Map.groupBy(requiredCalls, (call) => call.run_id ?? run_id);
     return [...owners].flatMap(([owner, calls]) => {
       const ids = new Set(calls.map(({ id }) => id));
       const results: object[] = [];

@@ -42,28 +42,28 @@ export function responseRoutes(deps: Deps) {
   const models = createModels({ ...deps, must });
 
   async function create(request: Request, principal: Principal): Promise<Response> {
-    const given = read(await readJsonBody(request));
-    const body = { ...given, model: await models.agentOf(request, principal, given.model) };
-    const asked = readResponse(body);
-    const results = resultsIn(asked.entries);
-    const asker = results && askingRunOf(runs, principal, results, (place) => `input[${place}].call_id`);
-    const isOther = asker !== null && asker.agent_id !== body.model;
-    const stretch =
-      asker && !isOther
-        ? await submit(request, principal, asker.id, requireValue(results, "The results"), body)
-        : await begin(request, principal, asked, body, asker?.id ?? null);
+    const parsedBody = read(await readJsonBody(request));
+    const body = { ...parsedBody, model: await models.agentOf(request, principal, parsedBody.model) };
+    const responseRequest = readResponse(body);
+    const results = resultsIn(responseRequest.entries);
+    const askingRun = results && askingRunOf(runs, principal, results, (place) => `input[${place}].call_id`);
+    const isOther = askingRun !== null && askingRun.agent_id !== body.model;
+    const position =
+      askingRun && !isOther
+        ? await submit(request, principal, askingRun.id, requireValue(results, "The results"), body)
+        : await begin(request, principal, responseRequest, body, askingRun?.id ?? null);
     const isBackground = body.background === true;
-    if (body.stream) return streamed(request, principal, stretch, null, !isBackground);
-    if (isBackground) return shown(stretch);
-    const dialect = responses.dialectOf(stretch);
+    if (body.stream) return streamed(request, principal, position, null, !isBackground);
+    if (isBackground) return responseJson(position);
+    const dialect = responses.dialectOf(position);
     const whole = wholeRunEncoder(dialect);
     const options = { noLongerValid, dialect: whole.dialect };
-    await openStream(principal, stretch.run_id, from(stretch), request, options).text();
+    await openStream(principal, position.run_id, from(position), request, options).text();
     const { object, status, failed } = dialect.soFar();
-    if (status === "queued" || status === "in_progress") return whole.cutOff(named(stretch));
-    if (!failed) return json(200, object, named(stretch));
+    if (status === "queued" || status === "in_progress") return whole.cutOff(runHeaders(position));
+    if (!failed) return json(200, object, runHeaders(position));
     const { status: code, body: error } = failedRun(failed);
-    return json(code, error, { ...named(stretch), ...noRetry });
+    return json(code, error, { ...runHeaders(position), ...noRetry });
   }
 
   /** Starts a run with the earlier messages. `from`: a run whose client continues with another agent. */
@@ -78,7 +78,7 @@ export function responseRoutes(deps: Deps) {
     const whole = conversationOf(before, await responses.resolved(principal, entries));
     const cut = shortens ? withoutRoom(whole.messages) : 0;
     const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
-    const { messages, places } = from ? handedOver(from, rest) : rest;
+    const { messages, places } = from ? handOverMessages(from, rest) : rest;
     if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
     const input = await withFetchedImages(messages, {
       principal,
@@ -89,26 +89,29 @@ export function responseRoutes(deps: Deps) {
     });
     // In a conversation, the waiting run blocks later ones, so end it first.
     if (from) await handOver(must, request, from);
-    const made = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch((error) => {
-      const isThread = error instanceof AppError && error.param === "thread_id";
-      throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
-    });
-    return { run_id: String(made.id), seq: 0 };
+    const createdRun = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch(
+      (error) => {
+        const isThread = error instanceof AppError && error.param === "thread_id";
+        throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
+      },
+    );
+    return { run_id: String(createdRun.id), seq: 0 };
   }
 
   /**
    * Returns the messages for the agent that takes over. A conversation already has them, except for the open question.
    */
-  function handedOver(run_id: string, said: Conversation): Conversation {
-    if (said.messages.some(({ role }) => role === "user")) return userLast(said.messages, said.places);
+  function handOverMessages(run_id: string, conversation: Conversation): Conversation {
+    if (conversation.messages.some(({ role }) => role === "user"))
+      return userLast(conversation.messages, conversation.places);
     return { messages: [{ role: "user", content: responses.questionOf(run_id) }], places: [null] };
   }
 
   /** Adds the thread's history to the run, also if its agent's runs do not include it by default. */
   function remembering(principal: Principal, run: Omit<CreateRun, "input">): Omit<CreateRun, "input"> {
-    const isTold = agents.get(principal, run.agent_id).memory?.history.mode === "thread";
+    const isRemembered = agents.get(principal, run.agent_id).memory?.history.mode === "thread";
     // The agent decides which history runs of a client token get.
-    if (!run.thread_id || isTold || principal.token) return run;
+    if (!run.thread_id || isRemembered || principal.token) return run;
     return { ...run, overrides: { ...run.overrides, history: { mode: "thread" } } };
   }
 
@@ -138,12 +141,12 @@ export function responseRoutes(deps: Deps) {
     const dialect = responses.dialectOf(stretch, { stream: true, after });
     const options = { noLongerValid, dialect, cancelOnLeave };
     const response = openStream(principal, stretch.run_id, from(stretch), request, options);
-    for (const [name, value] of Object.entries(named(stretch))) response.headers.set(name, value);
+    for (const [name, value] of Object.entries(runHeaders(stretch))) response.headers.set(name, value);
     return response;
   }
 
-  const shown = async (stretch: ResponsePosition): Promise<Response> =>
-    json(200, (await responses.soFar(stretch)).object, named(stretch));
+  const responseJson = async (stretch: ResponsePosition): Promise<Response> =>
+    json(200, (await responses.soFar(stretch)).object, runHeaders(stretch));
 
   /** Returns the part of a run that a response id names. Throws if the caller may not read the run. */
   async function findFor(request: Request, principal: Principal, id: string): Promise<ResponsePosition> {
@@ -155,7 +158,7 @@ export function responseRoutes(deps: Deps) {
   async function retrieve(request: Request, principal: Principal, id: string): Promise<Response> {
     const stretch = await findFor(request, principal, id);
     const query = new URL(request.url).searchParams;
-    if (query.get("stream") !== "true") return shown(stretch);
+    if (query.get("stream") !== "true") return responseJson(stretch);
     const after = numberIn(query.get("starting_after"));
     if (after > lastNumber(journal.head(stretch.run_id)?.seq ?? 0))
       throw new AppError("invalid_cursor", "This response has no such event.", { param: "starting_after" });
@@ -168,7 +171,7 @@ export function responseRoutes(deps: Deps) {
       // Cancelling twice is no error.
       if (journal.head(stretch.run_id)?.status !== "cancelled") throw error;
     });
-    return shown(stretch);
+    return responseJson(stretch);
   }
 
   async function remove(request: Request, principal: Principal, id: string): Promise<Response> {
@@ -200,7 +203,7 @@ const idIn = ({ params: { id } }: { params: { id?: string } }): string => id ?? 
 const from = ({ seq }: ResponsePosition) => ({ seq, anchor: null, offset: 0 });
 const refusedConversation = ({ code }: AppError) =>
   new AppError(code, noSuch("conversation"), { param: "conversation" });
-const named = ({ run_id }: ResponsePosition) => ({ "x-runnel-run-id": run_id });
+const runHeaders = ({ run_id }: ResponsePosition) => ({ "x-runnel-run-id": run_id });
 
 function numberIn(text: string | null): number {
   if (text === null) return -1;

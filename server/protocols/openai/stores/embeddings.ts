@@ -68,7 +68,7 @@ export function createEmbeddings({ embedders, stores, patience_ms = 300_000 }: D
     try {
       const embedder = embedders.of(model, body.dimensions ?? null, principal);
       const vectors = await embedder.embed(texts, AbortSignal.any([request.signal, limit]));
-      return json(200, await written(body, texts, vectors));
+      return json(200, await embeddingList(body, texts, vectors));
     } catch (error) {
       if (request.signal.aborted) return new Response(null, { status: 400 }); // The client has disconnected.
       if (error === limit.reason) throw tookTooLong(patience_ms);
@@ -103,7 +103,7 @@ const dimensionsRefusal = (error: unknown): AppError | null =>
   error instanceof EmbeddingError && error.code === "dimensions_mismatch" ? invalid("dimensions", error.message) : null;
 
 /** Serializes the body in slices, because thousands of vectors are millions of digits. */
-async function written(body: CreateEmbedding, texts: readonly string[], vectors: readonly Float32Array[]) {
+async function embeddingList(body: CreateEmbedding, texts: readonly string[], vectors: readonly Float32Array[]) {
   const rest = createYielder();
   const items: string[] = [];
   let tokens = 0;

@@ -32,8 +32,8 @@ export function listQuery(
   const query = new URLSearchParams();
   for (const [name, value] of new URL(url).searchParams) {
     const [translate, renamed] = [ownValue(more, name), ownValue(names, name)];
-    const said = translate?.(value) ?? (renamed ? { [renamed]: value } : {});
-    for (const [key, one] of Object.entries(said)) query.set(key, one);
+    const translated = translate?.(value) ?? (renamed ? { [renamed]: value } : {});
+    for (const [key, one] of Object.entries(translated)) query.set(key, one);
   }
   if (Number(query.get("limit") ?? 0) > limitMax) query.set("limit", String(limitMax));
   return query;

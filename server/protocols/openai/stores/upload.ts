@@ -56,8 +56,8 @@ async function* translated(
     else if (fields.has(name)) fields.set(name, longer(name, entryOf(fields, name), item.data));
   }
   for (const [key, value] of fields) {
-    const said = requireValue(translations[key], `The field ${key}`)(value.toString());
-    if (said) yield Buffer.from(`${headOf(`name="${said[0]}"`)}${said[1]}`);
+    const translatedField = requireValue(translations[key], `The field ${key}`)(value.toString());
+    if (translatedField) yield Buffer.from(`${headOf(`name="${translatedField[0]}"`)}${translatedField[1]}`);
   }
   yield Buffer.from(`${before}--${boundary}--\r\n`);
 }

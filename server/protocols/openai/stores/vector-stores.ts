@@ -64,13 +64,13 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const chunking_strategy = body.chunking_strategy ?? null;
     const files = (body.file_ids ?? []).map((file_id) => entryOf({ file_id, chunking_strategy }));
     for (const [index, { file_id }] of files.entries()) await mustFile(request, file_id, `file_ids[${index}]`);
-    const made: Memory = await must(request, "POST", "/v1/memory", {
+    const createdStore: Memory = await must(request, "POST", "/v1/memory", {
       kind: "vector",
       scope: "project",
       name: body.name ?? "vector store",
       metadata: body.metadata ?? {},
     });
-    const path = `/v1/memory/${made.id}`;
+    const path = `/v1/memory/${createdStore.id}`;
     await orUndo(request, path, async () => {
       for (const file of files) await must(request, "POST", `${path}/entries`, file);
     });
@@ -104,7 +104,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     const queries = typeof body.query === "string" ? [body.query] : body.query;
     const top_k = body.max_num_results ?? 10;
     const threshold = body.ranking_options?.score_threshold;
-    const asked = {
+    const searchBody = {
       top_k,
       ...(body.scope_id && { scope_id: body.scope_id }),
       ...(body.filters != null && { filter: filterOf(body.filters) }),
@@ -112,7 +112,7 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     };
     const found = new Map<string, MemoryMatch>();
     for (const query of queries) {
-      const { data }: { data: MemoryMatch[] } = await must(request, "POST", `${path}/search`, { query, ...asked });
+      const { data }: { data: MemoryMatch[] } = await must(request, "POST", `${path}/search`, { query, ...searchBody });
       for (const match of data) {
         const place = `${match.id}:${match.chunk_index}`;
         if (match.score > (found.get(place)?.score ?? -1)) found.set(place, match);
@@ -210,15 +210,15 @@ export function createVectorStores({ must, orUndo, entries }: Deps) {
     if (files.length === 0) throw invalid("file_ids", "Expected at least one file.", "required");
     const part = partOf(store, body.scope_id);
     // Check all files before the first is added.
-    const asked: (ReturnType<typeof entryOf> & { known: MemoryEntry["metadata"] | null })[] = [];
+    const newEntries: (ReturnType<typeof entryOf> & { known: MemoryEntry["metadata"] | null })[] = [];
     for (const [index, file] of files.entries()) {
       const entry = entryOf({ ...file, scope_id: body.scope_id });
       const param = body.files ? `files[${index}].file_id` : `file_ids[${index}]`;
-      asked.push({ ...entry, known: await lookAt(request, path, entry, part, param) });
+      newEntries.push({ ...entry, known: await lookAt(request, path, entry, part, param) });
     }
     // Reuse the batch of files that are already in the store, so that a retry completes it.
-    const batch = asked.map(({ known }) => known?.[batchKey]).find(isBatch) ?? newBatch();
-    for (const { known, ...entry } of asked)
+    const batch = newEntries.map(({ known }) => known?.[batchKey]).find(isBatch) ?? newBatch();
+    for (const { known, ...entry } of newEntries)
       await must(request, "POST", `${path}/entries`, {
         ...entry,
         metadata: known ?? { ...entry.metadata, [batchKey]: batch },
