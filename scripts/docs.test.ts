@@ -258,7 +258,7 @@ function actionsIn(source: string): string[] {
   const noted = [...source.matchAll(/(?<!function )\b(?:note|byPerson)\([^"`;]*"([a-z_]+(?:\.[a-z_]+)?)"/g)].map(
     ([, done]) => done!,
   );
-  const [, thing] = /\bnote\([^"`;]*`([a-z_]+)\.\$\{done\}`/.exec(source) ?? [];
+  const [, thing] = /\bnote\([^"`;]*`([a-z_]+)\.\$\{\w+\}`/.exec(source) ?? [];
   return noted.flatMap((done) => (done.includes(".") ? done : thing ? `${thing}.${done}` : []));
 }
 

@@ -81,7 +81,7 @@ export function createFileStore({
 
   const serialize = (row: Row) => serializeFile(row, memory.of(row, row.id));
 
-  const auditChange = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
+  const note = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
     audit.note(author, action, id, { filename, purpose, bytes });
 
   const notExpired = (): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [now()] });
@@ -132,7 +132,7 @@ export function createFileStore({
             ...uploadFields,
           });
           if (chunking) putIntoMemory(author, row, input, chunking);
-          auditChange(author, "file.created", row);
+          note(author, "file.created", row);
           if (!chunking) announce(author, serialize(row));
           return serialize(row);
         });
@@ -165,7 +165,7 @@ export function createFileStore({
       const answer = await db.write(() => {
         const row = rows.find(author, id);
         erasure.remove(row);
-        auditChange(author, "file.deleted", row);
+        note(author, "file.deleted", row);
         return { id, object: "file" as const, deleted: true };
       });
       removed(id);
@@ -207,7 +207,7 @@ export function createFileStore({
         if (row.status === "failed" && row.chunks === 0) work.demand(row, row.chunking);
         else if (row.status === "failed") work.resume(row);
         else if (entries === 0) throw new AppError("file_not_failed", `The file is ${row.status}.`);
-        auditChange(author, "file.retried", row);
+        note(author, "file.retried", row);
         return serialize(rows.find(author, id));
       });
       process();

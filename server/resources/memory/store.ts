@@ -46,7 +46,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
 
   const shown = (row: StoreRow) => serializeStore(row, progressOf);
 
-  const auditChange = (
+  const note = (
     author: Author,
     action: string,
     { id, name, kind }: Pick<StoreRow, "id" | "name" | "kind">,
@@ -86,7 +86,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       });
       if (newEmbedding)
         createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: newEmbedding.dimensions });
-      auditChange(author, "created", row, { scope, ...newEmbedding });
+      note(author, "created", row, { scope, ...newEmbedding });
       return row;
     });
     return shown(row);
@@ -102,7 +102,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     const row = await db.write(() => {
       const before = find(author, id);
       const { name, ttl_seconds, metadata } = input;
-      auditChange(author, "updated", before, { changes: Object.keys(input), ...chosen });
+      note(author, "updated", before, { changes: Object.keys(input), ...chosen });
       return rows.update(author, id, {
         name,
         ttl_seconds,
@@ -135,7 +135,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
       await db.write(() => {
         const row = find(author, id);
         db.orm.update(memoryStores).set({ deleted_at_ms: now() }).where(eq(memoryStores.number, row.number)).run();
-        auditChange(author, "deleted", row);
+        note(author, "deleted", row);
       });
       onDelete();
       return { id, object: "memory" as const, deleted: true };

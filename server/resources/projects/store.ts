@@ -49,7 +49,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     .prepare();
   const projectCache = db.kept.rows((id: string) => row.get({ id }) ?? null);
 
-  const auditChange = (action: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
+  const note = (action: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
     audit.note({ actor, project_id: id }, `project.${action}`, id, { name, ...details });
 
   /** Changes an existing project and returns it. Call inside a write. */
@@ -75,7 +75,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       requireName(name);
       const row = { id: newId("project", now()), name, settings: {}, created_at_ms: now() };
       const project = orm.insert(projects).values(row).returning().get();
-      auditChange("created", project, actor);
+      note("created", project, actor);
       return project;
     });
 
@@ -88,7 +88,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       const settings = applyChange(before.settings, change);
       const after = { ...before, name: name ?? before.name, settings };
       if (Bun.deepEquals(after, before)) return before;
-      auditChange("updated", after, actor, { settings });
+      note("updated", after, actor, { settings });
       return set(id, { name: after.name, settings });
     });
 
@@ -115,7 +115,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       db.write(() => {
         const before = find(id);
         if (before.archived_at_ms !== null) return before;
-        auditChange("archived", before, actor);
+        note("archived", before, actor);
         return set(id, { archived_at_ms: now() });
       }),
 
@@ -124,7 +124,7 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
       db.write(() => {
         const before = find(id);
         if (before.archived_at_ms === null) return before;
-        auditChange("unarchived", before, actor);
+        note("unarchived", before, actor);
         return set(id, { archived_at_ms: null });
       }),
 

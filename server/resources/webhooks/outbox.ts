@@ -31,18 +31,17 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
   const isOwn = sqlite.query<unknown, [string, string, string]>(
     "SELECT 1 FROM fact_runs WHERE project_id = ? AND environment = ? AND run_id = ?",
   );
-  const pendingKeys = new Map<string, WebhookKey>();
+  const noted = new Map<string, WebhookKey>();
 
   const read = ({ id, events }: { id: string; events: string }) => ({ id, events: JSON.parse(events) as string[] });
-  const subscriberCache = db.kept.rows((project_id: string, environment: Environment) =>
+  const heard = db.kept.rows((project_id: string, environment: Environment) =>
     selectListening.all(project_id, environment).map(read),
   );
 
   /** Webhooks of this scope, with their event types. */
-  const listening = ({ project_id, environment }: Scope) => subscriberCache.of(project_id, environment);
+  const listening = ({ project_id, environment }: Scope) => heard.of(project_id, environment);
 
-  const subscribesTo = ({ events }: { events: string[] }, type: WebhookEvent) =>
-    events.includes(type) || events.includes("*");
+  const hears = ({ events }: { events: string[] }, type: WebhookEvent) => events.includes(type) || events.includes("*");
 
   type Noted = Pick<DeliveryRow, "type" | "run_id" | "seq" | "run_expires_at_ms" | "created_at_ms">;
 
@@ -65,21 +64,21 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
       now(),
       created_at_ms,
     );
-    pendingKeys.set(webhook_id, { project_id, environment, id: webhook_id });
+    noted.set(webhook_id, { project_id, environment, id: webhook_id });
   }
 
   const project: Projector = (run, entries) => {
     const { run_id, expires_at_ms: run_expires_at_ms } = run;
-    const newEvents = entries.flatMap(({ seq, at, event }) => {
+    const announced = entries.flatMap(({ seq, at, event }) => {
       const type = topicOfRunEvent[event.type];
       return type ? [{ type, run_id, seq, run_expires_at_ms, created_at_ms: at }] : [];
     });
-    if (newEvents.length === 0) return;
+    if (announced.length === 0) return;
     const webhooks = [...listening(run), ...selectOfRun.all(run_id).map(read)];
     if (webhooks.length === 0 || isOwn.get(run.project_id, run.environment, run_id)) return;
-    for (const event of newEvents)
+    for (const event of announced)
       for (const webhook of webhooks)
-        if (subscribesTo(webhook, event.type)) {
+        if (hears(webhook, event.type)) {
           add(run, webhook.id, event, null);
           failpoint?.("mid_outbox");
         }
@@ -100,14 +99,14 @@ export function createOutbox({ db, now = Date.now }: { db: Db; now?: () => numbe
     /** Inserts deliveries of an event of another object, with its current state. Call inside a write. */
     announce(scope: Scope, type: WebhookEvent, object: Record<string, unknown>): void {
       const event = { type, run_id: null, seq: null, run_expires_at_ms: null, created_at_ms: now() };
-      for (const webhook of listening(scope)) if (subscribesTo(webhook, type)) add(scope, webhook.id, event, object);
+      for (const webhook of listening(scope)) if (hears(webhook, type)) add(scope, webhook.id, event, object);
     },
 
     /** Takes the webhooks with new deliveries. Call after a commit. */
     take(): WebhookKey[] {
-      if (pendingKeys.size === 0) return [];
-      const keys = [...pendingKeys.values()];
-      pendingKeys.clear();
+      if (noted.size === 0) return [];
+      const keys = [...noted.values()];
+      noted.clear();
       return keys;
     },
   };

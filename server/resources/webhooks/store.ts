@@ -42,12 +42,8 @@ export function createWebhookStore({
     "SELECT count(*) AS n FROM webhooks WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL AND run_id IS NULL",
   );
 
-  const auditChange = (
-    author: Author,
-    action: string,
-    { id, url }: Pick<WebhookRow, "id" | "url">,
-    more: object = {},
-  ): void => audit.note(author, `webhook.${action}`, id, { host: new URL(url).host, ...more });
+  const note = (author: Author, action: string, { id, url }: Pick<WebhookRow, "id" | "url">, more: object = {}): void =>
+    audit.note(author, `webhook.${action}`, id, { host: new URL(url).host, ...more });
 
   /** The response is the only place that shows the secret. */
   async function create(author: Author & Viewer, input: CreateWebhook) {
@@ -60,7 +56,7 @@ export function createWebhookStore({
     const row = await db.write(() => {
       if (onlyRow(count.get(project_id, environment)).n >= maxWebhooks)
         throw new AppError("validation_failed", `There are already ${maxWebhooks} webhooks, which is the limit.`);
-      auditChange(author, "created", { id, url }, { events });
+      note(author, "created", { id, url }, { events });
       return rows.insert(author, {
         id,
         url,
@@ -98,7 +94,7 @@ export function createWebhookStore({
         ...switched(row, input.enabled),
         updated_at_ms: now(),
       });
-      auditChange(author, "updated", after, { changes: Object.keys(input) });
+      note(author, "updated", after, { changes: Object.keys(input) });
       return after;
     });
     const { project_id, environment } = author;
@@ -116,7 +112,7 @@ export function createWebhookStore({
       const before = openWebhookSecrets(seal, row, row.sealed);
       const sealed = sealWebhookSecrets(seal, row, { secret, previous: overlap > 0 ? before.secret : null });
       const previous_until_ms = overlap > 0 ? now() + overlap * 1000 : null;
-      auditChange(author, "secret_rotated", row, { overlap_seconds: overlap });
+      note(author, "secret_rotated", row, { overlap_seconds: overlap });
       const signing = { sealed, secret_prefix: prefixOf(secret), previous_until_ms };
       return rows.update(author, id, { ...signing, updated_at_ms: now() });
     });
@@ -140,7 +136,7 @@ export function createWebhookStore({
       return db.write(() => {
         const row = find(author, id);
         rows.update(author, id, { deleted_at_ms: now(), enabled: false, sealed: "" });
-        auditChange(author, "deleted", row);
+        note(author, "deleted", row);
         return { id, object: "webhook" as const, deleted: true };
       });
     },

@@ -22,7 +22,7 @@ export type AppendHandler = ReturnType<typeof createAppendHandler>;
 /** Appends events from loops to the journal, and replies with the outcome. */
 export function createAppendHandler({ journal, recovery, draining, hasDayBudget, hold }: AppendHandlerOptions) {
   // Attempts by run whose loop had an append confirmed before its commit failed: the loop went on from a false state.
-  const failedConfirmations = new Map<string, number>();
+  const misled = new Map<string, number>();
 
   async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
     const { run_id, attempt, ticket, events, leaves } = message;
@@ -44,13 +44,12 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
       confirmation.isEarly = true;
       return () => {
         confirmation.hasFailed = true;
-        failedConfirmations.set(run_id, attempt);
+        misled.set(run_id, attempt);
       };
     };
 
     try {
-      if (failedConfirmations.get(run_id) === attempt)
-        throw new AppendRefused("Its loop follows an append that failed.");
+      if (misled.get(run_id) === attempt) throw new AppendRefused("Its loop follows an append that failed.");
       const [first] = await recovery.record(run_id, events, attempt, callsModel ? confirmEarly : undefined);
       if (confirmation.hasFailed) throw new Error("An append was confirmed to its loop and not committed.");
       if (confirmation.isEarly) return;
@@ -70,7 +69,7 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
     append,
     /** Forgets an attempt whose loop has left. */
     left(runId: string, attempt: number): void {
-      if (failedConfirmations.get(runId) === attempt) failedConfirmations.delete(runId);
+      if (misled.get(runId) === attempt) misled.delete(runId);
     },
   };
 }

@@ -44,26 +44,26 @@ export function requireCursor(
   { seq, anchor, offset }: Cursor,
   param: string,
 ): void {
-  const cursorError = () => new AppError("invalid_cursor", "This run has no such event.", { param });
-  if (seq > (journal.head(runId)?.seq ?? 0)) throw cursorError();
+  const refuse = () => new AppError("invalid_cursor", "This run has no such event.", { param });
+  if (seq > (journal.head(runId)?.seq ?? 0)) throw refuse();
   if (anchor === null) return;
-  const [startEvent] = journal.read(runId, anchor - 1, 1).map(({ event }) => event);
-  if (startEvent?.type !== "step.started" && startEvent?.type !== "step.restarted") throw cursorError();
-  const end = endOf(journal, runId, anchor, startEvent.step_index);
+  const [begun] = journal.read(runId, anchor - 1, 1).map(({ event }) => event);
+  if (begun?.type !== "step.started" && begun?.type !== "step.restarted") throw refuse();
+  const end = endOf(journal, runId, anchor, begun.step_index);
   // The length streamed by an earlier process or a superseded attempt is unknown.
   if (end?.type === "step.restarted" || end?.type === "run.recovered") return;
   const live = watches.live(runId);
   // Also unknown while a model call of an earlier process waits for its recovery, which a full disk delays.
-  if (!end && startEvent.step_type === "model_call" && live?.anchor !== anchor) return;
+  if (!end && begun.step_type === "model_call" && live?.anchor !== anchor) return;
   const length =
     end?.type === "step.completed" ? recordedLength(end.answer) : live?.anchor === anchor ? live.length : 0;
-  if (offset > length) throw cursorError();
+  if (offset > length) throw refuse();
 }
 
 /** Returns the event that ended the step: its completion, its restart, or the run's recovery. */
 function endOf(journal: Journal, runId: string, anchor: number, step: number): RunEvent | undefined {
   const entries = readRows(
-    (after: number, limit) => journal.read(runId, after, limit),
+    (after: number, most) => journal.read(runId, after, most),
     anchor,
     ({ seq }) => seq,
   );
@@ -135,17 +135,17 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     let reader: Reader | null = null;
     const encoder = visitor ? forVisitors(dialect) : dialect;
     let head = sseRetry(retry_ms);
-    let seenCommits = -1;
-    let phase: "open" | "stopped" | "over" = "open";
+    let seen = -1;
+    let stands: "open" | "stopped" | "over" = "open";
     let [isFirst, more] = [true, false];
 
-    const withHead = (text: string): string => {
-      const fullText = head + text;
+    const events = (text: string): string => {
+      const whole = head + text;
       head = "";
-      return fullText;
+      return whole;
     };
-    const finish = (text: string | undefined): string | undefined => {
-      phase = "over";
+    const last = (text: string | undefined): string | undefined => {
+      stands = "over";
       return text;
     };
 
@@ -157,36 +157,36 @@ export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { 
     /** Returns the next entries as text; null if the reader has received all. */
     function committed(): string | null | undefined {
       const { entries } = openReader();
-      if (!more && watch.commits() === seenCommits) return null;
+      if (!more && watch.commits() === seen) return null;
       if (more && !canContinue(wake)) return null; // The rest of a long journal follows when the thread is free.
-      seenCommits = watch.commits();
+      seen = watch.commits();
       // Checked before reading the text: entries that come later are still to be read.
       const past = isPast(journal, runId);
       let page = entries();
       // A dialect may send nothing for many entries in a row; no notification comes for entries that exist already.
       while (page.more && !page.text && !page.last && canContinue(wake)) page = entries();
       more = page.more;
-      const text = page.text ? withHead(page.text) : undefined;
-      return page.last || (past && !more) ? finish(text) : (text ?? null);
+      const text = page.text ? events(page.text) : undefined;
+      return page.last || (past && !more) ? last(text) : (text ?? null);
     }
 
     return {
       next(quiet_ms) {
-        if (phase === "over") return undefined;
-        if (phase === "stopped") return finish(dialect.closing ?? sseComment("closing")); // Readers reconnect.
-        const isOpening = isFirst;
+        if (stands === "over") return undefined;
+        if (stands === "stopped") return last(dialect.closing ?? sseComment("closing")); // Readers reconnect.
+        const begins = isFirst;
         isFirst = false;
-        const end = isOpening ? null : noLongerValid();
-        if (end) return finish(withHead(dialect.error(end)));
+        const end = begins ? null : noLongerValid();
+        if (end) return last(events(dialect.error(end)));
         const text = committed();
         if (text !== null) return text;
         const live = openReader().live(watch.live(), wake);
-        if (live) return withHead(live);
-        if (isOpening) return sseComment("open"); // Headers are sent with the first text.
+        if (live) return events(live);
+        if (begins) return sseComment("open"); // Headers are sent with the first text.
         return quiet_ms > 0 && quiet_ms % ping_ms === 0 ? sseComment("ping") : null;
       },
       stop() {
-        if (phase === "open") phase = "stopped";
+        if (stands === "open") stands = "stopped";
         watch.leave();
       },
     };
@@ -266,15 +266,15 @@ function createReader(journal: Journal, runId: string, from: Cursor, dialect: Ev
 
   /** Returns token events for these pieces, up to the size limit. */
   function tokens(pieces: Iterator<Piece>, of: { start: number; step_index: number; at: number }): string {
-    const startOffset = offset;
+    const begun = offset;
     let text = "";
     isCut = false;
     for (let next = pieces.next(); !next.done; next = pieces.next()) {
-      const { kind, end, text: pieceText } = next.value;
+      const { kind, end, text: whole } = next.value;
       if (end <= offset) continue;
-      text += dialect.token({ kind, text: pieceText.slice(Math.max(0, pieceText.length - (end - offset))), end }, of);
+      text += dialect.token({ kind, text: whole.slice(Math.max(0, whole.length - (end - offset))), end }, of);
       offset = end;
-      isCut = text.length > tokens_length || offset - startOffset > tokens_length;
+      isCut = text.length > tokens_length || offset - begun > tokens_length;
       if (isCut) break;
     }
     return text;
@@ -290,9 +290,9 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): EventEn
   return {
     event: ({ event, seq, data }) => sseEvent(event, String(seq), JSON.stringify(data)),
     token({ kind, text, end }, { start, step_index, at }) {
-      const isContinuation = slim && start === lastStart && kind === lastKind;
+      const goesOn = slim && start === lastStart && kind === lastKind;
       [lastStart, lastKind] = [start, kind];
-      const rest = isContinuation
+      const rest = goesOn
         ? ""
         : `,"kind":"${kind}","offset":${end},"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
       return sseEvent("token", `${start}.${end}`, `{"delta":${JSON.stringify(text)}${rest}}`);
@@ -306,8 +306,8 @@ function apiDialect(runId: string, slim: boolean, publicUrl: PublicUrl): EventEn
 const forVisitors = (dialect: EventEncoder): EventEncoder => ({
   ...dialect,
   event(frame, answer) {
-    const visibleFrame = frameForVisitor(frame);
-    return visibleFrame ? dialect.event(visibleFrame, answer) : "";
+    const shown = frameForVisitor(frame);
+    return shown ? dialect.event(shown, answer) : "";
   },
   token: (piece, of) => (piece.kind === "output" ? dialect.token(piece, of) : ""),
 });
@@ -354,9 +354,9 @@ function unsentPieces({ pieces }: Live, offset: number): LivePiece[] {
     if ((pieces[middle]?.end ?? 0) > offset) to = middle;
     else from = middle + 1;
   }
-  const endLimit = (pieces[from]?.end ?? 0) + text_length;
+  const most = (pieces[from]?.end ?? 0) + text_length;
   let next = from + 1;
-  while ((pieces[next]?.end ?? Number.POSITIVE_INFINITY) <= endLimit) next++;
+  while ((pieces[next]?.end ?? Number.POSITIVE_INFINITY) <= most) next++;
   return pieces.slice(from, next);
 }
 

@@ -152,9 +152,9 @@ class GroupCommit {
    * as much as several jobs. Does not wait if other jobs are queued.
    */
   #gather(until: number): void {
-    const length = this.#queue.length;
+    const known = this.#queue.length;
     setImmediate(() => {
-      if (this.#onlyOwner !== null && this.#queue.length > length && performance.now() < until) this.#gather(until);
+      if (this.#onlyOwner !== null && this.#queue.length > known && performance.now() < until) this.#gather(until);
       else this.#tick();
     });
   }
@@ -175,11 +175,11 @@ class GroupCommit {
   /** Commits as many jobs as fit into a slice, and settles them. */
   #commitSlice(): void {
     const { endRead, committed } = this.#options;
-    const jobs = roundRobin(this.#queue);
+    const waiting = roundRobin(this.#queue);
     this.#queue = [];
     endRead();
-    const outcomes = this.#commitTogether(jobs);
-    this.#queue = [...jobs.slice(outcomes.length), ...this.#queue];
+    const outcomes = this.#commitTogether(waiting);
+    this.#queue = [...waiting.slice(outcomes.length), ...this.#queue];
     if (committed) void committed().then(() => settle(outcomes));
     else settle(outcomes);
   }
@@ -196,10 +196,10 @@ class GroupCommit {
     const outcomes = this.#commitInSavepoints(waiting);
     const full = outcomes.filter(isFull).map(({ queued }) => queued);
     if (full.length === 0 || !this.#options.relieve()) return outcomes;
-    const retries = new Map(
+    const again = new Map(
       this.#commitInSavepoints(full, Number.POSITIVE_INFINITY).map((outcome) => [outcome.queued, outcome]),
     );
-    return outcomes.map((outcome) => retries.get(outcome.queued) ?? outcome);
+    return outcomes.map((outcome) => again.get(outcome.queued) ?? outcome);
   }
 
   /** Rejects all waiting jobs if the storage fails. */
@@ -217,8 +217,8 @@ class GroupCommit {
     const { begin, commit, rollback } = this.#statements;
     const outcomes: Outcome[] = [];
     const undo: (() => void)[] = [];
-    const startTime = performance.now();
-    const until = startTime + ms;
+    const begun = performance.now();
+    const until = begun + ms;
     try {
       // Immediate: a deferred transaction that becomes a write fails at once if another process wrote meanwhile.
       begin.run();
@@ -231,10 +231,10 @@ class GroupCommit {
       }
       this.#finish();
       if (!committed) this.#sendAhead(outcomes, undo);
-      const commitTime = performance.now();
+      const done = performance.now();
       commit.run();
-      const endTime = performance.now();
-      this.timed.tell(endTime - startTime, endTime - commitTime);
+      const ended = performance.now();
+      this.timed.tell(ended - begun, ended - done);
       this.commits++;
       return outcomes;
     } catch (error) {

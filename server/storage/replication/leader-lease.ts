@@ -25,14 +25,14 @@ type Statements = ReturnType<typeof statementsFor>;
 
 /** Returns the statements of a leader. Each also renews the lease by `lease_ms`. */
 function statementsFor(lease_ms: number) {
-  const shipStatement = (extraParts = "") => `WITH mine AS (
+  const shipping = (others = "") => `WITH mine AS (
       UPDATE runnel_cells SET head = $3, ${leased(lease_ms)} WHERE id = $1 AND epoch = $2 AND head = $3 - 1 RETURNING id
-    )${extraParts} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
+    )${others} INSERT INTO runnel_log (cell, seq, epoch, frames) SELECT id, $3, $2, $4 FROM mine RETURNING seq`;
   return {
     lease_ms,
     asked: `UPDATE runnel_cells SET ${leased(lease_ms)} WHERE id = $1 AND epoch = $2 RETURNING head`,
-    shipped: shipStatement(),
-    shippedWithRoutes: shipStatement(`, ${writingRoutes("$5")}`),
+    shipped: shipping(),
+    shippedWithRoutes: shipping(`, ${writingRoutes("$5")}`),
   };
 }
 
@@ -60,17 +60,17 @@ export class LeaderLease {
 
   /** Runs a statement, which renews the lease. Returns null without a response. */
   async ask(statement: keyof Omit<Statements, "lease_ms">, values: readonly unknown[]) {
-    const sentAt = now();
+    const begun = now();
     const { lease_ms, [statement]: sql } = this.#statements;
-    this.#unheardSince ??= sentAt.mono;
+    this.#unheardSince ??= begun.mono;
     this.#asking++;
     const answer = await this.#options.engine.ask(sql, values);
     this.#asking--;
     // An empty result also comes from a Postgres that cannot write, for example with a full disk.
     if (!answer || answer.length === 0) return answer;
     this.#unheardSince = this.#asking > 0 ? performance.now() : null;
-    if (sentAt.mono > this.#heard.mono) {
-      [this.#heard, this.#held_ms] = [sentAt, lease_ms];
+    if (begun.mono > this.#heard.mono) {
+      [this.#heard, this.#held_ms] = [begun, lease_ms];
       this.#count();
     }
     return answer;
@@ -79,8 +79,8 @@ export class LeaderLease {
   /** True while the lease holds by this process's own clocks; Postgres counts from a later moment. */
   holds(): boolean {
     const { mono, wall } = now();
-    const [elapsed, wallElapsed] = [mono - this.#heard.mono, wall - this.#heard.wall];
-    return elapsed < this.#held_ms && Math.abs(wallElapsed - elapsed) < parted_ms;
+    const [passed, onWall] = [mono - this.#heard.mono, wall - this.#heard.wall];
+    return passed < this.#held_ms && Math.abs(onWall - passed) < parted_ms;
   }
 
   /** True if an idle leader has to renew its lease. */

@@ -108,22 +108,19 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       noted: Number.NEGATIVE_INFINITY,
     }),
   );
-  const isReady = await engine.attempt(async (sql) => {
+  const first = await engine.attempt(async (sql) => {
     await makeTables(sql);
     for (const followed of all) followed.head = headOf(await readCell(sql, followed.candidate));
     return true;
   });
-  if (!isReady) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
+  if (!first) throw new ClusterError(`The engine cannot be used: ${engine.fault()}`);
   let isStopped = false;
   let folder = checkFolder(options, all);
 
   async function bringForward(followed: Followed): Promise<void> {
     const { cell } = followed.candidate;
     requireCopies();
-    followed.at = await engine.attempt(
-      (sql, onProgress) => catchUp(sql, cell, followed.path, followed.at, onProgress),
-      copy_ms,
-    );
+    followed.at = await engine.attempt((sql, heard) => catchUp(sql, cell, followed.path, followed.at, heard), copy_ms);
     if (!followed.at) log.warn("the copy of the cell could not be brought forward", { cell, fault: engine.fault() });
   }
 
@@ -134,31 +131,31 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
     if (folder.isCopy) for (const each of all) each.at = null;
   }
 
-  async function waitForElection() {
+  async function elected() {
     for (; ; await Bun.sleep(look_ms))
       for (const followed of all) {
         if (isStopped) await new Promise(() => {});
-        const claimed = await claimOrUpdate(followed);
-        if (claimed) return { ...claimed, followed };
+        const won = await look(followed);
+        if (won) return { ...won, followed };
       }
   }
 
   /** Claims the cell if it has no leader; otherwise updates the replica. */
-  async function claimOrUpdate(followed: Followed) {
-    const answer = await engine.attempt(async (sql) => ({ row: await readCell(sql, followed.candidate) }));
-    if (!answer) return null;
+  async function look(followed: Followed) {
+    const looked = await engine.attempt(async (sql) => ({ row: await readCell(sql, followed.candidate) }));
+    if (!looked) return null;
     const { candidate } = followed;
-    const { row } = answer;
+    const { row } = looked;
     followed.head = headOf(row);
     // Counted from now, which is later than the leader's own count (from before its request).
     if (row && row.lease_until !== followed.lease?.until)
       followed.lease = { until: row.lease_until, over_at: performance.now() + row.lease_ms };
     const { lease } = followed;
-    const expiredLease = row && lease && performance.now() > lease.over_at ? row.lease_until : null;
+    const over = row && lease && performance.now() > lease.over_at ? row.lease_until : null;
     const mayLead = folder.own === null || folder.own === candidate.cell; // A database without any copy must not be given up for another cell.
-    if (mayLead && (!row || row.free || expiredLease !== null)) {
+    if (mayLead && (!row || row.free || over !== null)) {
       const claimed_at = now();
-      const won = await engine.attempt((sql) => claim(sql, candidate, expiredLease));
+      const won = await engine.attempt((sql) => claim(sql, candidate, over));
       if (won) {
         followed.head = won.head; // Another node may have begun it since.
         return { ...won, claimed_at };
@@ -220,13 +217,13 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
       isStopped = true;
     },
     async lead() {
-      const { epoch, head, failover, claimed_at, followed } = await waitForElection();
+      const { epoch, head, failover, claimed_at, followed } = await elected();
       const { cell } = followed.candidate;
-      const leaderClient = createPostgresClient(url, { patience_ms, name: `runnel ${cell}`, open });
+      const own = createPostgresClient(url, { patience_ms, name: `runnel ${cell}`, open });
       // A separate client: otherwise it would wait behind a long compaction, and could close the shared connection.
-      const statusClient = createPostgresClient(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
+      const looking = createPostgresClient(url, { patience_ms: read_ms, name: `runnel status ${cell}`, open });
       const ship = new Shipper({
-        engine: leaderClient,
+        engine: own,
         cell,
         epoch,
         claimed_at,
@@ -237,26 +234,26 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
         onFenced: (fault) => options.onFenced(cell, fault),
       });
       if (head > 0 || followed.at) settleOn(followed);
-      const reachedRow =
+      const reached =
         head === 0
           ? await ship.withLongLease(begin_ms, () => begin(followed, epoch))
           : await reach(followed, head, epoch);
       settleOn(followed);
-      ship.resume(reachedRow);
-      log.info("leads the cell", { cell, epoch, row: reachedRow });
+      ship.resume(reached);
+      log.info("leads the cell", { cell, epoch, row: reached });
       const stopCompacting = keepCompact(engine, cell, ship);
       return {
         cell,
         epoch,
         ship,
         failover,
-        cells: () => statusClient.attempt(readCells),
+        cells: () => looking.attempt(readCells),
         async route(sqlite) {
           const routes = watchRoutes(sqlite);
-          const result = await retryUntilStopped(() =>
+          const done = await retryUntilStopped(() =>
             engine.attempt((sql) => reconcileRoutes(sql, cell, epoch, routes.all(), routes.leaving())),
           );
-          if (!result) throw new Error(`The routes of the cell "${cell}" could not be written: ${engine.fault()}`);
+          if (!done) throw new Error(`The routes of the cell "${cell}" could not be written: ${engine.fault()}`);
           ship.route(routes);
           return routes;
         },
@@ -264,8 +261,8 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
           stopCompacting();
           await Promise.race([ship.settled(), Bun.sleep(leave_ms)]);
           ship.stop();
-          await leaderClient.attempt((sql) => release(sql, cell, epoch), leave_ms);
-          await Promise.all([leaderClient, engine, statusClient].map((each) => each.close()));
+          await own.attempt((sql) => release(sql, cell, epoch), leave_ms);
+          await Promise.all([own, engine, looking].map((each) => each.close()));
         },
       };
     },
@@ -280,14 +277,14 @@ export async function joinCells(options: NodeOptions): Promise<Spare> {
 function checkFolder(options: NodeOptions, all: readonly Followed[]): { isCopy: boolean; own: string | null } {
   const { database, marker, cells } = options;
   const isEmpty = (cell: string): boolean => all.find((each) => each.candidate.cell === cell)?.head === 0;
-  const existingMark = readMark(marker);
-  const cell = existingMark && cells.includes(existingMark.cell) ? existingMark.cell : cells[0];
-  if (existingMark?.planted && isEmpty(cell))
+  const marked = readMark(marker);
+  const cell = marked && cells.includes(marked.cell) ? marked.cell : cells[0];
+  if (marked?.planted && isEmpty(cell))
     throw new ClusterError(
       `The engine has nothing of the cell "${cell}", and ${database} is a copy of it. Delete ${marker} to begin the cell with this copy, or give another --data-dir.`,
     );
   if (isEmpty(cell)) return { isCopy: false, own: existsSync(database) ? cell : null };
-  if (existsSync(database) && !existingMark)
+  if (existsSync(database) && !marked)
     throw new ClusterError(
       `${database} is a database of its own, and the cell "${cell}" has one already. Give another --data-dir.`,
     );
@@ -320,15 +317,15 @@ async function retryUntilStopped<T>(work: () => Promise<T | null>): Promise<T | 
 
 /** Compacts old rows of the log into pages, so that it does not grow and a new node has less to read. */
 function keepCompact(engine: PostgresClient, cell: string, ship: Shipper): () => void {
-  let isCompacting = false;
+  let isAtIt = false;
   const timer = setInterval(async () => {
-    if (isCompacting || ship.isStalled()) return;
-    isCompacting = true;
+    if (isAtIt || ship.isStalled()) return;
+    isAtIt = true;
     const { acked, whole } = ship.figures();
     const upto = Math.min(acked - kept_rows, whole);
-    const compactOnce = () => engine.attempt((sql, heard) => compact(sql, cell, upto, heard), copy_ms);
-    while ((upto > 0 && (await compactOnce())) || 0) await Bun.sleep(20);
-    isCompacting = false;
+    const once = () => engine.attempt((sql, heard) => compact(sql, cell, upto, heard), copy_ms);
+    while ((upto > 0 && (await once())) || 0) await Bun.sleep(20);
+    isAtIt = false;
   }, compact_ms).unref();
   return () => clearInterval(timer);
 }
