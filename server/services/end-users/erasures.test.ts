@@ -189,8 +189,9 @@ test("many runs, and a thread with many messages, are erased in several writes",
     );
   const before = left();
   const { body } = await client.delete(`/v1/users/${encodeURIComponent(user)}/data`);
-  for (let status = "in_progress"; status !== "completed"; ) {
-    status = (await client.get(`/v1/erasures/${body.id}`)).body.status;
+  // Not by requests: as many as a busy machine needs are above the rate limit.
+  const isOver = server.db.sqlite.query("SELECT 1 FROM erasures WHERE id = ? AND completed_at_ms IS NOT NULL");
+  while (!isOver.get(body.id)) {
     commits.push(left());
     await server.db.write(() => {});
   }

@@ -12,7 +12,7 @@ function actionsIn(source: string): string[] {
   );
   const written = [...source.matchAll(/\baction(?: =|:) "([a-z_.]+)"/g)].map((match) => match[1]!);
   const deleted = [...source.matchAll(/\bnoteDeleted\(\w+, \{ type: "(\w+)"/g)].map((match) => `${match[1]}.deleted`);
-  const what = /note\([^`]*`(\w+)\.\$\{done\}`/.exec(source)?.[1];
+  const what = /note\([^`]*`(\w+)\.\$\{\w+\}`/.exec(source)?.[1];
   const done = what ? said.filter((word) => !word.includes(".")).map((word) => `${what}.${word}`) : [];
   return [...said.filter((word) => word.includes(".")), ...written, ...deleted, ...done];
 }
