@@ -97,6 +97,7 @@ test("by keyboard alone a person navigates, finds and opens anything, and switch
     await page.keyboard.type("create key");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("dialog", { name: "Create key" })).toBeVisible();
+    await expect(palette).toBeHidden(); // A palette that is still closing opens with its text.
     await page.keyboard.press("Escape");
 
     await page.keyboard.press("Control+k");
@@ -139,7 +140,7 @@ test("by keyboard alone a person navigates, finds and opens anything, and switch
     await expect(async () => {
       await atRest();
       await page.keyboard.press("ArrowDown");
-      await expect(ofRun).toHaveAttribute("aria-selected", "true", { timeout: 1000 });
+      await expect(ofRun).toHaveAttribute("data-highlighted", "", { timeout: 1000 });
     }).toPass({ timeout: 30_000 });
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/\/runs\/run_/);
