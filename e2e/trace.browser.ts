@@ -264,7 +264,8 @@ test("a waiting call is answered in place, and the run continues", async ({ page
     for (const key of ["Enter", " "]) await page.keyboard.press(key);
     const { required_action } = (await server.get(`/v1/runs/${run.id}`)).body;
     expect(required_action.submit_tool_outputs.tool_calls).toHaveLength(1);
-    // The page moves on to the waiting call, and the focus to its title.
+    // The page moves on to the waiting call, and the focus to its title. Until then two lines have this name.
+    await expect(row(page, /ship_parcel Waiting/)).toHaveCount(1);
     await expect(row(page, /ship_parcel Waiting/)).toHaveAttribute("aria-selected", "true");
     await expect(detail.getByRole("heading", { name: /^Approve/ })).toBeFocused();
     await page.keyboard.press("Tab");

@@ -297,7 +297,7 @@ interface Draft {
   test("leftovers are found", () => {
     const left = [
       "// TO" + "DO later",
-      "test.only('a', b)",
+      "test.on" + "ly('a', b)",
       "  debugger;",
       "console.log(1)",
       "process.stdout.write(a)",

@@ -99,7 +99,7 @@ const searchedOf = ({ path, title, markdown }: Page): SearchablePage => ({
 /** Returns the pages of the reference, generated from the server's own definitions, so that they cannot deviate. */
 export function referencePages(document: OpenApi): Page[] {
   const program = createProgram();
-  const webhooks = { ...webhookTopics, [testEvent]: "Somebody asked for a test of the webhook." };
+  const webhooks = { ...webhookTopics, [testEvent]: "A test of the webhook was requested." };
   const pages = [...operationPages(document), ...eventPages(document, webhooks)];
   return [
     ...pages,
