@@ -59,10 +59,10 @@ const seconds: Record<string, number> = {
 
 // Browser suites wait more than they compute, server suites the reverse: together they leave no core idle.
 const [beside, browser] = await Promise.all([
-  runBunSuites("", bunSuites.beside, 3),
+  runBunSuites("", bunSuites.beside, 4),
   runBrowserSuites(suites("*.browser.ts")).then(async (runs) => [
     ...runs,
-    ...(await runBunSuites("-later", bunSuites.later, 2)),
+    ...(await runBunSuites("-later", bunSuites.later, 3)),
   ]),
 ]);
 process.exitCode = await rerunFailed([...beside, ...browser, ...(await runBunSuites("-alone", bunSuites.alone))]);
