@@ -1,179 +1,219 @@
-import { createParser } from "eventsource-parser";
 import { drainBody } from "../../lib/drain-body.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
-import { textOf as bodyText } from "./body-text.ts";
+import { frameReader, isDone } from "./answer-frames.ts";
+import { callPieces, onlyCall } from "./call-pieces.ts";
+import { chatUsage, laterUsage } from "./chat-usage.ts";
 import { finishOf } from "./finish-reason.ts";
-import { type AnswerObserver, type ModelEvent, type ModelUsage, unknownUsage } from "./model.ts";
-import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
+import {
+  type AnswerObserver,
+  type FinishReason,
+  type ModelError,
+  type ModelEvent,
+  type ModelUsage,
+  unknownUsage,
+} from "./model.ts";
+import { failedEnd, incompleteError, onceBegun, renamedCall, toModelError } from "./model-error.ts";
 import { answerParts } from "./model-stream.ts";
+import { thinkTags } from "./think-tags.ts";
 
-const answerMax_bytes = 8 * 1024 * 1024;
+// After the finish reason only the token counts are missing: a server that never ends its response is not waited for.
+const graceDefault_ms = 10_000;
 
 type Kind = "output" | "reasoning";
 type Fields = Record<string, unknown>;
 
-interface Call {
-  id: string;
-  name: string;
-  arguments: string;
-  extra_content: unknown;
+interface AnswerOptions {
+  secrets: readonly string[];
+  observer: AnswerObserver;
+  /** Names of the request's tools. */
+  tools: readonly string[];
+  /** Time for the end of the response after the finish reason. */
+  grace_ms?: number;
 }
 
 /** Yields the events of a chat completion, streamed or whole. */
 export async function* readChatAnswer(
   response: Response,
-  secrets: readonly string[],
-  observer: AnswerObserver,
+  { secrets, observer, tools, grace_ms = graceDefault_ms }: AnswerOptions,
 ): AsyncGenerator<ModelEvent> {
-  const chat = chatAnswer(secrets, observer);
+  const chat = chatAnswer(secrets, observer, tools);
+  const reader = response.body?.getReader();
+  let grace: Timer | undefined;
   try {
-    // Not `yield*`, which costs several promises per token.
-    if (response.headers.get("content-type")?.startsWith("application/json"))
-      for (const event of chat.read([await bodyText(response, answerMax_bytes, observer.onByte)])) yield event;
-    else
-      for await (const payloads of payloadsOf(response, observer.onByte)) {
-        for (const event of chat.read(payloads)) yield event;
-        if (chat.isOver()) break; // Some servers keep the connection open after the end.
-      }
-    if (chat.isOver()) void drainBody(response); // Others close it a moment later: the next call can reuse it.
-    for (const event of chat.end()) yield event;
+    for await (const payloads of payloadsOf(reader, observer.onByte)) {
+      // Not `yield*`, which costs several promises per token.
+      for (const event of chat.read(payloads)) yield event;
+      if (chat.isOver()) break; // Some servers keep the connection open after the end.
+      if (chat.hasEnd()) grace ??= setTimeout(() => void reader?.cancel().catch(() => {}), grace_ms);
+    }
   } catch (failure) {
-    throw onceBegun(failure);
+    // The answer is whole once it has a finish reason, even if the connection breaks after it.
+    if (!chat.hasEnd()) throw onceBegun(failure);
+  } finally {
+    clearTimeout(grace);
+    reader?.releaseLock();
   }
+  if (chat.isOver()) void drainBody(response); // Others close it a moment later: the next call can reuse it.
+  for (const event of chat.end()) yield event;
 }
 
-/**
- * Yields the data of the events that each network read completes; at the end also an event that only lacks its blank
- * line.
- */
-async function* payloadsOf({ body }: Response, onByte: () => void): AsyncGenerator<string[]> {
-  let payloads: string[] = [];
-  const parser = createParser({
-    onEvent: ({ data }) => payloads.push(data),
-    maxBufferSize: answerMax_bytes, // Otherwise a server that sends no line break fills the memory.
-    onError(error) {
-      if (error.type === "max-buffer-size-exceeded") throw error;
-    },
-  });
+type ByteReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+/** Yields the payloads that each network read completes; at the end also one that only lacks its blank line. */
+async function* payloadsOf(reader: ByteReader | undefined, onByte: () => void): AsyncGenerator<string[]> {
+  const frames = frameReader();
   const decoder = new TextDecoder();
-  for await (const bytes of body?.values({ preventCancel: true }) ?? []) {
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
     onByte(); // Comments keep the connection alive too, and are not events.
-    payloads = [];
-    parser.feed(decoder.decode(bytes, { stream: true }));
+    const payloads = frames.read(decoder.decode(next.value, { stream: true }));
     if (payloads.length > 0) yield payloads;
   }
-  payloads = [];
-  parser.feed(`${decoder.decode()}\n\n`);
-  yield payloads.filter(isComplete);
+  const last = decoder.decode();
+  yield [...(last === "" ? [] : frames.read(last)), ...frames.end()];
 }
-
-/** False for an event cut by the end of the connection: the answer is then incomplete, not unreadable. */
-const isComplete = (payload: string): boolean => payload === "[DONE]" || parsedJson(payload) !== undefined;
 
 /**
  * Reads the chunks of one streamed chat completion. Servers differ: reasoning has two names or is part of the content,
  * calls come in pieces with or without an index, errors come as chunks.
  */
-export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObserver, "onArguments">) {
-  const parts = answerParts();
-  const calls: Call[] = [];
-  const byIndex = new Map<unknown, Call>();
+export function chatAnswer(
+  secrets: readonly string[],
+  observer?: Pick<AnswerObserver, "onArguments">,
+  tools: readonly string[] = [],
+) {
+  const parts = answerParts(tools);
+  const calls = callPieces(new Set(tools));
   let finish: string | null = null;
   let usage: ModelUsage = unknownUsage;
   let refused = false;
   let open: Kind | null = null;
+  // Index of the choice that is read; others are ignored.
+  let chosen: number | null = null;
   // The server has ended its answer, or failed.
   let over = false;
   let failed = false;
   let broken = false;
+  let hasOutput = false;
+  // Kept until there is an answer, because it may be the answer.
+  let thoughts = "";
+  // Text that arrived together is one delta.
+  let events: ModelEvent[] = [];
+  let [kind, text]: [Kind, string] = ["output", ""];
+  const content = thinkTags(append);
 
-  /** Returns the events of payloads that arrived together: their text is one delta. */
+  function flush(): void {
+    if (text === "") return;
+    if (kind === "output") hasOutput = true;
+    else if (!hasOutput) thoughts += text;
+    addDelta();
+    text = "";
+  }
+
+  function append(of: Kind, piece: string): void {
+    if (piece === "") return;
+    if (of !== kind) flush();
+    kind = of;
+    text += piece;
+  }
+
+  /** Returns the events of payloads that arrived together. */
   function read(payloads: readonly string[]): ModelEvent[] {
-    const events: ModelEvent[] = [];
-    let [kind, text]: [Kind, string] = ["output", ""];
-    const flush = () => {
-      if (text !== "") events.push(...deltaOf(kind, text));
-      text = "";
-    };
-    const append = (of: Kind, piece: string) => {
-      if (piece === "") return;
-      if (of !== kind) flush();
-      kind = of;
-      text += piece;
-    };
-    for (const payload of payloads) {
-      if (over || payload === "") continue;
-      over = payload === "[DONE]";
-      if (over) continue;
-      const value = parsedJson(payload);
-      const chunk = fieldsOf(value);
-      const error = errorIn(chunk);
-      if (value === undefined || error) {
-        flush(); // Text before it is kept.
-        over = true;
-        if (value === undefined) broken = true;
-        else events.push(fail(error));
-        continue;
-      }
-      take(chunk, append);
-    }
-    flush();
-    return events;
+    for (const payload of payloads) if (!over && payload !== "") readPayload(payload);
+    return taken();
   }
 
-  function fail(error: unknown): ModelEvent {
-    failed = true;
-    return { type: "error", error: toModelError(error, secrets), usage };
+  function taken(): ModelEvent[] {
+    flush();
+    const all = events;
+    events = [];
+    return all;
   }
+
+  function readPayload(payload: string): void {
+    const value = payload === "[DONE]" ? undefined : parsedJson(payload);
+    if (typeof value === "object") readChunk(value);
+    else if (isDone(payload)) over = true;
+    else if (value === undefined) over = broken = true;
+  }
+
+  function readChunk(value: unknown): void {
+    const chunk = fieldsOf(value);
+    const error = errorIn(chunk);
+    if (error) fail(error);
+    else take(chunk);
+  }
+
+  /** Ends the answer with an error, unless it is whole already. */
+  function fail(error: unknown): void {
+    over = true;
+    if (hasEnd()) return;
+    content.end();
+    flush(); // Text before it is kept.
+    failed = true;
+    events.push({ type: "error", error: toModelError(error, secrets), usage });
+  }
+
+  /** True once the answer has a finish reason, and is not a failure. */
+  const hasEnd = (): boolean => finish !== null && finishOf(finish) !== null;
 
   /** Stores a chunk, except its text, which goes to `append`. */
-  function take(chunk: Fields, append: (kind: Kind, piece: string) => void): void {
-    if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
-    const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
+  function take(chunk: Fields): void {
+    const choice = Array.isArray(chunk.choices) ? choiceIn(chunk.choices) : noFields;
+    const counts = chunk.usage || choice.usage || fieldsOf(chunk.x_groq).usage;
+    if (counts) usage = laterUsage(usage, chatUsage(fieldsOf(counts)));
+    if (choice === noFields) return;
     finish = laterFinish(finish, textOf(choice.finish_reason));
-    const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
-    append("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
-    if (typeof delta.content === "string") append("output", delta.content);
+    const { delta, message } = choice;
+    if (delta) takeDelta(fieldsOf(delta));
+    if (message) takeMessage(fieldsOf(message));
+  }
+
+  function choiceIn(choices: readonly unknown[]): Fields {
+    for (const value of choices) {
+      const choice = fieldsOf(value);
+      const index = Number(choice.index ?? 0);
+      chosen ??= index;
+      if (index === chosen) return choice;
+    }
+    return noFields;
+  }
+
+  function takeDelta(delta: Fields): void {
+    const reasoning = textOf(delta.reasoning_content) || textOf(delta.reasoning);
+    if (reasoning !== "") append("reasoning", reasoning);
+    if (typeof delta.content === "string") content.push(delta.content);
     else if (Array.isArray(delta.content)) for (const part of delta.content) append(...contentPart(part));
     const refusal = textOf(delta.refusal);
     refused ||= refusal !== "";
     append("output", refusal);
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
+    if (delta.function_call) takeCall({ index: onlyCall, function: delta.function_call });
   }
 
-  function takeCall({ index, id, function: functionCall, extra_content }: Fields): void {
-    const { name, arguments: args } = fieldsOf(functionCall);
-    const call = callOf(index, textOf(id), textOf(name));
-    const before = call.name.length + call.arguments.length;
-    call.id ||= textOf(id);
-    call.name ||= textOf(name);
-    call.arguments += typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
-    call.extra_content ??= extra_content;
-    observer?.onArguments(call.name.length + call.arguments.length - before);
+  /** Takes a whole message: some servers send only this, others repeat in it what they streamed. */
+  function takeMessage(message: Fields): void {
+    flush();
+    const { tool_calls, function_call, content, refusal, reasoning, reasoning_content } = message;
+    takeDelta({
+      ...(calls.count() === 0 && { tool_calls, function_call }),
+      ...(!hasOutput && { content, refusal }),
+      ...(thoughts === "" && !hasOutput && { reasoning, reasoning_content }),
+    });
   }
 
-  /**
-   * Returns the call at this index, or the last one. A name with another id, or with neither id nor index, begins a new
-   * call.
-   */
-  function callOf(index: unknown, id: string, name: string): Call {
-    const known = typeof index === "number" ? byIndex.get(index) : calls.at(-1);
-    const isNext = name !== "" && (id !== "" ? known?.id !== "" && known?.id !== id : typeof index !== "number");
-    if (known && !isNext) return known;
-    const call: Call = { id, name: "", arguments: "", extra_content: undefined };
-    calls.push(call);
-    if (typeof index === "number") byIndex.set(index, call);
-    return call;
+  function takeCall(call: Fields): void {
+    const length = calls.add(call);
+    observer?.onArguments(length);
   }
 
-  function deltaOf(kind: Kind, text: string): ModelEvent[] {
-    const events: ModelEvent[] = [];
+  function addDelta(): void {
     if (open !== kind) {
-      events.push(...close(), ...parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind }));
+      for (const event of close()) events.push(event);
+      parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind });
       open = kind;
     }
-    events.push(...parts.read({ type: kind === "output" ? "text-delta" : "reasoning-delta", id: kind, delta: text }));
-    return events;
+    const type = kind === "output" ? "text-delta" : "reasoning-delta";
+    for (const event of parts.read({ type, id: kind, delta: text })) events.push(event);
   }
 
   function close(): ModelEvent[] {
@@ -184,23 +224,43 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
 
   /** Returns the last events once the stream has ended. Throws if a chunk was not JSON. */
   function end(): ModelEvent[] {
-    if (broken) throw new SyntaxError("A chunk is no JSON.");
+    if (broken && !hasEnd()) throw new SyntaxError("A chunk is no JSON.");
     if (failed) return [];
-    const events = close();
-    const namedCalls = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
+    content.end();
+    flush();
+    const all = calls.all();
     const ended = finish === null ? null : finishOf(finish);
-    // A server that fails midway also sends [DONE]: only a finish reason means that the answer is complete.
-    if (finish === null || (isWhole(finish) && namedCalls.some(({ name }) => name === "")))
-      return [...events, { type: "error", error: incompleteError, usage }];
-    if (ended === null) return [...events, { type: "error", error: failedEnd(finish, secrets), usage }];
-    for (const { name, arguments: input, extra_content } of namedCalls)
-      if (name !== "") events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
-    events.push({ type: "done", finish: ended === "stop" && refused ? "content_filter" : ended, usage });
-    return events;
+    // A model may write its answer where its server expects reasoning.
+    if (ended === "stop" && !hasOutput && all.length === 0) append("output", thoughts);
+    const before = [...taken(), ...close()];
+    const fault = faultOf(ended, all);
+    if (fault) return [...before, { type: "error", error: fault, usage }];
+    const called = all.flatMap(({ name, arguments: args, extra_content }) =>
+      name === "" ? [] : parts.toolCall(name, args, extra_content ? { extra_content } : undefined),
+    );
+    return [
+      ...before,
+      ...called,
+      { type: "done", finish: ended === "stop" && refused ? "content_filter" : ended!, usage },
+    ];
   }
 
-  return { read, end, isOver: () => over };
+  /** Returns the fault of an answer that has ended, or null. */
+  function faultOf(ended: FinishReason | null, all: readonly { name: string }[]): ModelError | null {
+    // A server that fails midway also sends [DONE]: only a finish reason means that the answer is complete.
+    if (finish === null) return incompleteError;
+    if (ended === null) return failedEnd(finish, secrets);
+    const renamed = calls.renamed();
+    if (renamed) return renamedCall(...renamed, secrets);
+    if (isWhole(finish) && all.some(({ name }) => name === "")) return incompleteError;
+    const isLost = ended === "tool_calls" && all.length === 0 && !hasOutput;
+    return isLost ? incompleteError : null;
+  }
+
+  return { read, end, isOver: () => over, hasEnd };
 }
+
+const noFields: Fields = {};
 
 function contentPart(value: unknown): [Kind, string] {
   const { type, text, thinking } = fieldsOf(value);
@@ -225,28 +285,20 @@ function isWhole(reason: string): boolean {
 
 /** Returns the error of a chunk, in its choice, beside it or in its place; undefined if there is none. */
 function errorIn(chunk: Fields): unknown {
-  const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
-  const error = chunk.error || fieldsOf(choice).error;
-  if (error) return error;
-  const message = textOf(chunk.message) || textOf(chunk.detail);
-  return !("choices" in chunk) && message !== "" ? { ...chunk, message } : undefined;
+  if (Array.isArray(chunk)) return errorIn(fieldsOf(chunk[0]));
+  const { choices } = chunk;
+  const [choice] = Array.isArray(choices) ? choices : [];
+  const error = chunk.error || fieldsOf(choice).error || fieldsOf(chunk.x_groq).error;
+  if (error) return chunk.error ? chunk : { error };
+  if (choices !== undefined && !chunk.base_resp) return undefined;
+  return isFailure(chunk) ? chunk : undefined;
 }
 
-function usageOf(usage: Fields): ModelUsage {
-  const input_tokens = countOf(usage.prompt_tokens);
-  const output_tokens = countOf(usage.completion_tokens);
-  const reasoning_tokens = countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens);
-  // Some providers count reasoning beside the answer, as their total shows.
-  const isBeside =
-    reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (output_tokens ?? 0) + reasoning_tokens;
-  return {
-    input_tokens,
-    output_tokens: output_tokens !== null && isBeside ? output_tokens + reasoning_tokens : output_tokens,
-    cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
-    reasoning_tokens,
-  };
+/** True for an object without an answer that has the message of an error. */
+function isFailure(chunk: Fields): boolean {
+  const { status_code } = fieldsOf(chunk.base_resp);
+  if (chunk.base_resp) return status_code !== undefined && Number(status_code) !== 0;
+  return [chunk.message, chunk.detail, chunk.msg, chunk.errors].some((said) => said && said !== "");
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-const countOf = (value: unknown): number | null =>
-  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;

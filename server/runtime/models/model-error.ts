@@ -3,7 +3,9 @@ import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { maskSecrets } from "../../lib/redact.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
 import { retryAfter } from "../../lib/retry.ts";
+import { delayInWords, exceedsRate, saysFiltered, saysNoCredit, saysOverflow } from "./fault-words.ts";
 import type { ModelError } from "./model.ts";
+import { firstText, providerFault } from "./provider-fault.ts";
 
 /** Error of a stream that the caller aborted. */
 export const abortedError: ModelError = {
@@ -32,6 +34,23 @@ export const failedEnd = (reason: string, secrets: readonly string[]): ModelErro
   message: redact(`The provider ended its response with "${reason}".`, secrets),
 });
 
+/** Error of an answer in which a tool call changed its name: neither tool may be run. */
+export const renamedCall = (from: string, to: string, secrets: readonly string[]): ModelError => ({
+  ...incompleteError,
+  code: "model_error",
+  message: redact(`The provider changed the name of a tool call from "${from}" to "${to}".`, secrets),
+});
+
+/** An answer that cannot be used, with the reason for people. */
+export class UnusableAnswer extends Error {
+  override readonly name = "UnusableAnswer";
+  readonly isPassing: boolean;
+  constructor(message: string, { isPassing = false } = {}) {
+    super(message);
+    this.isPassing = isPassing;
+  }
+}
+
 /** No server listens at Ollama's address. It may be starting, as after a reboot. */
 export class NoOllama extends Error {
   override readonly name = "NoOllama";
@@ -52,16 +71,18 @@ const unreadable = "The provider sent a response that cannot be read.";
 /** Converts any failure of a provider's SDK into an error that the loop can handle. */
 export function toModelError(failure: unknown, secrets: readonly string[], now = Date.now()): ModelError {
   const facts = factsOf(failure);
-  const verdict = judge(facts);
+  const verdict = failure instanceof UnusableAnswer ? modelError(failure.message, failure.isPassing) : judge(facts);
   return {
     code: verdict.code,
     message: redact(verdict.message, secrets),
     retryable: verdict.retryable,
-    retry_after_ms: verdict.retryable ? retryAfterMs(facts.headers, facts.body, now) : null,
+    retry_after_ms: verdict.retryable ? retryAfterMs(facts, now) : null,
     aborted: false,
     request: requestState(facts),
     ...(verdict.unready && { unready: true }),
+    ...(verdict.filtered && { filtered: true }),
     ...(refusesFormat(facts) && { refuses_format: true }),
+    ...(verdict.unread_answer !== undefined && { unread_answer: redact(verdict.unread_answer, secrets) }),
   };
 }
 
@@ -74,6 +95,8 @@ interface Facts {
   /** The provider's own error codes and types, in lower case. */
   kind: string;
   body: string;
+  /** Answer of the model that the server could not read. */
+  failed_generation: string;
   headers: Record<string, string>;
   network: boolean;
   /** True if no connection was made. */
@@ -85,7 +108,7 @@ function requestState({ name, status, network, refused }: Facts): RequestOutcome
   return status === null || status < 300 ? "sent" : "answered";
 }
 
-type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "unready">;
+type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "unready" | "filtered" | "unread_answer">;
 
 function judge(facts: Facts): Verdict {
   const { status } = facts;
@@ -93,9 +116,12 @@ function judge(facts: Facts): Verdict {
   const detail = facts.text === "" ? "" : `: ${facts.text}`;
   if (facts.network) return modelError("The model's server cannot be reached.", true);
   if (status !== null && status < 300) return incompleteError;
+  if (isFiltered(facts))
+    return { ...modelError(`The provider's content filter refused the request${detail}`, false), filtered: true };
+  if (isOutOfCredit(facts)) return outOfCredit(detail);
   if (status === 401 || status === 403) {
-    // The provider's own message contains most of the key.
-    const message = `The provider refused the credentials of this connection (HTTP ${status}).`;
+    const said = withoutKeys(detail);
+    const message = `The provider refused the credentials of this connection (HTTP ${status})${said}`;
     return { code: "model_not_available", message, retryable: false };
   }
   if (status === 404) {
@@ -105,11 +131,16 @@ function judge(facts: Facts): Verdict {
       retryable: false,
     };
   }
-  if (status === 429) return rateLimited(facts, detail);
   if (isContextOverflow(facts)) {
     const message = `The conversation is longer than the model's context${detail}`;
     return { code: "context_length_exceeded", message, retryable: false };
   }
+  if (status === 429) return rateLimited(detail);
+  if (facts.failed_generation !== "")
+    return {
+      ...modelError(`The model's answer could not be read${detail}`, true),
+      unread_answer: facts.failed_generation,
+    };
   if (status !== null) {
     const verdict = modelError(`The provider returned HTTP ${status}${detail}`, isPassing(status));
     return isUnready(status) ? { ...verdict, unready: true } : verdict;
@@ -117,16 +148,39 @@ function judge(facts: Facts): Verdict {
   return withoutStatus(facts, detail);
 }
 
-function rateLimited(facts: Facts, detail: string): Verdict {
-  // Waiting does not refill an exhausted account.
-  const retryable = !facts.kind.includes("insufficient_quota");
-  return { code: "model_rate_limited", message: `The provider's rate limit was reached${detail}`, retryable };
-}
+const rateLimited = (detail: string): Verdict => ({
+  code: "model_rate_limited",
+  message: `The provider's rate limit was reached${detail}`,
+  retryable: true,
+});
+
+/** Waiting does not fill an exhausted account. */
+const outOfCredit = (detail: string): Verdict => ({
+  code: "model_rate_limited",
+  message: `The account of this connection has no credit left${detail}`,
+  retryable: false,
+});
+
+const creditStatuses: ReadonlySet<number | null> = new Set([null, 400, 402, 403, 429]);
+
+const isOutOfCredit = ({ status, kind, text }: Facts): boolean =>
+  status === 402 || (creditStatuses.has(status) && saysNoCredit(`${kind} ${text}`));
+
+const filterStatuses: ReadonlySet<number | null> = new Set([null, 400, 403, 422]);
+
+const isFiltered = ({ status, kind, text }: Facts): boolean =>
+  filterStatuses.has(status) && saysFiltered(`${kind} ${text}`);
+
+/** Removes words that may be a key, or what a provider shows of it. */
+const withoutKeys = (detail: string): string => detail.replace(/\S*(?:[*•]{3,}|[\w-]{20,})\S*/g, "[redacted]");
 
 function withoutStatus(facts: Facts, detail: string): Verdict {
   if (unsendable.has(facts.name)) return modelError(`The provider does not support this request${detail}`, false);
   if (facts.name !== "" || facts.text === "") return modelError(unreadable, true);
-  return modelError(`The provider reported an error${detail}`, !/invalid|bad_request/.test(facts.kind));
+  return modelError(
+    `The provider reported an error${detail}`,
+    !/invalid|bad_?request|unsupported|unprocessable/.test(facts.kind),
+  );
 }
 
 function modelError(message: string, retryable: boolean): Verdict {
@@ -134,11 +188,13 @@ function modelError(message: string, retryable: boolean): Verdict {
 }
 
 function isPassing(status: number): boolean {
-  return status === 408 || status === 409 || status === 425 || status >= 500;
+  return status === 408 || status === 409 || status === 425 || status >= 498;
 }
 
+const unready: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 524, 529, 530]);
+
 /** True if the server is overloaded, or a gateway reports that it is down. */
-const isUnready = (status: number): boolean => status === 502 || status === 503 || status === 504;
+const isUnready = (status: number): boolean => unready.has(status);
 
 // 500 and 501 too: some servers notice unsupported formats only while they run.
 const formatRefusals = new Set([400, 422, 500, 501]);
@@ -161,47 +217,38 @@ const unsendable = new Set([
   "AI_NoSuchModelError",
 ]);
 
-const overflows = [
-  /context_length_exceeded|maximum context length|exceeds? the context window/i, // OpenAI, vLLM
-  /prompt is too long|exceeds? (the )?context limit/i, // Anthropic
-  /exceeds the maximum number of tokens/i, // Google
-  /exceed_context_size|exceeds the available context size/i, // llama.cpp
-  /exceeds the (maximum )?context length/i, // Ollama
-  /reduce the length of (the|your) (messages|prompt|input)/i, // Groq and others
-];
-
-function isContextOverflow(facts: Facts): boolean {
-  return overflows.some((pattern) => pattern.test(facts.text) || pattern.test(facts.kind));
-}
+// A limit of tokens per minute is not the model's context, unless the request alone exceeds it.
+const isContextOverflow = ({ status, kind, text }: Facts): boolean =>
+  exceedsRate(text) || (status !== 429 && saysOverflow(`${kind} ${text}`));
 
 function factsOf(failure: unknown): Facts {
   const top = fieldsOf(failure);
   const body = typeof top.responseBody === "string" ? top.responseBody : "";
-  const inBody = errorIn(parsedJson(body));
-  const inData = errorIn(top.data);
-  const kinds = [top, inData, inBody].flatMap((from) => [from.code, from.type, from.status]);
+  const inBody = providerFault(parsedJson(body));
+  const inData = providerFault(top.data);
+  const own = failure instanceof Error ? null : providerFault(failure);
+  const kinds = [top.code, top.type, top.status, ...(own?.kinds ?? []), ...inData.kinds, ...inBody.kinds];
   return {
     name: failure instanceof Error ? failure.name : "",
     status: statusIn([top.statusCode, ...kinds]),
-    text: firstText(inBody.message, inData.message, plainBody(body), failure === body ? "" : top.message, failure),
+    text: firstText(
+      inBody.message,
+      inData.message,
+      plainBody(body),
+      own?.message,
+      failure === body ? "" : top.message,
+      failure,
+    ),
     kind: kinds
       .filter((kind) => typeof kind === "string")
       .join(" ")
       .toLowerCase(),
     body,
+    failed_generation: firstText(own?.failed_generation, inData.failed_generation, inBody.failed_generation),
     headers: stringsOf(top.responseHeaders),
     network: isNetwork(failure),
     refused: codesOf(failure).some((code) => refusals.test(code)),
   };
-}
-
-/** Returns the error object of any provider: `{error: {…}}`, `{error: "…"}`, `{response: {error: {…}}}`, `{detail}`. */
-function errorIn(value: unknown): Record<string, unknown> {
-  const outer = fieldsOf(Array.isArray(value) ? value[0] : value);
-  const inner = outer.error ?? fieldsOf(outer.response).error ?? outer;
-  if (typeof inner === "string") return { message: inner };
-  const found = fieldsOf(inner);
-  return { ...found, message: found.message ?? found.detail };
 }
 
 /** Returns a body that is neither JSON nor HTML: some servers respond with a bare sentence. */
@@ -250,11 +297,6 @@ export function isNetwork(failure: unknown): boolean {
   return false;
 }
 
-function firstText(...candidates: unknown[]): string {
-  const text = candidates.find((candidate) => typeof candidate === "string" && candidate.trim() !== "");
-  return typeof text === "string" ? text.trim() : "";
-}
-
 function stringsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -262,11 +304,12 @@ function stringsOf(value: unknown): Record<string, string> {
 }
 
 /**
- * Returns the delay that a provider asks for: `retry-after-ms`, `Retry-After` in seconds or as a date, or Google's
- * body.
+ * Returns the delay that a provider asks for: `retry-after-ms`, `Retry-After` in seconds or as a date, Google's body,
+ * or words.
  */
-function retryAfterMs(headers: Record<string, string>, body: string, now: number): number | null {
-  return milliseconds(headers["retry-after-ms"]) ?? retryAfter(headers["retry-after"], now) ?? delayInBody(body);
+function retryAfterMs({ headers, body, text }: Facts, now: number): number | null {
+  const inHeaders = milliseconds(headers["retry-after-ms"]) ?? retryAfter(headers["retry-after"], now);
+  return inHeaders ?? delayInBody(body) ?? delayInWords(text);
 }
 
 function milliseconds(value: string | undefined): number | null {

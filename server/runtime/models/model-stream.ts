@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { parseExact } from "../../lib/exact-numbers.ts";
 import { type Mask, maskFor } from "../../lib/mask.ts";
 import { maskSecrets } from "../../lib/redact.ts";
+import { mendCall } from "./mend-call.ts";
 import {
   type AnswerObserver,
   type Model,
@@ -19,6 +20,8 @@ export type Format = "schema" | "json" | "text";
 export interface Way {
   streamed: boolean;
   format: Format;
+  /** Answer to the same request that the server could not read. */
+  unread?: string;
 }
 
 /** Makes one call with an adapter; may throw, and ends early if the signal is aborted. */
@@ -63,7 +66,12 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
         let last: Extract<ModelEvent, { type: "error" }> | null = null;
         try {
           call.signal.throwIfAborted();
-          for await (const event of await answer(shaped(request, format), call.signal, way, observed)) {
+          for await (const event of await answer(
+            told(shaped(request, format), way.unread),
+            call.signal,
+            way,
+            observed,
+          )) {
             // Chunks received before the abort are dropped.
             if (signal.aborted) break;
             if (event.type === "error") {
@@ -97,10 +105,19 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
 }
 
 /** Returns null if no other way can help. */
-function otherWay(way: Way, { code, refuses_format }: ModelError, { output_schema }: ModelRequest): Way | null {
+function otherWay(way: Way, error: ModelError, { output_schema }: ModelRequest): Way | null {
+  const { code, refuses_format, unread_answer } = error;
+  if (unread_answer !== undefined && way.unread === undefined) return { ...way, unread: unread_answer };
   if (code === "model_incomplete" && way.streamed) return { ...way, streamed: false };
   if (!refuses_format || !output_schema || way.format === "text") return null;
   return { ...way, format: way.format === "schema" ? "json" : "text" };
+}
+
+/** Tells the model that its answer could not be read, so that it does not give the same again. */
+function told(request: ModelRequest, unread: string | undefined): ModelRequest {
+  if (unread === undefined) return request;
+  const content = `Your last answer could not be read: ${JSON.stringify(unread)}. Answer again. If you call a tool, give its arguments as one JSON object that fits its parameters.`;
+  return { ...request, messages: [...request.messages, { role: "user", content }] };
 }
 
 /** Adds the schema to the prompt for a server that does not support schemas. The answer is validated in any case. */
@@ -194,9 +211,9 @@ type BlockPart = Extract<LanguageModelV4StreamPart, { type: `${"text" | "reasoni
 
 /**
  * Numbers the parts of an answer in the order of their first content, and collects the metadata that the provider needs
- * back. Returns arrays, because the runtime recompiles generators again and again.
+ * back. `tools` are the names of the request's tools. Returns arrays, because the runtime recompiles generators again and again.
  */
-export function answerParts() {
+export function answerParts(tools: readonly string[]) {
   const open = new Map<string, Block>();
   let parts = 0;
 
@@ -242,10 +259,14 @@ export function answerParts() {
     return append(block, part.delta);
   }
 
-  function toolCall(name: string, input: string, metadata?: Record<string, unknown>): ModelEvent {
-    // Some servers send an empty text for "no arguments".
-    const text = input.trim() === "" ? "{}" : input;
-    return { type: "tool_call", part: parts++, name, arguments: text, ...(metadata && { metadata }) };
+  /** Returns a call, or several if the model wrapped them in one. */
+  function toolCall(name: string, input: string, metadata?: Record<string, unknown>): ModelEvent[] {
+    return mendCall({ name, arguments: input }, tools).map((call, index) => ({
+      type: "tool_call",
+      part: parts++,
+      ...call,
+      ...(metadata && index === 0 && { metadata }),
+    }));
   }
 
   return { read, toolCall, closeAll: () => [...open.keys()].flatMap(close) };

@@ -43,6 +43,10 @@ export interface ModelError {
   unready?: boolean;
   /** True if the server refused the response format. */
   refuses_format?: boolean;
+  /** True if a content filter refused the request. */
+  filtered?: boolean;
+  /** Answer of the model that the server could not read, such as a malformed tool call. */
+  unread_answer?: string;
 }
 
 /** Receives details of an answer that no event has, as they arrive. */

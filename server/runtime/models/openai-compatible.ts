@@ -31,7 +31,7 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
     });
     if (!response.ok) throw await refusal(response);
     observer.onByte();
-    return readChatAnswer(response, secrets, observer);
+    return readChatAnswer(response, { secrets, observer, tools: request.tools.map(({ name }) => name) });
   }
 
   return modelOf(answer, secrets);

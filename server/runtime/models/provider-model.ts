@@ -53,7 +53,7 @@ async function* answer(
   const own = dialect.options(request);
   const includeRawChunks = dialect.isCut !== undefined;
   const options = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
-  const parts = answerParts();
+  const parts = answerParts(request.tools.map(({ name }) => name));
   if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
   const reader = (await model.doStream(options)).stream.getReader();
   const calls = openCalls(parts, observer);
@@ -92,7 +92,7 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
       } else if (part.type === "tool-call") open.delete(part.toolCallId);
     },
     *rest(): Generator<ModelEvent> {
-      for (const { name, input } of open.values()) yield parts.toolCall(name, unmaskedJson(input));
+      for (const { name, input } of open.values()) yield* parts.toolCall(name, unmaskedJson(input));
     },
   };
 }
@@ -104,7 +104,8 @@ function* whole(
   dialect: Dialect,
 ): Generator<ModelEvent> {
   for (const [index, each] of content.entries()) {
-    if (each.type === "tool-call") yield parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
+    if (each.type === "tool-call")
+      yield* parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
     if (each.type !== "text" && each.type !== "reasoning") continue;
     const { type, text: delta, providerMetadata } = each;
     const id = String(index);
@@ -126,7 +127,7 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
     case "reasoning-end":
       return parts.read(part);
     case "tool-call":
-      return [parts.toolCall(part.toolName, unmaskedJson(part.input), part.providerMetadata)];
+      return parts.toolCall(part.toolName, unmaskedJson(part.input), part.providerMetadata);
     case "error":
       if (part.error instanceof NotAsked) return []; // The end of the answer follows and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];

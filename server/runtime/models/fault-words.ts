@@ -1,0 +1,54 @@
+/** Words with which providers say that a prompt is too long. */
+const overflows: readonly RegExp[] = [
+  /context_length_exceeded|exceeds? the context window/i, // OpenAI
+  /maximum (context|prompt|model|sequence) length/i, // OpenAI, vLLM, xAI, Mistral, SGLang, OpenRouter
+  /prompt is too long|prompt too long|exceeds? (the )?context limit/i, // Anthropic, Fireworks, Ollama
+  /exceeds the maximum number of tokens/i, // Google
+  /exceed_context_size|exceeds the available context size/i, // llama.cpp
+  /exceeds the (maximum )?context length|longer than the model's context length/i, // Ollama, SGLang
+  /reduce the length of (the|your) (messages|prompt|input)/i, // Groq, Cerebras, Azure
+  /request too large for model.*reduce your message size/i, // Groq
+  /input is too long for requested model/i, // Bedrock
+  /inputs`? tokens \+ `?max_new_tokens`? must be|`inputs` must have less than/i, // Together, Text Generation Inference
+  /context the overflows|context length of only|greater than the context length/i, // LM Studio
+  /exceeded model token limit/i, // Moonshot
+  /prompt exceeds max length/i, // Zhipu
+  /range of input length should be/i, // Qwen
+  /context window exceeds limit/i, // MiniMax
+  /prompt token count of \d+ exceeds|model_max_prompt_tokens_exceeded/i, // GitHub
+  /too many tokens: (total|size)/i, // Cohere
+];
+
+export const saysOverflow = (text: string): boolean => overflows.some((pattern) => pattern.test(text));
+
+/** True if a request alone exceeds the limit of a minute: waiting does not help, a shorter request does. */
+export function exceedsRate(text: string): boolean {
+  const [, limit, requested] = /request too large.*\blimit:? (\d+).*\brequested:? (\d+)/i.exec(text) ?? [];
+  return limit !== undefined && Number(requested) > Number(limit);
+}
+
+const noCredit =
+  /insufficient[ _](balance|credit|fund|quota)|credit balance is too low|used all available credits|exceeded_current_quota|payment_required|please recharge|(?:reached|exceeded) (?:its|your) (?:monthly )?spending limit/i;
+
+/** True if the account behind a connection has no money left. */
+export const saysNoCredit = (text: string): boolean => noCredit.test(text);
+
+const filters =
+  /\bcontent_filter\b|responsibleaipolicyviolation|data_inspection_failed|content_policy_violation|content management policy|requires moderation/i;
+
+/** True if a content filter refused a request. */
+export const saysFiltered = (text: string): boolean => filters.test(text);
+
+const unit_ms: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** Returns the delay that a message asks for: "try again in 1h2m3.5s", "retry after 12 seconds"; null if none. */
+export function delayInWords(text: string): number | null {
+  const said = /\b(?:try again|retry|wait)\b[^.\d]{0,24}((?:\d+(?:\.\d+)?\s?(?:ms|h|m|s)[a-z]{0,11}\s?){1,4})/i.exec(
+    text,
+  )?.[1];
+  if (said === undefined) return null;
+  let sum = 0;
+  for (const [, count, unit] of said.matchAll(/(\d+(?:\.\d+)?)\s?(ms|milli|h|m|s)/gi))
+    sum += Number(count) * unit_ms[unit!.toLowerCase().replace("milli", "ms")]!;
+  return Math.ceil(sum);
+}
