@@ -82,7 +82,10 @@ test("text before a broken chunk or an error is kept", () => {
 
 test("empty data is ignored, and an empty reasoning field does not hide another", () => {
   const events = heard(["", said({ reasoning_content: "", reasoning: "Hm.", content: "" }), stop]);
-  expect(events.slice(0, -1)).toEqual([{ type: "delta", part: 0, kind: "reasoning", text: "Hm." }]);
+  expect(events.slice(0, -1)).toEqual([
+    { type: "delta", part: 0, kind: "reasoning", text: "Hm." },
+    { type: "metadata", part: 0, metadata: { chat: { reasoning: "reasoning" } } },
+  ]);
 });
 
 const finish = (finish_reason: unknown, more: object = {}) =>

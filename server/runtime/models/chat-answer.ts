@@ -6,6 +6,7 @@ import { finishOf } from "./finish-reason.ts";
 import { type AnswerObserver, type ModelEvent, type ModelUsage, unknownUsage } from "./model.ts";
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { answerParts } from "./model-stream.ts";
+import { reasoningSource } from "./reasoning-source.ts";
 
 const answerMax_bytes = 8 * 1024 * 1024;
 
@@ -82,6 +83,7 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
   let usage: ModelUsage = unknownUsage;
   let refused = false;
   let open: Kind | null = null;
+  const source = reasoningSource();
   // The server has ended its answer, or failed.
   let over = false;
   let failed = false;
@@ -132,6 +134,7 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
     finish = laterFinish(finish, textOf(choice.finish_reason));
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
+    source.read(delta);
     append("reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning));
     if (typeof delta.content === "string") append("output", delta.content);
     else if (Array.isArray(delta.content)) for (const part of delta.content) append(...contentPart(part));
@@ -177,9 +180,10 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
   }
 
   function close(): ModelEvent[] {
-    const events = open ? parts.read({ type: open === "output" ? "text-end" : "reasoning-end", id: open }) : [];
+    const kind = open;
     open = null;
-    return events;
+    if (kind === "reasoning") return parts.read({ type: "reasoning-end", id: kind, providerMetadata: source.name() });
+    return kind ? parts.read({ type: "text-end", id: kind }) : [];
   }
 
   /** Returns the last events once the stream has ended. Throws if a chunk was not JSON. */
@@ -193,6 +197,7 @@ export function chatAnswer(secrets: readonly string[], observer?: Pick<AnswerObs
     if (finish === null || (isWhole(finish) && namedCalls.some(({ name }) => name === "")))
       return [...events, { type: "error", error: incompleteError, usage }];
     if (ended === null) return [...events, { type: "error", error: failedEnd(finish, secrets), usage }];
+    events.push(...source.details(parts));
     for (const { name, arguments: input, extra_content } of namedCalls)
       if (name !== "") events.push(parts.toolCall(name, input, extra_content ? { extra_content } : undefined));
     events.push({ type: "done", finish: ended === "stop" && refused ? "content_filter" : ended, usage });
