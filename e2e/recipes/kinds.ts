@@ -124,31 +124,28 @@ export const list: MemoryKind = {
 
 export const modelProvider: Recipe = {
   title: "Add a model provider",
-  placeholders: { "server/runtime/models/mistral.ts": "server/runtime/models/<name>.ts" },
+  placeholders: { "server/runtime/models/providers/cerebras.ts": "server/runtime/models/providers/<name>.ts" },
   changes: {
     "server/domain/providers.ts": [
-      ['  google: "Google",\n', '  google: "Google",\n  mistral: "Mistral",\n'],
-      ['  ["openai", "OPENAI_API_KEY"],\n', '  ["openai", "OPENAI_API_KEY"],\n  ["mistral", "MISTRAL_API_KEY"],\n'],
+      ['  google: "Google",\n', '  google: "Google",\n  cerebras: "Cerebras",\n'],
+      ['  ["openai", "OPENAI_API_KEY"],\n', '  ["openai", "OPENAI_API_KEY"],\n  ["cerebras", "CEREBRAS_API_KEY"],\n'],
     ],
-    "server/testing/provider-wire.ts": [["ollama: chat,", "mistral: chat, ollama: chat,"]],
-    "server/runtime/models/mistral.ts": `import type { Connection, Model } from "./model.ts";
-import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { open as openCompatible } from "./openai-compatible.ts";
+    "server/testing/provider-wire.ts": [["  ollama: chat,", "  cerebras: chat,\n  ollama: chat,"]],
+    "server/runtime/models/providers/cerebras.ts": `import { type ChatDialect, plainDialect } from "../chat-dialect.ts";
 
-/** Opens Mistral's API, which has OpenAI's chat completions. */
-export function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Model {
-  return openCompatible({ ...connection, base_url: connection.base_url ?? "https://api.mistral.ai/v1" }, modelName, fetch);
-}
+/** Cerebras. */
+export const dialect: ChatDialect = { ...plainDialect, base_url: "https://api.cerebras.ai/v1" };
 `,
-    "server/runtime/models/registry.ts": [
+    "server/runtime/models/providers/dialects.ts": [
       [
-        '    case "ollama":\n    case "openai_compatible":\n',
-        '    case "mistral":\n      return (await import("./mistral.ts")).open(connection, modelName, fetch);\n    case "ollama":\n    case "openai_compatible":\n',
+        'import { dialect as deepseek } from "./deepseek.ts";\n',
+        'import { dialect as cerebras } from "./cerebras.ts";\nimport { dialect as deepseek } from "./deepseek.ts";\n',
       ],
+      ["const chatDialects = {", "const chatDialects = { cerebras,"],
     ],
     "server/runtime/models/embedding.ts": [
-      ["  anthropic: 1,\n", "  anthropic: 1,\n  mistral: 1,\n"],
-      ['    case "anthropic":\n    case "test":\n', '    case "anthropic":\n    case "mistral":\n    case "test":\n'],
+      ["  anthropic: 1,\n", "  anthropic: 1,\n  cerebras: 1,\n"],
+      ['    case "anthropic":\n', '    case "anthropic":\n    case "cerebras":\n'],
     ],
   },
 };

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { about, closedObject, oneOf, optional } from "../lib/schema.ts";
+import { about, closedObject, named, oneOf, optional } from "../lib/schema.ts";
 import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
@@ -86,6 +86,16 @@ export const ModelUsage = closedObject({
   reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
+
+/** A difference between a request and what was asked for, because the provider or its server does not take it. */
+export const RequestAdjustment = named(
+  "RequestAdjustment",
+  closedObject({
+    field: about("The setting, or the field of the request.", Short),
+    message: about("What was sent instead, in a sentence.", Text),
+  }),
+);
+export type RequestAdjustment = Static<typeof RequestAdjustment>;
 
 export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
 export type FinishReason = Static<typeof FinishReason>;

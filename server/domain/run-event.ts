@@ -23,7 +23,7 @@ import {
   True,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { AssistantPart, FinishReason, ImageFacts, ModelUsage, PromptMessage } from "./model-call.ts";
+import { AssistantPart, FinishReason, ImageFacts, ModelUsage, PromptMessage, RequestAdjustment } from "./model-call.ts";
 import { ModelPrice } from "./price.ts";
 import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
@@ -119,6 +119,7 @@ const ModelAnswer = closedObject({
   deltas: Type.Array(Milliseconds, { maxItems: 1_000_000 }),
   finish: orNull(FinishReason),
   time_to_first_token_ms: orNull(Milliseconds),
+  adjustments: optional(many(RequestAdjustment)),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 

@@ -1,6 +1,6 @@
 import { entryOf } from "../lib/collections.ts";
 import { requireValue } from "../lib/require-value.ts";
-import type { AssistantPart, FinishReason } from "./model-call.ts";
+import type { AssistantPart, FinishReason, RequestAdjustment } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
   CallStatus,
@@ -45,6 +45,8 @@ export interface TraceStep {
   /** Usage of the valid attempt; for an agent's call, of its whole run. `retries` has that of the others. */
   usage: StepUsage | null;
   finish_reason: FinishReason | null;
+  /** Settings and fields that the provider did not take; absent if there are none. */
+  adjustments?: RequestAdjustment[];
   model: string | null;
   tool_call_id: string | null;
   /** Type of the called tool: `http`, `client`, `agent` and so on. */
@@ -329,11 +331,12 @@ function completeStep(step: TraceStep, event: StepCompleted, at: number): void {
     step.error = event.error;
   }
   if (!event.answer) return;
-  const { parts, finish, time_to_first_token_ms } = event.answer;
+  const { parts, finish, time_to_first_token_ms, adjustments } = event.answer;
   step.output = answerOutput(parts);
   step.reasoning = parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("") || null;
   step.usage = usageOf(event.answer);
   step.finish_reason = finish;
+  if (adjustments && adjustments.length > 0) step.adjustments = adjustments;
   step.time_to_first_token_ms = time_to_first_token_ms;
 }
 

@@ -1,4 +1,4 @@
-import { keyVariables } from "../../domain/providers.ts";
+import { addressVariables, keyVariables } from "../../domain/providers.ts";
 
 interface Variable {
   name: string;
@@ -33,6 +33,10 @@ export const variables: readonly Variable[] = [
   ...keyVariables.map(([provider, name]) => ({
     name,
     meaning: `The API key for models \`${provider}/…\`.`,
+  })),
+  ...addressVariables.map(([provider, name]) => ({
+    name,
+    meaning: `The address for models \`${provider}/…\`.`,
   })),
   { name: "OLLAMA_BASE_URL", meaning: "Where Ollama is, if it is not on port 11434 of this machine." },
   {

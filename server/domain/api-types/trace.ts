@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
-import type { FinishReason, ModelRequest } from "../model-call.ts";
+import { type FinishReason, type ModelRequest, RequestAdjustment } from "../model-call.ts";
 import { Decider, DocumentFacts, decisions, FileFacts, type JournalEntry, ModelSpend } from "../run-event.ts";
 import { runStatuses } from "../run-state.ts";
 import { runTriggers } from "../run-trigger.ts";
@@ -41,6 +41,10 @@ export const TraceStep = t.named(
     finish_reason: t.about(
       "Why the model stopped; null if it did not say.",
       t.orNull(t.withType<FinishReason>(t.text)),
+    ),
+    adjustments: t.about(
+      "Settings that the provider did not take, and fields that its server refused; absent if there are none.",
+      t.optional(t.list(told(RequestAdjustment))),
     ),
     model: t.about("The model that was asked; null for other steps.", t.orNull(t.text)),
     tool_call_id: t.about("The tool call; null where there is none.", t.orNull(t.text)),

@@ -1,6 +1,6 @@
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import type { Connection } from "../../runtime/models/model.ts";
-import { concurrentMax, idleTimeouts_ms } from "../../runtime/models/registry.ts";
+import { concurrentMax, idleTimeouts_ms, needsAddress } from "../../runtime/models/registry.ts";
 
 /** A connection as the operator entered it, not validated yet. */
 export interface ConnectionInput {
@@ -34,6 +34,8 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     return refuse("name", "A connection's name has lower-case letters, digits, - and _.");
   if (provider === "openai_compatible" && base_url === null)
     return refuse("base_url", "An OpenAI-compatible server needs a URL.");
+  if (needsAddress(provider) && base_url === null)
+    return refuse("base_url", `${provider} needs your endpoint, such as https://name.openai.azure.com.`);
   if (provider !== "openai_compatible" && provider !== "ollama" && api_key === null)
     return refuse("api_key", `${provider} needs a key.`);
   const url = base_url === null ? null : URL.parse(base_url);

@@ -108,6 +108,20 @@ test("the idle timeout of a server comes from the environment or from the stored
     );
 });
 
+test("a stored connection that has a new provider's name goes on, and is not replaced by that provider's", async () => {
+  using store = connections({ MISTRAL_API_KEY: "sk-env" });
+  const own: Connection = { ...gpu, name: "mistral", api_key: "sk-own" };
+  const theirs: Connection = { name: "mistral", provider: "mistral", base_url: null, api_key: "sk-theirs" };
+  await store.put(own, testActor);
+  await expect(store.put(theirs, testActor)).rejects.toThrow("openai_compatible/mistral/…: remove it first");
+  expect(store.resolve("openai_compatible/mistral/m", "live").connection).toEqual(own);
+  expect(store.resolve("mistral/m", "live").connection).toEqual({ ...theirs, api_key: "sk-env" });
+  await store.put({ ...own, api_key: "sk-newer" }, testActor);
+  await store.remove("mistral", testActor);
+  await store.put(theirs, testActor);
+  expect(store.resolve("mistral/m", "live").connection).toEqual(theirs);
+});
+
 test("a model without a connection is not available, with a reason", async () => {
   using store = connections();
   for (const [model, why] of [

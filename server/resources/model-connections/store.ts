@@ -183,6 +183,8 @@ export function createConnectionStore({
         .values({ ...row, created_at_ms: now() })
         .onConflictDoUpdate({ target, set: row });
       await db.write(() => {
+        const before = select.all().find((row) => row.name === name);
+        if (before && before.provider !== provider) throw takenName(before);
         upsert.run();
         const details = { provider, has_key: api_key !== null, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
@@ -204,6 +206,14 @@ export function createConnectionStore({
 /** Models that the operator priced, without wildcards. */
 const givenNames = (prices: PriceStore): string[] =>
   prices.all().flatMap(({ model }) => (model.endsWith("/*") || model.startsWith("test/") ? [] : [model]));
+
+/** A connection of another provider is never replaced, because agents use its models. */
+const takenName = (taken: Pick<Connection, "name" | "provider">): AppError =>
+  new AppError(
+    "validation_failed",
+    `The name ${taken.name} is that of the connection for ${modelPrefix(taken)}/…: remove it first, or keep its provider (${taken.provider}).`,
+    { param: "name" },
+  );
 
 type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms">;
 

@@ -1,6 +1,6 @@
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
-import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
+import type { ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import { modelRequest } from "../../domain/prompt.ts";
 import { requestCalls } from "../../domain/request-calls.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
@@ -42,6 +42,7 @@ interface ModelResponse {
   usage: ModelUsage;
   /** True if this loop aborted the call after the provider had begun to answer. */
   aborted: boolean;
+  adjustments: readonly RequestAdjustment[];
   time_to_first_token_ms: number | null;
 }
 
@@ -136,6 +137,9 @@ async function receive(request: ModelRequest, anchor: number, turn: RunContext, 
       isAnswered = true;
       alarm.refresh();
     },
+    onAdjustments(adjustments) {
+      response.adjustments = adjustments;
+    },
     onArguments(length) {
       transcript.arriving += length;
       report(shown);
@@ -193,6 +197,7 @@ function openResponse(anchor: number, turn: RunContext, begun: number): ModelRes
     finish: null,
     usage: unknownUsage,
     aborted: false,
+    adjustments: [],
     time_to_first_token_ms: null,
   };
 }
@@ -270,7 +275,7 @@ async function block(
 }
 
 function answerOf(turn: RunContext, response: ModelResponse, request: ModelRequest): ModelAnswer {
-  const { transcript, guard, finish, time_to_first_token_ms } = response;
+  const { transcript, guard, finish, time_to_first_token_ms, adjustments } = response;
   for (const part of guard.changed()) transcript.disown(part);
   // A call that the stream cut short is incomplete: it is neither run nor shown to the model again.
   const parts = response.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
@@ -281,6 +286,7 @@ function answerOf(turn: RunContext, response: ModelResponse, request: ModelReque
     deltas: transcript.deltas,
     finish,
     time_to_first_token_ms,
+    ...(adjustments.length > 0 && { adjustments: [...adjustments] }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { baseAddress } from "./base-address.ts";
 import type { Connection, Model, ModelRequest } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { providerModel } from "./provider-model.ts";
@@ -9,8 +10,8 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read ANTHROPIC_BASE_URL.
-  const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
-  const provider = createAnthropic({ apiKey, baseURL, fetch: sdkFetch(fetch) });
+  const base = baseAddress(connection.base_url ?? "https://api.anthropic.com/v1", fetch);
+  const provider = createAnthropic({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
   const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
   // Newer models choose their thinking within the answer's length; older ones need a budget.
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;

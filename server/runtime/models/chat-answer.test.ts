@@ -84,6 +84,7 @@ test("empty data is ignored, and an empty reasoning field does not hide another"
   const events = heard(["", said({ reasoning_content: "", reasoning: "Hm.", content: "" }), stop]);
   expect(events.slice(0, -1)).toEqual([
     { type: "delta", part: 0, kind: "reasoning", text: "Hm." },
+    { type: "metadata", part: 0, metadata: { chat: { reasoning: "reasoning" } } },
     { type: "delta", part: 1, kind: "output", text: "Hm." },
   ]);
 });

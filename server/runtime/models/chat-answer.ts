@@ -14,6 +14,7 @@ import {
 } from "./model.ts";
 import { failedEnd, incompleteError, onceBegun, renamedCall, toModelError } from "./model-error.ts";
 import { answerParts } from "./model-stream.ts";
+import { reasoningSource } from "./reasoning-source.ts";
 import { thinkTags } from "./think-tags.ts";
 
 // After the finish reason only the token counts are missing: a server that never ends its response is not waited for.
@@ -87,6 +88,7 @@ export function chatAnswer(
   let usage: ModelUsage = unknownUsage;
   let refused = false;
   let open: Kind | null = null;
+  const source = reasoningSource();
   // Index of the choice that is read; others are ignored.
   let chosen: number | null = null;
   // The server has ended its answer, or failed.
@@ -179,6 +181,7 @@ export function chatAnswer(
   }
 
   function takeDelta(delta: Fields): void {
+    source.read(delta);
     const reasoning = textOf(delta.reasoning_content) || textOf(delta.reasoning);
     if (reasoning !== "") append("reasoning", reasoning);
     if (typeof delta.content === "string") content.push(delta.content);
@@ -193,11 +196,11 @@ export function chatAnswer(
   /** Takes a whole message: some servers send only this, others repeat in it what they streamed. */
   function takeMessage(message: Fields): void {
     flush();
-    const { tool_calls, function_call, content, refusal, reasoning, reasoning_content } = message;
+    const { tool_calls, function_call, content, refusal, reasoning, reasoning_content, reasoning_details } = message;
     takeDelta({
       ...(calls.count() === 0 && { tool_calls, function_call }),
       ...(!hasOutput && { content, refusal }),
-      ...(thoughts === "" && !hasOutput && { reasoning, reasoning_content }),
+      ...(thoughts === "" && !hasOutput && { reasoning, reasoning_content, reasoning_details }),
     });
   }
 
@@ -217,9 +220,10 @@ export function chatAnswer(
   }
 
   function close(): ModelEvent[] {
-    const events = open ? parts.read({ type: open === "output" ? "text-end" : "reasoning-end", id: open }) : [];
+    const kind = open;
     open = null;
-    return events;
+    if (kind === "reasoning") return parts.read({ type: "reasoning-end", id: kind, providerMetadata: source.name() });
+    return kind ? parts.read({ type: "text-end", id: kind }) : [];
   }
 
   /** Returns the last events once the stream has ended. Throws if a chunk was not JSON. */
@@ -240,6 +244,7 @@ export function chatAnswer(
     );
     return [
       ...before,
+      ...source.details(parts),
       ...called,
       { type: "done", finish: ended === "stop" && refused ? "content_filter" : ended!, usage },
     ];

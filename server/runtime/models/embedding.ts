@@ -3,11 +3,15 @@ import type { Provider } from "../../domain/providers.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { backoff, sleep } from "../../lib/retry.ts";
 import { unitVector } from "../../lib/unit-vector.ts";
+import { eitherAddress } from "./base-address.ts";
+import { addressesOf } from "./chat-address.ts";
+import { keyHeader } from "./chat-dialect.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import type { Connection } from "./model.ts";
 import { incompleteError, toModelError } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
+import { dialectOf } from "./providers/dialects.ts";
 
 /** A provider's embedding model. */
 interface RemoteEmbedding {
@@ -33,9 +37,17 @@ const triesMax = 4;
 const batchMax: Record<Provider, number> = {
   openai: 128,
   google: 100,
+  mistral: 64,
+  openrouter: 64,
+  together: 64,
+  fireworks: 64,
+  azure: 128,
   openai_compatible: 32,
   ollama: 16,
   anthropic: 1,
+  groq: 1,
+  deepseek: 1,
+  xai: 1,
   test: 1,
 };
 
@@ -110,10 +122,11 @@ class Busy extends EmbeddingError {
 
 /** Loads only the provider in use: all of them together double the start-up time. */
 async function openEmbedding(
-  { provider, api_key, base_url }: Connection,
+  connection: Connection,
   model: string,
   fetch: Fetch = modelFetch,
 ): Promise<EmbeddingModelV4> {
+  const { provider, api_key, base_url } = connection;
   const apiKey = api_key ?? "";
   switch (provider) {
     case "openai": {
@@ -126,23 +139,39 @@ async function openEmbedding(
       return createGoogle({ apiKey, baseURL, fetch }).embeddingModel(model);
     }
     case "ollama":
-    case "openai_compatible": {
+    case "openai_compatible":
+    case "mistral":
+    case "openrouter":
+    case "together":
+    case "fireworks":
+    case "azure": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      const sent = api_key === null ? withoutKey(fetch) : fetch;
-      return createOpenAI({ apiKey, baseURL: base_url ?? ollamaUrl, fetch: sent }).embedding(model);
+      return createOpenAI({ apiKey, fetch: fetchOf(connection, model, fetch) }).embedding(model);
     }
     case "anthropic":
+    case "groq":
+    case "deepseek":
+    case "xai":
     case "test":
       throw new EmbeddingError("model_not_available", `The provider ${provider} has no embedding models.`);
   }
 }
 
-/** Removes the empty key that the SDK sends if there is none, because some servers refuse it. */
-function withoutKey(fetch: Fetch): Fetch {
-  const send = (url: Parameters<Fetch>[0], init?: Parameters<Fetch>[1]) => {
+/**
+ * Returns a fetch that uses the connection's address and key header. Without a key it sends none: some servers refuse
+ * the SDK's empty one.
+ */
+function fetchOf(connection: Connection, model: string, fetch: Fetch): Fetch {
+  const dialect = dialectOf(connection);
+  const base = connection.base_url ?? dialect.base_url ?? ollamaUrl;
+  const { first, other } = addressesOf(base, "/embeddings", dialect, model);
+  // A 404 of an address with `/v1` is about the model.
+  const sendToEither = eitherAddress(first, first.includes("/v1/") ? null : other);
+  const send = (_url: Parameters<Fetch>[0], init?: Parameters<Fetch>[1]) => {
     const headers = new Headers(init?.headers);
     headers.delete("authorization");
-    return fetch(url, { ...init, headers });
+    for (const [name, value] of Object.entries(keyHeader(dialect, connection.api_key))) headers.set(name, value);
+    return sendToEither((address) => fetch(address, { ...init, headers }));
   };
   return Object.assign(send, { preconnect: fetch.preconnect });
 }

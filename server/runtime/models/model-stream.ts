@@ -25,7 +25,7 @@ export interface Way {
 }
 
 /** Makes one call with an adapter; may throw, and ends early if the signal is aborted. */
-type Answer = (
+export type Answer = (
   request: ModelRequest,
   signal: AbortSignal,
   way: Way,
@@ -37,9 +37,10 @@ const shapesMax = 64;
 
 /**
  * Creates a model from an adapter: every failure becomes the one `error` that ends the stream. If the server refuses
- * the output schema, another format is tried; if its stream is empty, the call is repeated without streaming.
+ * the output schema, another format is tried, from `first` on; if its stream is empty, the call is repeated without
+ * streaming.
  */
-export function modelOf(answer: Answer, secrets: readonly string[]): Model {
+export function modelOf(answer: Answer, secrets: readonly string[], first: Format = "schema"): Model {
   const formats = new Map<string, Format>();
 
   async function* stream(
@@ -51,7 +52,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
     const call = callAbort(signal);
     let isOver = false;
     try {
-      let way: Way | null = { streamed: true, format: formats.get(shape) ?? "schema" };
+      let way: Way | null = { streamed: true, format: formats.get(shape) ?? first };
       while (way) {
         const { format }: Way = way;
         const redaction = redactModelStream(secrets);
@@ -62,6 +63,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
             hasBegun = true;
             observer?.onArguments(length);
           },
+          onAdjustments: (adjustments) => observer?.onAdjustments?.(adjustments),
         };
         let last: Extract<ModelEvent, { type: "error" }> | null = null;
         try {

@@ -1,44 +1,75 @@
+import { eitherAddress } from "./base-address.ts";
 import { textOf } from "./body-text.ts";
+import { addressesOf } from "./chat-address.ts";
+import { adjustmentsOf } from "./chat-adjustments.ts";
 import { readChatAnswer } from "./chat-answer.ts";
+import { type Adaptation, adapted, keyHeader } from "./chat-dialect.ts";
+import { adaptationsFor } from "./chat-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
-import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest } from "./model.ts";
+import type { Connection, Model } from "./model.ts";
 import { isNetwork, NoOllama } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { modelOf, type Way } from "./model-stream.ts";
+import { type Answer, modelOf } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
+import { dialectOf } from "./providers/dialects.ts";
 
 const refusalMax_bytes = 64 * 1024;
 
+// Number of times that a refused request is sent again in another form.
+const roundsMax = 2;
+
 /**
- * Opens any server with OpenAI's chat completions: llama.cpp, vLLM, Ollama, gateways. Uses no SDK: its validation and
- * transform streams took two thirds of the time per token.
+ * Opens any server with OpenAI's chat completions: llama.cpp, vLLM, Ollama, gateways, and the providers that speak it.
+ * Uses no SDK: its validation and transform streams took two thirds of the time per token.
  */
 export function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Model {
-  const { api_key, base_url } = connection;
-  const url = `${(base_url ?? ollamaUrl).replace(/\/+$/, "")}/chat/completions`;
-  const headers = { "content-type": "application/json", ...(api_key && { authorization: `Bearer ${api_key}` }) };
-  const secrets = api_key ? [api_key] : [];
-
-  async function answer(
-    request: ModelRequest,
-    signal: AbortSignal,
-    way: Way,
-    observer: AnswerObserver,
-  ): Promise<AsyncIterable<ModelEvent>> {
-    const body = JSON.stringify(chatRequest(modelName, request, way));
-    const response = await fetch(url, { method: "POST", headers, body, signal }).catch((failure) => {
-      throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
-    });
-    if (!response.ok) throw await refusal(response);
-    observer.onByte();
-    return readChatAnswer(response, { secrets, observer, tools: request.tools.map(({ name }) => name) });
-  }
-
-  return modelOf(answer, secrets);
+  const secrets = connection.api_key ? [connection.api_key] : [];
+  return modelOf(chatAnswers(connection, modelName, fetch), secrets, dialectOf(connection).format);
 }
 
+/**
+ * Returns the calls of one model. What its server refuses is learnt from its answers and kept as long as the model is
+ * open: the address, and the parts of requests that are left out or said in another form.
+ */
+export function chatAnswers(connection: Connection, modelName: string, fetch: Fetch): Answer {
+  const { api_key, base_url } = connection;
+  const own = dialectOf(connection);
+  const learnt = new Set<Adaptation>();
+  const addresses = addressesOf(base_url ?? own.base_url ?? ollamaUrl, path, own, modelName);
+  const sendToEither = eitherAddress(addresses.first, base_url === null ? null : addresses.other);
+  const headers = { "content-type": "application/json", ...keyHeader(own, api_key) };
+  const secrets = api_key ? [api_key] : [];
+
+  return async (request, signal, way, observer) => {
+    for (let round = 0; ; round++) {
+      const used = new Set(learnt); // Other calls of this model learn at the same time.
+      const dialect = adapted(own, used);
+      const body = chatRequest(modelName, request, way, dialect);
+      const sent = JSON.stringify(body);
+      const response = await sendToEither((url) =>
+        fetch(url, { method: "POST", headers, body: sent, signal }).catch((failure) => {
+          throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
+        }),
+      );
+      observer.onAdjustments?.(adjustmentsOf(request, modelName, dialect, used));
+      if (response.ok) {
+        observer.onByte();
+        return readChatAnswer(response, { secrets, observer, tools: request.tools.map(({ name }) => name) });
+      }
+      const refused = await refusal(response);
+      const wanted = adaptationsFor(response.status, refused.responseBody, body).filter(
+        (each) => !used.has(each) && each !== own.limit, // A limit that was renamed is not renamed back.
+      );
+      if (wanted.length === 0 || round === roundsMax) throw refused;
+      for (const each of wanted) learnt.add(each);
+    }
+  };
+}
+
+const path = "/chat/completions";
+
 /** Returns an error in the format that `toModelError` expects. */
-async function refusal(response: Response): Promise<Error> {
+async function refusal(response: Response) {
   const facts = {
     statusCode: response.status,
     responseHeaders: Object.fromEntries(response.headers),

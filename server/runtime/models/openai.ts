@@ -1,7 +1,10 @@
 import { fieldsOf } from "../../lib/json.ts";
-import type { Connection, Model, ModelRequest } from "./model.ts";
+import { baseAddress } from "./base-address.ts";
+import type { Connection, Model, ModelEvent, ModelRequest } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
-import { providerModel } from "./provider-model.ts";
+import { type Answer, modelOf } from "./model-stream.ts";
+import { chatAnswers } from "./openai-compatible.ts";
+import { providerAnswers, providerModel } from "./provider-model.ts";
 
 /**
  * Opens OpenAI's Responses API (`.responses`, not `.chat`), because only it accepts reasoning back between tool calls.
@@ -11,9 +14,43 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { createOpenAI } = await import("@ai-sdk/openai");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
-  const baseURL = connection.base_url ?? "https://api.openai.com/v1";
-  const provider = createOpenAI({ apiKey, baseURL, fetch: sdkFetch(fetch) });
-  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
+  const base = baseAddress(connection.base_url ?? "https://api.openai.com/v1", fetch);
+  const provider = createOpenAI({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
+  const dialect = { options, counts, secrets: [apiKey], isCut };
+  const responses = provider.responses(modelName);
+  if (connection.base_url === null) return providerModel(responses, dialect);
+  return modelOf(orChat(providerAnswers(responses, dialect), chatAnswers(connection, modelName, fetch)), [apiKey]);
+}
+
+/** A gateway may have chat completions only: its 404 says so once, and from then on it is asked in chat. */
+function orChat(responses: (...call: Parameters<Answer>) => AsyncGenerator<ModelEvent>, chat: Answer): Answer {
+  let hasChatOnly = false;
+
+  async function* answer(...call: Parameters<Answer>): AsyncGenerator<ModelEvent> {
+    const asked = responses(...call);
+    const first = hasChatOnly ? null : await asked.next().catch((failure) => missing(failure));
+    if (first) {
+      try {
+        if (!first.done) yield first.value;
+        for await (const event of asked) yield event; // Not `yield*`, which costs several promises per token.
+      } finally {
+        await asked.return(undefined); // If the reader stopped at the first event.
+      }
+      return;
+    }
+    const events = await chat(...call);
+    hasChatOnly = true;
+    for await (const event of events) yield event;
+  }
+
+  return answer;
+}
+
+/** Returns null if the server does not have the operation; throws other failures. */
+function missing(failure: unknown): null {
+  const { statusCode } = fieldsOf(failure);
+  if (statusCode === 404 || statusCode === 405) return null;
+  throw failure;
 }
 
 function options({ settings, tools }: ModelRequest) {

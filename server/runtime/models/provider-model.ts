@@ -5,9 +5,11 @@ import type {
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
+  SharedV4Warning,
 } from "@ai-sdk/provider";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
 import { callOptions } from "./call-options.ts";
+import { leftOut } from "./chat-adjustments.ts";
 import { finishOf } from "./finish-reason.ts";
 import {
   type AnswerObserver,
@@ -16,11 +18,12 @@ import {
   type ModelEvent,
   type ModelRequest,
   type ModelUsage,
+  type RequestAdjustment,
   unknownUsage,
 } from "./model.ts";
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { NotAsked, observeCall } from "./model-fetch.ts";
-import { answerParts, modelOf, type Way } from "./model-stream.ts";
+import { type Answer, answerParts, modelOf, type Way } from "./model-stream.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
@@ -37,9 +40,14 @@ interface Dialect {
 }
 
 /** Adapts a model of the AI SDK to our port. */
-export function providerModel(model: LanguageModelV4, dialect: Dialect): Model {
-  return modelOf((...call) => answer(model, dialect, ...call), dialect.secrets);
-}
+export const providerModel = (model: LanguageModelV4, dialect: Dialect): Model =>
+  modelOf(providerAnswers(model, dialect), dialect.secrets);
+
+/** Returns the calls of a model of the AI SDK. They throw if the provider refuses the request. */
+export const providerAnswers =
+  (model: LanguageModelV4, dialect: Dialect) =>
+  (...call: Parameters<Answer>): AsyncGenerator<ModelEvent> =>
+    answer(model, dialect, ...call);
 
 async function* answer(
   model: LanguageModelV4,
@@ -54,7 +62,11 @@ async function* answer(
   const includeRawChunks = dialect.isCut !== undefined;
   const options = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
   const parts = answerParts(request.tools.map(({ name }) => name));
-  if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
+  if (!streamed) {
+    const result = await model.doGenerate(options);
+    observer.onAdjustments?.(adjustmentsIn(result.warnings));
+    return yield* whole(result, parts, dialect);
+  }
   const reader = (await model.doStream(options)).stream.getReader();
   const calls = openCalls(parts, observer);
   let isCut = false;
@@ -62,6 +74,7 @@ async function* answer(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
       calls.onPart(part);
+      if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings));
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
@@ -73,6 +86,25 @@ async function* answer(
     reader.cancel().catch(() => {}); // Cancelling a broken stream rejects too.
   }
 }
+
+/** Returns the settings that the SDK did not send, or sent in another form. */
+function adjustmentsIn(warnings: readonly SharedV4Warning[]): RequestAdjustment[] {
+  return warnings.flatMap((warning) => {
+    if (warning.type === "other") return [{ field: "request", message: warning.message }];
+    if (warning.type === "deprecated") return [];
+    const field = settingNames[warning.feature] ?? warning.feature;
+    return [{ field, message: warning.details ?? leftOut(field).message }];
+  });
+}
+
+/** Our names of the SDK's settings. */
+const settingNames: Record<string, string> = {
+  topP: "top_p",
+  stopSequences: "stop",
+  maxOutputTokens: "max_output_tokens",
+  toolChoice: "tool_choice",
+  reasoning: "reasoning_effort",
+};
 
 /**
  * Tracks calls whose arguments are still arriving. If the answer is cut off, they are reported, so that the model

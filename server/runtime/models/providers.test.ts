@@ -664,6 +664,7 @@ test("text that arrives at once is one delta for every stretch of one kind", asy
   );
   expect(all).toEqual([
     { type: "delta", part: 0, kind: "reasoning", text: "Let me." },
+    { type: "metadata", part: 0, metadata: { chat: { reasoning: "reasoning" } } },
     { type: "delta", part: 1, kind: "output", text: "So!" },
     done,
   ]);

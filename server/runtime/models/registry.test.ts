@@ -48,6 +48,43 @@ test("connections come from the environment", () => {
   ]);
 });
 
+test("providers with chat completions have the variables that their users know", () => {
+  const connections = connectionsFromEnvironment({
+    MISTRAL_API_KEY: "k1",
+    GROQ_API_KEY: "k2",
+    DEEPSEEK_API_KEY: "k3",
+    XAI_API_KEY: "k4",
+    OPENROUTER_API_KEY: "k5",
+    TOGETHER_API_KEY: "k6",
+    FIREWORKS_API_KEY: "k7",
+    AZURE_API_KEY: "k8",
+    AZURE_OPENAI_ENDPOINT: "https://shop.openai.azure.com",
+    RUNNEL_MODEL_GROQ_MAX_CONCURRENT: "2",
+  });
+  const shown = connections.map(({ provider, base_url, api_key, max_concurrent }) => [
+    provider,
+    api_key,
+    base_url,
+    max_concurrent,
+  ]);
+  expect(shown.slice(0, -1)).toEqual([
+    ["mistral", "k1", null, undefined],
+    ["groq", "k2", null, 2],
+    ["deepseek", "k3", null, undefined],
+    ["xai", "k4", null, undefined],
+    ["openrouter", "k5", null, undefined],
+    ["together", "k6", null, undefined],
+    ["fireworks", "k7", null, undefined],
+    ["azure", "k8", "https://shop.openai.azure.com", undefined],
+  ]);
+});
+
+test("Azure has a connection only with a key and an address", () => {
+  const providers = (env: Record<string, string>) => connectionsFromEnvironment(env).map(({ provider }) => provider);
+  expect(providers({ AZURE_OPENAI_API_KEY: "k" })).toEqual(["ollama"]);
+  expect(providers({ AZURE_API_BASE: "https://shop.openai.azure.com" })).toEqual(["ollama"]);
+});
+
 test("Ollama can have another address", () => {
   const [ollama] = connectionsFromEnvironment({ OLLAMA_BASE_URL: "http://10.0.0.2:11434/v1" });
   expect(ollama).toMatchObject({ name: "ollama", base_url: "http://10.0.0.2:11434/v1" });

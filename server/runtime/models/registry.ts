@@ -1,4 +1,4 @@
-import { keyVariables, type Provider, providers } from "../../domain/providers.ts";
+import { addressVariables, keyVariables, type Provider, providers } from "../../domain/providers.ts";
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
@@ -56,8 +56,7 @@ export async function openModel(connection: Connection, modelName: string, fetch
       return (await import("./anthropic.ts")).open(connection, modelName, fetch);
     case "google":
       return (await import("./google.ts")).open(connection, modelName, fetch);
-    case "ollama":
-    case "openai_compatible":
+    default:
       return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
   }
 }
@@ -66,9 +65,11 @@ type Environment = Record<string, string | undefined>;
 
 /** Returns the connections in environment variables. Ollama needs no credentials, so it is always included. */
 export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
-  const keyed = keyVariables.flatMap(([provider, variable]): Connection[] => {
-    const api_key = read(env, variable);
-    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limits(env, provider) }];
+  const keyed = [...new Set(keyVariables.map(([provider]) => provider))].flatMap((provider): Connection[] => {
+    const api_key = firstValue(keyVariables, provider, (variable) => read(env, variable));
+    const base_url = firstValue(addressVariables, provider, (variable) => readAddress(env, variable));
+    const isMissing = api_key === null || (base_url === null && needsAddress(provider));
+    return isMissing ? [] : [{ name: provider, provider, base_url, api_key, ...limits(env, provider) }];
   });
   return [
     ...keyed,
@@ -82,6 +83,22 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
     ...compatible(env),
   ];
 }
+
+/** True for providers where each customer has an address. */
+export const needsAddress = (provider: Provider): boolean => addressVariables.some(([name]) => name === provider);
+
+/** Returns the first value of a provider's variables; null if none is set. */
+const firstValue = (
+  variables: typeof keyVariables,
+  provider: Provider,
+  readVariable: (variable: string) => string | null,
+): string | null => {
+  for (const [name, variable] of variables) {
+    const value = name === provider ? readVariable(variable) : null;
+    if (value !== null) return value;
+  }
+  return null;
+};
 
 function compatible(env: Environment): Connection[] {
   return Object.keys(env).flatMap((variable): Connection[] => {
