@@ -239,11 +239,14 @@ function usageOf(usage: Fields): ModelUsage {
   // Some providers count reasoning beside the answer, as their total shows.
   const isBeside =
     reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (output_tokens ?? 0) + reasoning_tokens;
+  const { cached_tokens, cache_write_tokens } = fieldsOf(usage.prompt_tokens_details);
+  const cache_write_5m_tokens = countOf(cache_write_tokens);
   return {
     input_tokens,
     output_tokens: output_tokens !== null && isBeside ? output_tokens + reasoning_tokens : output_tokens,
-    cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
+    cached_input_tokens: countOf(cached_tokens),
     reasoning_tokens,
+    ...(cache_write_5m_tokens !== null && { cache_write_5m_tokens }),
   };
 }
 

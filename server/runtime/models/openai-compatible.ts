@@ -1,5 +1,6 @@
 import { textOf } from "./body-text.ts";
 import { readChatAnswer } from "./chat-answer.ts";
+import { withChatCache } from "./chat-cache.ts";
 import { chatRequest } from "./chat-request.ts";
 import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest } from "./model.ts";
 import { isNetwork, NoOllama } from "./model-error.ts";
@@ -25,7 +26,7 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
     way: Way,
     observer: AnswerObserver,
   ): Promise<AsyncIterable<ModelEvent>> {
-    const body = JSON.stringify(chatRequest(modelName, request, way));
+    const body = JSON.stringify(withChatCache(chatRequest(modelName, request, way), request, connection, modelName));
     const response = await fetch(url, { method: "POST", headers, body, signal }).catch((failure) => {
       throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
     });

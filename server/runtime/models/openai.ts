@@ -1,7 +1,10 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { fieldsOf } from "../../lib/json.ts";
-import type { Connection, Model, ModelRequest } from "./model.ts";
+import { isCacheable, markSystem } from "./cache-breakpoints.ts";
+import { isOpenAi } from "./chat-cache.ts";
+import type { Connection, Model, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
-import { providerModel } from "./provider-model.ts";
+import { countAt, providerModel } from "./provider-model.ts";
 
 /**
  * Opens OpenAI's Responses API (`.responses`, not `.chat`), because only it accepts reasoning back between tool calls.
@@ -13,16 +16,29 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
   const provider = createOpenAI({ apiKey, baseURL, fetch: sdkFetch(fetch) });
-  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
+  const own = isOpenAi(connection);
+  const options = (request: ModelRequest) => optionsOf(request, own && isCacheable(request));
+  const cached = own && hasMarks(modelName) ? markStart : undefined;
+  const secrets = [apiKey];
+  return providerModel(provider.responses(modelName), { options, counts, cacheWrites, cached, secrets, isCut });
 }
 
-function options({ settings, tools }: ModelRequest) {
+/** From this version on, models look up a prompt only at marked places. They mark its end themselves. */
+const hasMarks = (model: string): boolean => /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
+
+const markStart = (call: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
+  ...call,
+  prompt: markSystem(call.prompt, { openai: { promptCacheBreakpoint: { mode: "explicit" } } }),
+});
+
+function optionsOf({ settings, tools }: ModelRequest, isCached: boolean) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
   const openai = {
     store: false,
     // Strict mode refuses most ordinary schemas; answers are validated here anyway.
     strictJsonSchema: false,
     ...(parallel !== undefined && { parallelToolCalls: parallel }),
+    ...(isCached && settings.prompt_cache_key !== undefined && { promptCacheKey: settings.prompt_cache_key }),
   };
   return { providerOptions: { openai } };
 }
@@ -39,3 +55,9 @@ const counts = {
   cached_input_tokens: "input_tokens_details.cached_tokens",
   reasoning_tokens: "output_tokens_details.reasoning_tokens",
 };
+
+/** Returns the tokens written to the cache, which newer models report and charge. */
+function cacheWrites(usage: unknown): Pick<ModelUsage, "cache_write_5m_tokens"> {
+  const cache_write_5m_tokens = countAt(usage, "input_tokens_details.cache_write_tokens");
+  return cache_write_5m_tokens === null ? {} : { cache_write_5m_tokens };
+}
