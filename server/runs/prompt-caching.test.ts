@@ -22,7 +22,7 @@ const target = Bun.serve({
   hostname: "127.0.0.1",
   fetch: async (request) => new Response(`${await request.text()} is here. `.repeat(20)),
 });
-const answers: (turn: number) => CacheAnswer | Promise<CacheAnswer> = work;
+let answers: (turn: number) => CacheAnswer | Promise<CacheAnswer> = work;
 let asked = 0;
 const anthropic = startAnthropicCache(() => answers(asked++));
 
@@ -92,4 +92,55 @@ test("ten turns with a prompt of 6,000 words and eight tools read at least 85 % 
   expect(sum(off.usages, (usage) => usage.cache_read_input_tokens + usage.cache_creation_input_tokens)).toBe(0);
   expect(off.run.usage.input_tokens).toBe(whole);
   expect(off.run.usage.cost_usd / cost_usd).toBeGreaterThan(3);
+});
+
+test("a thread that is longer than its agent reads is found in the cache by most runs", async () => {
+  const model = { instructions: "Answer kindly.", tools: [], memory: {} };
+  const agent_id = await agentWith(model);
+  answers = () => ({ text: `Surely. ${"That is so. ".repeat(40)}` });
+  const { id: thread_id } = (await client.post("/v1/threads", {})).body;
+  const usages: CacheUsage[] = [];
+  for (let turn = 0; turn < 60; turn++) {
+    const input = `Question ${turn}: ${"is that so? ".repeat(40)}`;
+    usages.push(...(await runOf(agent_id, { thread_id, input })).usages);
+  }
+  answers = work;
+  const late = usages.slice(30);
+  const hits = late.filter((usage) => usage.cache_read_input_tokens > wholeOf(usage) / 2);
+  expect(hits.length / late.length).toBeGreaterThanOrEqual(0.75);
+});
+
+test("a budget in dollars holds although writing to a cache costs more than reading without one", async () => {
+  const agent_id = await agentWith({ instructions: `${instructions}${crypto.randomUUID()}` });
+  for (const max_cost_usd of [0.02, 0.05, 0.07, 0.1]) {
+    const { run } = await runOf(agent_id, { budget: { max_cost_usd } });
+    expect(run.usage?.cost_usd ?? 0).toBeLessThanOrEqual(max_cost_usd);
+    if (run.status !== "completed") expect(run.error.code).toBe("budget_exceeded");
+  }
+});
+
+test("an agent's caching is part of its version, and a run keeps that of its start", async () => {
+  const agent_id = await agentWith();
+  expect((await client.get(`/v1/agents/${agent_id}`)).body.prompt_caching).toBe("auto");
+  const begun = (await runOf(agent_id)).run;
+  expect((await client.patch(`/v1/agents/${agent_id}`, { prompt_caching: "off" })).body).toMatchObject({
+    version: 2,
+    prompt_caching: "off",
+  });
+  expect((await client.get(`/v1/agents/${agent_id}/versions/1`)).body.prompt_caching).toBe("auto");
+  const off = await runOf(agent_id);
+  expect(off.bodies.join("")).not.toContain("cache_control");
+  // A replay compares prompts, not how they are cached.
+  const { body: replay } = await client.post(`/v1/runs/${begun.id}/replay`, { mode: "verify", agent: "current" });
+  const watch = server.watches.join(replay.id);
+  for (;;) {
+    const { body } = await client.get(`/v1/runs/${replay.id}`);
+    if (body.status === "completed" || body.status === "failed") {
+      expect(body.replay.divergences).toEqual([]);
+      break;
+    }
+    await watch.next(10_000);
+  }
+  watch.leave();
+  expect((await client.patch(`/v1/agents/${agent_id}`, { prompt_caching: "maybe" })).status).toBe(400);
 });
