@@ -1,5 +1,5 @@
 import type { Budget } from "./budget-schema.ts";
-import type { JsonSchema, ModelSettings } from "./model-call.ts";
+import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -246,6 +246,8 @@ export interface AgentSnapshot {
   guardrails?: Guardrail[];
   /** Budget of the agent; a run may have a tighter one (`run.created`). */
   budget?: Budget | null;
+  /** Absent: `auto`. */
+  prompt_caching?: PromptCaching;
   /** Absent: no memory. Runs of older versions are then never compacted. */
   memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */

@@ -56,6 +56,17 @@ describe("the worst case", () => {
     expect(worstCost(worst)).toBe(6_000_000);
   });
 
+  test("is a prompt that is written to a cache as a whole", () => {
+    const writing = { ...price, cache_write_5m: 2.5, cache_write_1h: 4 };
+    expect(worstCase(promptOf(1000), writing).price).toEqual({ input: 2.5, output: 8 });
+  });
+
+  test("is a prompt that is written for an hour only if the settings ask for that", () => {
+    const writing = { ...price, cache_write_5m: 2.5, cache_write_1h: 4 };
+    const hour = { stop: ["1h"] }; // Stands for settings that are passed on to a provider.
+    expect(worstCase({ ...promptOf(1000), settings: hour }, writing).price).toEqual({ input: 4, output: 8 });
+  });
+
   test("of an answer without a limit is the model's maximal output", () => {
     const request = promptOf(1000);
     expect(worstCase(request, { ...price, max_output_tokens: 32_768 })).toMatchObject({
@@ -74,11 +85,18 @@ describe("the worst case", () => {
   test("costs at least as much as any call within it", () => {
     for (let n = 0; n < 2000; n++) {
       const any = (max: number) => Math.round(Math.random() * max) / 1000;
-      const odd: ModelPrice = { ...price, input: any(9000), cached_input: any(9000), output: any(9000) };
+      const odd: ModelPrice = {
+        ...price,
+        input: any(9000),
+        cached_input: any(9000),
+        output: any(9000),
+        ...(n % 2 === 0 && { cache_write_5m: any(9000) }),
+      };
       const worst = worstCase(promptOf(500 + (n % 500), { max_output_tokens: 1 + n }), odd);
       const cost = costOf(odd, {
         input_tokens: worst.input_tokens,
         cached_input_tokens: Math.floor(Math.random() * worst.input_tokens),
+        cache_write_5m_tokens: Math.floor(Math.random() * worst.input_tokens),
         output_tokens: worst.max_output_tokens,
         reasoning_tokens: null,
       })!;

@@ -1,7 +1,7 @@
 import { requireValue } from "../lib/require-value.ts";
 import type { Budget, UnknownPrice } from "./budget-schema.ts";
 import { imageTokens } from "./context-size.ts";
-import { nanoOf, nanoUsd, usdOf } from "./cost.ts";
+import { dearestInput, nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
 import type { RunUsage } from "./run-event.ts";
@@ -49,9 +49,13 @@ export function worstCase(request: ModelRequest, price: ModelPrice | null): Wors
     input_tokens,
     max_output_tokens: requestedMax ?? price?.max_output_tokens ?? outputUnknown,
     fixed: requestedMax !== undefined,
-    price: isPriced ? { input: Math.max(price.input, price.cached_input), output: price.output } : null,
+    price: isPriced ? { input: inputPrice(request, price), output: price.output } : null,
   };
 }
+
+/** An hour in the cache costs more than five minutes. Only settings for the provider itself can ask for it. */
+const inputPrice = ({ settings }: ModelRequest, price: ModelPrice): number =>
+  Math.max(dearestInput(price), JSON.stringify(settings).includes('"1h"') ? (price.cache_write_1h ?? 0) : 0);
 
 /** Returns the highest cost of the call in nano-dollars; null if the price is unknown. */
 export const worstCost = ({ input_tokens, max_output_tokens, price }: WorstCase): number | null =>

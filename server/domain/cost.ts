@@ -1,7 +1,8 @@
 import type { ModelUsage } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
 
-type TokenPrices = Pick<ModelPrice, "input" | "cached_input" | "output" | "priced_up_to">;
+type InputPrices = Pick<ModelPrice, "input" | "cached_input" | "cache_write_5m" | "cache_write_1h">;
+type TokenPrices = InputPrices & Pick<ModelPrice, "output" | "priced_up_to">;
 type Counted = Omit<ModelUsage, "reasoning_tokens"> & Partial<ModelUsage>;
 
 /** Sums use whole nano-dollars, so that they are exact in any order. */
@@ -15,8 +16,29 @@ export const nanoOf = (tokens: number, usdPerMillion: number): number => tokens 
 export function costOf(price: TokenPrices | null, usage: Counted): number | null {
   const { input_tokens: input, output_tokens: output } = usage;
   if (!price || input === null || output === null || input > (price.priced_up_to ?? input)) return null;
-  // Providers omit the cached count if nothing was cached.
-  const cached = Math.min(usage.cached_input_tokens ?? 0, input);
-  const inputNano = nanoOf(input - cached, price.input) + nanoOf(cached, price.cached_input);
-  return usdOf(Math.round(inputNano + nanoOf(output, price.output)));
+  return usdOf(Math.round(inputNano(price, input, usage) + nanoOf(output, price.output)));
 }
+
+/**
+ * Cost of a prompt in nano-dollars. Reads and writes of the cache are parts of the prompt, so each token is paid once,
+ * also if a provider reports parts that are longer than the whole.
+ */
+function inputNano(price: InputPrices, input: number, usage: Counted): number {
+  let rest = input;
+  // Providers omit a count if it is zero.
+  const take = (tokens: number | null | undefined, usdPerMillion: number): number => {
+    const part = Math.min(tokens ?? 0, rest);
+    rest -= part;
+    return nanoOf(part, usdPerMillion);
+  };
+  const { input: plain, cached_input, cache_write_5m = plain, cache_write_1h = plain } = price;
+  const cached =
+    take(usage.cache_write_1h_tokens, cache_write_1h) +
+    take(usage.cache_write_5m_tokens, cache_write_5m) +
+    take(usage.cached_input_tokens, cached_input);
+  return cached + nanoOf(rest, plain);
+}
+
+/** Returns the highest price of a prompt's token, because a provider may read or write any part of it in its cache. */
+export const dearestInput = ({ input, cached_input, cache_write_5m = 0 }: InputPrices): number =>
+  Math.max(input, cached_input, cache_write_5m);

@@ -47,6 +47,8 @@ export function learningAgent(of: AgentSnapshot): AgentSnapshot {
     instructions,
     settings: own,
     tools: [],
+    // Each run of this agent has another prompt, and its instructions are too short for a cache.
+    prompt_caching: "off",
     max_turns: 2, // The second turn corrects an answer that does not fit its schema.
     output_schema: JSON.parse(JSON.stringify(Found)),
   };

@@ -7,7 +7,7 @@ import { cutOffCode } from "./request-calls.ts";
 import type { JournalEntry, ModelAnswer, RecordedCall, RunEvent, StepCompleted, ToolError } from "./run-event.ts";
 import { fold, isResolved, type RunState, type ToolCall } from "./run-state.ts";
 import { stepKinds } from "./step-kinds.ts";
-import { noUsage } from "./usage.ts";
+import { noUsage, tokensOf } from "./usage.ts";
 
 /** Changes that a fork makes to the recorded entries. */
 export interface PrefixEdits {
@@ -288,9 +288,8 @@ function withAnswer(event: Completed, parts: AssistantPart[]): Completed {
 }
 
 function emptyAnswer(): ModelAnswer {
-  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = noUsage;
   return {
-    usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens },
+    usage: tokensOf(noUsage),
     cost_usd: 0,
     estimated: false,
     parts: [],

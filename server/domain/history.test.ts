@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { historyOf } from "./history.ts";
+import { historyLength, historyOf } from "./history.ts";
 import type { PromptMessage } from "./model-call.ts";
 
 const user = (content: string): PromptMessage => ({ role: "user", content });
@@ -30,4 +30,17 @@ test("history that is too large is left out, oldest first", () => {
   const long = [user("x".repeat(100)), user("y".repeat(100)), user("z")];
   expect(historyOf(newestFirst(long), 200)).toEqual(long.slice(1));
   expect(historyOf(newestFirst([...long, user("w".repeat(300))]), 200)).toEqual([]);
+});
+
+test("a growing thread is read from the same message for several runs, and never more of it than allowed", () => {
+  for (const max of [1, 2, 9, 10, 50, 200]) {
+    const starts = new Set<number>();
+    for (let total = 0; total <= 5 * max; total += 2) {
+      const length = historyLength(total, max);
+      expect(length).toBeLessThanOrEqual(max);
+      expect(length).toBeGreaterThanOrEqual(Math.min(total, Math.ceil(max * 0.8)));
+      starts.add(total - length);
+    }
+    if (max >= 10) expect(starts.size).toBeLessThanOrEqual(21);
+  }
 });

@@ -22,6 +22,15 @@ export function historyOf(
   return first < 0 ? [] : settled(messages.slice(first));
 }
 
+/**
+ * Returns how many of a thread's newest messages a run reads: at most `max`. The first of them is another only after
+ * every fifth part of `max`, because the provider's cache of the conversation is lost with it.
+ */
+export function historyLength(total: number, max: number): number {
+  const step = Math.max(1, Math.floor(max / 5));
+  return total <= max ? total : total - Math.ceil((total - max) / step) * step;
+}
+
 /** Returns the calls of the newest answer without a result: tool names by call id. */
 export function openCalls(messages: readonly PromptMessage[]): Map<string, string> {
   const last = messages.findLastIndex(({ role }) => role !== "tool");

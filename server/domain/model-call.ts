@@ -55,6 +55,9 @@ export interface ScriptEntry {
   delta_ms?: number;
 }
 
+export const promptCachings = ["auto", "off"] as const;
+export type PromptCaching = (typeof promptCachings)[number];
+
 export interface ModelSettings {
   temperature?: number;
   max_output_tokens?: number;
@@ -66,6 +69,12 @@ export interface ModelSettings {
   stop?: string[];
   /** Forces a tool call only in the first call of a run; other values apply to each call. */
   tool_choice?: (typeof toolChoices)[number] | { name: string };
+  /** Whether the provider may cache the prompt; absent: it is not asked to. Only in a request that is being sent. */
+  prompt_caching?: PromptCaching;
+  /** Names prompts with the same beginning, for providers that route by it. Only in a request that is being sent. */
+  prompt_cache_key?: string;
+  /** True if no later call continues this prompt. Only in a request that is being sent. */
+  is_last_prompt?: true;
   script?: ScriptEntry[];
   /** Number of script entries already used, if the prompt does not show it. */
   script_at?: number;
@@ -78,12 +87,28 @@ export interface ModelRequest {
   output_schema?: JsonSchema;
 }
 
+/** Prompt tokens written to the provider's cache. Absent: the provider does not count them, or has no such cache. */
+export const cacheWrites = {
+  cache_write_5m_tokens: about(
+    "Prompt tokens that the provider wrote to its cache, for five minutes or its usual time; null if unknown. Absent where it does not count them.",
+    optional(CountOrNull),
+  ),
+  cache_write_1h_tokens: about(
+    "Prompt tokens that the provider wrote to its cache for an hour; null if unknown. Absent where it does not count them.",
+    optional(CountOrNull),
+  ),
+};
+
 /** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
 export const ModelUsage = closedObject({
-  input_tokens: about("Tokens of the prompts; null where they are not known.", CountOrNull),
+  input_tokens: about(
+    "Tokens of the prompts, including those read from or written to a cache; null where they are not known.",
+    CountOrNull,
+  ),
   output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
   cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
   reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+  ...cacheWrites,
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { costOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelPrice } from "./price.ts";
 
@@ -42,4 +42,23 @@ test("a million calls at an odd price add up to their cost, to the nano-dollar",
   let nano = 0;
   for (let n = 0; n < 1_000_000; n++) nano += nanoUsd(call);
   expect(usdOf(nano)).toBe(5.2);
+});
+
+describe("tokens written to a cache", () => {
+  const writing: ModelPrice = { ...price, cache_write_5m: 2.5, cache_write_1h: 4 };
+  const written = { ...usage, output_tokens: 0, cache_write_5m_tokens: 200_000, cache_write_1h_tokens: 100_000 };
+
+  test("cost their own prices, and each token of the prompt is paid once", () => {
+    expect(costOf(writing, written)).toBe(1.7);
+  });
+
+  test("cost as much as others where they have no price", () => {
+    expect(costOf(price, written)).toBe(1.4);
+  });
+
+  test("cost no more than the prompt has tokens, whatever a provider counts", () => {
+    const lies = { ...written, cache_write_5m_tokens: 9_000_000, cached_input_tokens: 9_000_000 };
+    expect(costOf(writing, { ...lies, cache_write_1h_tokens: null })).toBe(2.5);
+    expect(costOf(writing, { ...lies, cache_write_1h_tokens: 9_000_000 })).toBe(4);
+  });
 });

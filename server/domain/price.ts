@@ -10,6 +10,9 @@ export const priceSources = ["built_in", "operator"] as const;
 export const ModelPrice = closedObject({
   input: PerMillion,
   cached_input: PerMillion,
+  /** Absent: writing to the cache costs as much as reading without one. */
+  cache_write_5m: optional(PerMillion),
+  cache_write_1h: optional(PerMillion),
   output: PerMillion,
   /** Longer prompts have other, unknown prices, so their cost is unknown too. */
   priced_up_to: optional(Count),
@@ -20,3 +23,10 @@ export const ModelPrice = closedObject({
   source: oneOf(priceSources),
 });
 export type ModelPrice = Static<typeof ModelPrice>;
+
+/** Returns what a provider charges for writing to its cache, which follows from its price of input. */
+export const cacheWritePrices = (
+  provider: string,
+  input: number,
+): Pick<ModelPrice, "cache_write_5m" | "cache_write_1h"> =>
+  provider === "anthropic" ? { cache_write_5m: input * 1.25, cache_write_1h: input * 2 } : {};

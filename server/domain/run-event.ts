@@ -23,7 +23,15 @@ import {
   True,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { AssistantPart, FinishReason, ImageFacts, ModelUsage, PromptMessage, RequestAdjustment } from "./model-call.ts";
+import {
+  AssistantPart,
+  cacheWrites,
+  FinishReason,
+  ImageFacts,
+  ModelUsage,
+  PromptMessage,
+  RequestAdjustment,
+} from "./model-call.ts";
 import { ModelPrice } from "./price.ts";
 import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
@@ -88,10 +96,14 @@ export type Replay = Static<typeof Replay>;
 export const RunUsage = named(
   "Usage",
   closedObject({
-    input_tokens: about("Tokens of the prompts; null where they are not known.", CountOrNull),
+    input_tokens: about(
+      "Tokens of the prompts, including those read from or written to a cache; null where they are not known.",
+      CountOrNull,
+    ),
     output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
     cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
     reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+    ...cacheWrites,
     total_tokens: about("Tokens of prompts and answers together; null where they are not known.", CountOrNull),
     model_calls: about("How many model calls were made.", Count),
     tool_calls: about("How many tools were called. Calls that were refused and never made do not count.", Count),

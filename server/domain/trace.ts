@@ -22,6 +22,7 @@ import { createFold, isAwaitingAnswer, isOver, type RunState, requireRun, type T
 import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
+import { tokensOf } from "./usage.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
 export interface TraceStep {
@@ -310,10 +311,11 @@ function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
   step.approval = { ...rejection, at: timestamp(at), by: by ?? null };
 }
 
-const usageOfRun = (usage: RunUsage): StepUsage => {
-  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = usage;
-  return { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated };
-};
+const usageOfRun = (usage: RunUsage): StepUsage => ({
+  ...tokensOf(usage),
+  cost_usd: usage.cost_usd,
+  estimated: usage.estimated,
+});
 
 function compacted(step: TraceStep, event: ContextCompacted, state: RunState): void {
   const { strategy, summary, left_out, tokens_before, tokens_after, spent } = event;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { usage } from "./__fixtures__/events.ts";
-import { addModelCall, addToolResult, noUsage } from "./usage.ts";
+import { addChildRun, addModelCall, addToolResult, noUsage, tokensOf } from "./usage.ts";
 
 const spend = { usage, cost_usd: 0.25, estimated: false };
 const unknown = { input_tokens: null, output_tokens: null, cached_input_tokens: null, reasoning_tokens: null };
@@ -47,4 +47,22 @@ test("a refused tool call is not counted, and a child run's usage is", () => {
   expect(addToolResult(asked, {})).toEqual(asked);
   const child = addModelCall({ ...noUsage, tool_calls: 2 }, spend);
   expect(addToolResult(asked, { usage: child })).toEqual({ ...child, tool_calls: 5 });
+});
+
+test("tokens written to a cache add up, and stay absent where no provider counts them", () => {
+  const writes = { ...spend, usage: { ...usage, cache_write_5m_tokens: 3 } };
+  const twice = addModelCall(addModelCall(noUsage, writes), writes);
+  expect(twice.cache_write_5m_tokens).toBe(6);
+  expect(addModelCall(twice, spend).cache_write_5m_tokens).toBe(6);
+  expect(addChildRun(noUsage, twice).cache_write_5m_tokens).toBe(6);
+  expect(tokensOf(twice)).toMatchObject({ cache_write_5m_tokens: 6 });
+  expect(twice).not.toHaveProperty("cache_write_1h_tokens");
+  expect(addModelCall(noUsage, spend)).not.toHaveProperty("cache_write_5m_tokens");
+});
+
+test("tokens written to a cache are unknown if those of one call are", () => {
+  const writes = { ...spend, usage: { ...usage, cache_write_5m_tokens: 3 } };
+  const uncounted = { usage: unknown, cost_usd: null, estimated: false };
+  expect(addModelCall(addModelCall(noUsage, writes), uncounted).cache_write_5m_tokens).toBeNull();
+  expect(addModelCall(addModelCall(noUsage, uncounted), writes).cache_write_5m_tokens).toBeNull();
 });

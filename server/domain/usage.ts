@@ -1,3 +1,4 @@
+import type { ModelUsage } from "./model-call.ts";
 import type { ModelSpend, RunUsage, ToolCompleted } from "./run-event.ts";
 
 export const noUsage: RunUsage = {
@@ -30,20 +31,43 @@ export const tokensIn = (characters: number): number => Math.ceil(characters / 4
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
 export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: ModelSpend): RunUsage {
-  const input_tokens = add(sum.input_tokens, usage.input_tokens);
-  const output_tokens = add(sum.output_tokens, usage.output_tokens);
+  const tokens = addTokens(sum, usage);
   return {
-    input_tokens,
-    output_tokens,
-    total_tokens: add(input_tokens, output_tokens),
-    cached_input_tokens: add(sum.cached_input_tokens, usage.cached_input_tokens),
-    reasoning_tokens: add(sum.reasoning_tokens, usage.reasoning_tokens),
+    ...tokens,
+    total_tokens: add(tokens.input_tokens, tokens.output_tokens),
     model_calls: sum.model_calls + 1,
     tool_calls: sum.tool_calls,
     cost_usd: add(sum.cost_usd, cost_usd),
     estimated: sum.estimated || estimated,
   };
 }
+
+/** Returns the token counts of a run's usage. */
+export const tokensOf = (usage: RunUsage): ModelUsage => addTokens(noTokens, usage);
+
+const noTokens: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+
+const addTokens = (sum: ModelUsage, more: ModelUsage): ModelUsage => ({
+  input_tokens: add(sum.input_tokens, more.input_tokens),
+  output_tokens: add(sum.output_tokens, more.output_tokens),
+  cached_input_tokens: add(sum.cached_input_tokens, more.cached_input_tokens),
+  reasoning_tokens: add(sum.reasoning_tokens, more.reasoning_tokens),
+  ...addWrites(sum, more),
+});
+
+const writeCounts = ["cache_write_5m_tokens", "cache_write_1h_tokens"] as const;
+
+/** Adds the counts of cache writes. They stay absent if both lack them, so that older records keep their shape. */
+function addWrites(a: ModelUsage, b: ModelUsage): Pick<ModelUsage, (typeof writeCounts)[number]> {
+  const sum: Pick<ModelUsage, (typeof writeCounts)[number]> = {};
+  for (const name of writeCounts)
+    if (a[name] !== undefined || b[name] !== undefined) sum[name] = add(writesOf(a, name), writesOf(b, name));
+  return sum;
+}
+
+/** A provider without this count wrote nothing; of a call without any counts nothing is known. */
+const writesOf = (usage: ModelUsage, name: (typeof writeCounts)[number]): number | null =>
+  usage[name] === undefined ? usage.input_tokens && 0 : usage[name];
 
 /** Adds the result of a call: a refused call is not counted, and a child run's usage is added. */
 export function addToolResult(sum: RunUsage, { refused, usage }: Pick<ToolCompleted, "refused" | "usage">): RunUsage {
@@ -53,11 +77,8 @@ export function addToolResult(sum: RunUsage, { refused, usage }: Pick<ToolComple
 
 /** Adds a child run's usage to its parent's. */
 export const addChildRun = (sum: RunUsage, child: RunUsage): RunUsage => ({
-  input_tokens: add(sum.input_tokens, child.input_tokens),
-  output_tokens: add(sum.output_tokens, child.output_tokens),
+  ...addTokens(sum, child),
   total_tokens: add(sum.total_tokens, child.total_tokens),
-  cached_input_tokens: add(sum.cached_input_tokens, child.cached_input_tokens),
-  reasoning_tokens: add(sum.reasoning_tokens, child.reasoning_tokens),
   model_calls: sum.model_calls + child.model_calls,
   tool_calls: sum.tool_calls + child.tool_calls,
   cost_usd: add(sum.cost_usd, child.cost_usd),

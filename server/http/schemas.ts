@@ -201,7 +201,7 @@ export const HistoryInput = named(
   partial({
     mode: about("Whether its runs read their thread. It matters only where a run has one.", oneOf(historyModes)),
     max_messages: about(
-      "How many of the thread's newest messages are read.",
+      "How many of the thread's newest messages are read at most. Of a longer thread, runs read between four fifths of them and all, so that a provider can cache the conversation.",
       Type.Integer({ minimum: 1, maximum: 200 }),
     ),
   }),

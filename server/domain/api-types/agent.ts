@@ -89,7 +89,10 @@ export const MemoryPolicy = t.named(
             "Whether its runs read their thread. It matters only where a run has one.",
             t.oneOf(historyModes),
           ),
-          max_messages: t.about("How many of the thread's newest messages are read.", t.integer),
+          max_messages: t.about(
+            "How many of the thread's newest messages are read at most. Of a longer thread, runs read between four fifths of them and all, so that a provider can cache the conversation.",
+            t.integer,
+          ),
         }),
       ),
     ),

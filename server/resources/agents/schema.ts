@@ -12,7 +12,12 @@ import { ModelName, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { resource } from "../../domain/api-types/schema.ts";
 import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
 import { limits } from "../../domain/limits.ts";
-import type { ModelSettings as CoreModelSettings, JsonSchema } from "../../domain/model-call.ts";
+import {
+  type ModelSettings as CoreModelSettings,
+  type JsonSchema,
+  type PromptCaching,
+  promptCachings,
+} from "../../domain/model-call.ts";
 import { noProtocols, type Protocols } from "../../domain/protocols.ts";
 import {
   type AgentOverrides,
@@ -159,6 +164,15 @@ export const definitionFields = {
     stored: null,
     keep: completePolicy,
     pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
+  }),
+  prompt_caching: field({
+    request: t.about(
+      "Whether providers may cache its prompts, which makes long conversations cheaper: `auto` wherever a provider can, or `off`.",
+      t.oneOf(promptCachings),
+    ),
+    response: t.oneOf(promptCachings),
+    initial: "auto" as PromptCaching,
+    pin: (prompt_caching) => ({ prompt_caching }),
   }),
   input_schema: field({
     request: t.about(

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { AppError } from "../../domain/errors.ts";
-import type { ModelPrice } from "../../domain/price.ts";
+import { cacheWritePrices, type ModelPrice } from "../../domain/price.ts";
 import { timestamp } from "../../domain/time.ts";
 import { builtInPrice, knownModel } from "../../runtime/models/known-models.ts";
 import { parseModel } from "../../runtime/models/registry.ts";
@@ -86,6 +86,7 @@ function toPrice({ model, input, cached_input, output, set_at_ms }: Row): ModelP
   return {
     input,
     cached_input,
+    ...cacheWritePrices(provider, input),
     output,
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     as_of,

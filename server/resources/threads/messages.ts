@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { historyOf, openCalls } from "../../domain/history.ts";
+import { historyLength, historyOf, openCalls } from "../../domain/history.ts";
 import type { PromptMessage } from "../../domain/model-call.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ThreadMessage } from "../../domain/thread-messages.ts";
@@ -66,13 +66,16 @@ export function createAppend(sqlite: Database) {
   };
 }
 
-/** Newest messages of a thread in prompt form, oldest first. */
+/** At most `max` newest messages of a thread in prompt form, oldest first. */
 export function historyWithin(sqlite: Database, thread: ThreadKey, max: number): PromptMessage[] {
+  const total = sqlite
+    .query<{ n: number }, string[]>(`SELECT count(*) AS n FROM thread_messages WHERE ${within}`)
+    .get(...keyOf(thread));
   const rows = sqlite
     .query<{ prompt: string }, (string | number)[]>(
       `SELECT prompt FROM thread_messages WHERE ${within} ORDER BY position DESC LIMIT ?`,
     )
-    .iterate(...keyOf(thread), max);
+    .iterate(...keyOf(thread), historyLength(onlyRow(total).n, max));
   return historyOf(rows);
 }
 

@@ -230,7 +230,7 @@ test("each tool of a server is pinned under a unique name, with the rules of the
   const { tools, unavailable } = store.tools.snapshots(store.scope, [id]);
   expect(unavailable).toEqual([]);
   expect(tools).toMatchObject(
-    ["find", "delete"].map((name) => ({
+    ["delete", "find"].map((name) => ({
       id,
       name: `crm_${name}`,
       type: "mcp",
@@ -245,6 +245,16 @@ test("each tool of a server is pinned under a unique name, with the rules of the
   const opened = openToolSecrets(store.seal, store.scope, id, sealedOf(tools[0]!)!);
   expect(opened.headers).toEqual(headers);
   expect(resolveToolSecrets(opened, () => "k").headers).toEqual({ Authorization: "Bearer k" });
+});
+
+test("a server that lists its tools in another order gives agents the same", async () => {
+  await using store = await setUp();
+  const [first, second] = [
+    await store.serving("crm", ["find", "delete", "Add"]),
+    await store.serving("crm2", ["delete", "Add", "find"]),
+  ];
+  expect(pinnedNames(store, store.scope, [first])).toEqual(["crm_Add", "crm_delete", "crm_find"]);
+  expect(pinnedNames(store, store.scope, [second])).toEqual(["crm2_Add", "crm2_delete", "crm2_find"]);
 });
 
 test("what a server lists never contains the headers that it was sent", async () => {

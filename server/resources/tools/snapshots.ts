@@ -39,7 +39,8 @@ function pinServer(
   names: Set<string>,
   all: PinnedTools,
 ): void {
-  const tools = offered(server);
+  // Servers may list their tools in another order each time, which would lose the provider's cache of the prompt.
+  const tools = offered(server).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const message = unavailableReason(server.listing, all.tools.length + tools.length);
   if (message !== null) all.unavailable.push({ tool: row.name, message });
   else

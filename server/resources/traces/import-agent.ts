@@ -14,6 +14,7 @@ import {
 } from "../../domain/agent-snapshot.ts";
 import { Budget } from "../../domain/budget-schema.ts";
 import { Count, Flag, Id, Json, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
+import { promptCachings } from "../../domain/model-call.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
@@ -84,6 +85,7 @@ const Agent = closedObject({
     ),
   ),
   budget: optional(orNull(Budget)),
+  prompt_caching: optional(oneOf(promptCachings)),
   memory: optional(
     closedObject({
       stores: NoStores,

@@ -2,6 +2,7 @@ import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-e
 import { newId } from "../../domain/ids.ts";
 import type { ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import { modelRequest } from "../../domain/prompt.ts";
+import { withPromptCaching } from "../../domain/prompt-caching.ts";
 import { requestCalls } from "../../domain/request-calls.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
 import type { ModelAnswer, ModelSpend, RunError, RunEvent, RunUsage } from "../../domain/run-event.ts";
@@ -48,8 +49,8 @@ interface ModelResponse {
 
 /** Runs one step: asks the model, retries transient errors, and records the answer together with its tool calls. */
 export async function callModel(context: RunContext): Promise<void> {
-  const { start, ports } = context;
-  const request = modelRequest(context.state(), start.agent);
+  const { state, start, ports } = context;
+  const request = withPromptCaching(modelRequest(state(), start.agent), start.agent, state().run);
   const begun = performance.now();
   let anchor = await begin(context);
   const ended = await callWithRetry(context, request, {

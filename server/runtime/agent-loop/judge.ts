@@ -2,7 +2,7 @@ import type { GuardrailPoint } from "../../domain/agent-snapshot.ts";
 import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
-import { addModelCall, noUsage } from "../../domain/usage.ts";
+import { addModelCall, noUsage, tokensOf } from "../../domain/usage.ts";
 import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
 import { trigger } from "../guardrails/inspect.ts";
 import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
@@ -104,6 +104,5 @@ async function answerOf(
 function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
   if (!before) return spent;
   const all = [before, spent].reduce(addModelCall, noUsage);
-  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = all;
-  return { usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens }, cost_usd, estimated };
+  return { usage: tokensOf(all), cost_usd: all.cost_usd, estimated: all.estimated };
 }

@@ -1,7 +1,9 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { baseAddress } from "./base-address.ts";
-import type { Connection, Model, ModelRequest } from "./model.ts";
+import { withBreakpoints } from "./cache-breakpoints.ts";
+import type { Connection, Model, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
-import { providerModel } from "./provider-model.ts";
+import { countAt, providerModel } from "./provider-model.ts";
 import { thinkingBudget } from "./thinking-budget.ts";
 
 /** Opens Anthropic's Messages API. */
@@ -17,8 +19,11 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
   const options = (request: ModelRequest) =>
     supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
-  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+  return providerModel(provider.languageModel(modelName), { options, counts, cacheWrites, cached, secrets: [apiKey] });
 }
+
+const cached = (call: LanguageModelV4CallOptions, request: ModelRequest) =>
+  withBreakpoints(call, request, { anthropic: { cacheControl: { type: "ephemeral" } } });
 
 function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
@@ -35,13 +40,23 @@ const thinkingMin = 1024;
  */
 function withBudget(request: ModelRequest, most: number) {
   const whole = Math.min(request.settings.max_output_tokens ?? 0, most);
-  const budget = thinkingBudget(request.settings);
-  if (budget === null) return optionsOf(request);
+  const wanted = thinkingBudget(request.settings);
+  if (wanted === null) return optionsOf(request);
+  const budget = stepOf(wanted);
   // Thinking would leave no room for the answer.
   if (whole < 2 * thinkingMin) return { ...optionsOf(request), reasoning: "provider-default" as const };
   const budgetTokens = Math.min(Math.max(budget, thinkingMin), whole - thinkingMin);
   const own = optionsOf(request, { thinking: { type: "enabled", budgetTokens } });
   return { ...own, maxOutputTokens: whole - budgetTokens };
+}
+
+/**
+ * Rounds a budget to one of four steps between powers of two. It follows from what the run may still spend, and each
+ * change of it would lose the cache of the conversation.
+ */
+function stepOf(budget: number): number {
+  const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(budget, 1))) - 2));
+  return Math.round(budget / step) * step;
 }
 
 const counts = {
@@ -50,3 +65,16 @@ const counts = {
   cached_input_tokens: "cache_read_input_tokens",
   reasoning_tokens: "output_tokens_details.thinking_tokens",
 };
+
+/** Returns the tokens written to the cache. Older servers report only their sum, which is of the usual five minutes. */
+function cacheWrites(usage: unknown): Pick<ModelUsage, "cache_write_5m_tokens" | "cache_write_1h_tokens"> {
+  const all = countAt(usage, "cache_creation_input_tokens");
+  const short = countAt(usage, "cache_creation.ephemeral_5m_input_tokens");
+  const long = countAt(usage, "cache_creation.ephemeral_1h_input_tokens");
+  if (all === null && short === null && long === null) return {};
+  const rest = Math.max(0, (all ?? 0) - (long ?? 0));
+  return {
+    cache_write_5m_tokens: Math.max(short ?? 0, rest),
+    ...(long !== null && { cache_write_1h_tokens: long }),
+  };
+}

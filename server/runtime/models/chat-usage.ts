@@ -15,11 +15,13 @@ export function chatUsage(usage: Fields): ModelUsage {
   // Some providers count reasoning beside the answer, as their total shows.
   const isBeside =
     reasoning_tokens !== null && usage.total_tokens === (input_tokens ?? 0) + (output_tokens ?? 0) + reasoning_tokens;
+  const cache_write_5m_tokens = atMost(cacheWriteTokens(usage), input_tokens);
   return {
     input_tokens,
     output_tokens: output_tokens !== null && isBeside ? output_tokens + reasoning_tokens : output_tokens,
     cached_input_tokens: atMost(cachedTokens(usage), input_tokens),
     reasoning_tokens: isBeside ? reasoning_tokens : atMost(reasoning_tokens, output_tokens),
+    ...(cache_write_5m_tokens !== null && { cache_write_5m_tokens }),
   };
 }
 
@@ -29,18 +31,24 @@ function cachedTokens(usage: Fields): number | null {
   return countOf(details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens);
 }
 
+/** Tokens written to a cache, of which OpenRouter tells. */
+const cacheWriteTokens = (usage: Fields): number | null =>
+  countOf(fieldsOf(usage.prompt_tokens_details).cache_write_tokens);
+
 /** Returns null for a part that is larger than its whole. */
 const atMost = (part: number | null, whole: number | null): number | null =>
   part !== null && whole !== null && part > whole ? null : part;
 
 /** Merges the counts of a later chunk. Zero does not replace a count, because some servers end with empty counts. */
 export function laterUsage(before: ModelUsage, next: ModelUsage): ModelUsage {
-  const later = (name: keyof ModelUsage) => next[name] || (before[name] ?? next[name]);
+  const later = <Name extends keyof ModelUsage>(name: Name) => next[name] || (before[name] ?? next[name]);
+  const cache_write_5m_tokens = later("cache_write_5m_tokens");
   return {
     input_tokens: later("input_tokens"),
     output_tokens: later("output_tokens"),
     cached_input_tokens: later("cached_input_tokens"),
     reasoning_tokens: later("reasoning_tokens"),
+    ...(cache_write_5m_tokens !== undefined && { cache_write_5m_tokens }),
   };
 }
 

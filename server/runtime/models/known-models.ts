@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../../domain/price.ts";
+import { cacheWritePrices, type ModelPrice } from "../../domain/price.ts";
 import type { Provider } from "../../domain/providers.ts";
 
 interface KnownModel {
@@ -76,6 +76,8 @@ function entry(
   priced_up_to?: number,
 ): KnownModel {
   const beyond = priced_up_to === undefined ? {} : { priced_up_to };
-  const price: ModelPrice = { input, cached_input, output, ...beyond, max_output_tokens, as_of, source: "built_in" };
+  const writes = cacheWritePrices(provider, input);
+  const limits = { ...beyond, max_output_tokens };
+  const price: ModelPrice = { input, cached_input, ...writes, output, ...limits, as_of, source: "built_in" };
   return { provider, model, context_window, price };
 }

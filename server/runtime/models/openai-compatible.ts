@@ -3,6 +3,7 @@ import { textOf } from "./body-text.ts";
 import { addressesOf } from "./chat-address.ts";
 import { adjustmentsOf } from "./chat-adjustments.ts";
 import { readChatAnswer } from "./chat-answer.ts";
+import { withChatCache } from "./chat-cache.ts";
 import { type Adaptation, adapted, keyHeader } from "./chat-dialect.ts";
 import { adaptationsFor } from "./chat-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
@@ -44,7 +45,7 @@ export function chatAnswers(connection: Connection, modelName: string, fetch: Fe
     for (let round = 0; ; round++) {
       const used = new Set(learnt); // Other calls of this model learn at the same time.
       const dialect = adapted(own, used);
-      const body = chatRequest(modelName, request, way, dialect);
+      const body = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
       const sent = JSON.stringify(body);
       const response = await sendToEither((url) =>
         fetch(url, { method: "POST", headers, body: sent, signal }).catch((failure) => {

@@ -1,10 +1,13 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { fieldsOf } from "../../lib/json.ts";
 import { baseAddress } from "./base-address.ts";
-import type { Connection, Model, ModelEvent, ModelRequest } from "./model.ts";
+import { isCacheable, markSystem } from "./cache-breakpoints.ts";
+import { isOpenAi } from "./chat-cache.ts";
+import type { Connection, Model, ModelEvent, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { type Answer, modelOf } from "./model-stream.ts";
 import { chatAnswers } from "./openai-compatible.ts";
-import { providerAnswers, providerModel } from "./provider-model.ts";
+import { countAt, providerAnswers, providerModel } from "./provider-model.ts";
 
 /**
  * Opens OpenAI's Responses API (`.responses`, not `.chat`), because only it accepts reasoning back between tool calls.
@@ -16,7 +19,10 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
   const base = baseAddress(connection.base_url ?? "https://api.openai.com/v1", fetch);
   const provider = createOpenAI({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
-  const dialect = { options, counts, secrets: [apiKey], isCut };
+  const own = isOpenAi(connection);
+  const options = (request: ModelRequest) => optionsOf(request, own && isCacheable(request));
+  const cached = own && hasMarks(modelName) ? markStart : undefined;
+  const dialect = { options, counts, cacheWrites, cached, secrets: [apiKey], isCut };
   const responses = provider.responses(modelName);
   if (connection.base_url === null) return providerModel(responses, dialect);
   return modelOf(orChat(providerAnswers(responses, dialect), chatAnswers(connection, modelName, fetch)), [apiKey]);
@@ -53,13 +59,22 @@ function missing(failure: unknown): null {
   throw failure;
 }
 
-function options({ settings, tools }: ModelRequest) {
+/** From this version on, models look up a prompt only at marked places. They mark its end themselves. */
+const hasMarks = (model: string): boolean => /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
+
+const markStart = (call: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
+  ...call,
+  prompt: markSystem(call.prompt, { openai: { promptCacheBreakpoint: { mode: "explicit" } } }),
+});
+
+function optionsOf({ settings, tools }: ModelRequest, isCached: boolean) {
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
   const openai = {
     store: false,
     // Strict mode refuses most ordinary schemas; answers are validated here anyway.
     strictJsonSchema: false,
     ...(parallel !== undefined && { parallelToolCalls: parallel }),
+    ...(isCached && settings.prompt_cache_key !== undefined && { promptCacheKey: settings.prompt_cache_key }),
   };
   return { providerOptions: { openai } };
 }
@@ -76,3 +91,9 @@ const counts = {
   cached_input_tokens: "input_tokens_details.cached_tokens",
   reasoning_tokens: "output_tokens_details.reasoning_tokens",
 };
+
+/** Returns the tokens written to the cache, which newer models report and charge. */
+function cacheWrites(usage: unknown): Pick<ModelUsage, "cache_write_5m_tokens"> {
+  const cache_write_5m_tokens = countAt(usage, "input_tokens_details.cache_write_tokens");
+  return cache_write_5m_tokens === null ? {} : { cache_write_5m_tokens };
+}

@@ -8,6 +8,7 @@ import type {
   SharedV4Warning,
 } from "@ai-sdk/provider";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
+import { isCacheable } from "./cache-breakpoints.ts";
 import { callOptions } from "./call-options.ts";
 import { leftOut } from "./chat-adjustments.ts";
 import { finishOf } from "./finish-reason.ts";
@@ -27,12 +28,19 @@ import { type Answer, answerParts, modelOf, type Way } from "./model-stream.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
+type CacheWrites = Pick<ModelUsage, "cache_write_5m_tokens" | "cache_write_1h_tokens">;
+type CountName = Exclude<keyof ModelUsage, keyof CacheWrites>;
+
 /** Differences between providers beyond the SDK's common interface. */
 interface Dialect {
   /** Returns options that this provider needs; settings that only it has are under its name. */
   options(request: ModelRequest): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
   /** Path or paths of each count in the provider's usage. The SDKs report 0 for missing counts. */
-  counts: Record<keyof ModelUsage, string | readonly string[]>;
+  counts: Record<CountName, string | readonly string[]>;
+  /** Returns the counts of cache writes in the provider's usage, as far as it has them. */
+  cacheWrites?(usage: unknown): CacheWrites;
+  /** Marks what the provider may cache of a prompt. */
+  cached?(call: LanguageModelV4CallOptions, request: ModelRequest): LanguageModelV4CallOptions;
   /** Texts that no error message may contain. */
   secrets: string[];
   /** True if an event says that the answer is incomplete, even without a reason. */
@@ -60,7 +68,8 @@ async function* answer(
   observeCall(signal, { onByte: observer.onByte, isBounded: request.settings.max_output_tokens !== undefined });
   const own = dialect.options(request);
   const includeRawChunks = dialect.isCut !== undefined;
-  const options = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
+  const call = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
+  const options = (isCacheable(request) && dialect.cached?.(call, request)) || call;
   const parts = answerParts(request.tools.map(({ name }) => name));
   if (!streamed) {
     const result = await model.doGenerate(options);
@@ -146,7 +155,7 @@ function* whole(
     yield* parts.read({ type: `${type}-end`, id });
   }
   if (dialect.isCut?.(response?.body)) finishReason.raw ??= "incomplete";
-  yield finished(finishReason, usageOf(usage, dialect.counts), dialect);
+  yield finished(finishReason, usageOf(usage, dialect), dialect);
 }
 
 function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
@@ -164,7 +173,7 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
       if (part.error instanceof NotAsked) return []; // The end of the answer follows and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];
     case "finish":
-      return [...parts.closeAll(), finished(part.finishReason, usageOf(part.usage, dialect.counts), dialect)];
+      return [...parts.closeAll(), finished(part.finishReason, usageOf(part.usage, dialect), dialect)];
     default:
       return [];
   }
@@ -188,19 +197,26 @@ const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishRea
   "content-filter": "content_filter",
 };
 
-function usageOf(usage: LanguageModelV4Usage, counts: Dialect["counts"]): ModelUsage {
-  const known = (name: keyof ModelUsage, count: number | undefined) =>
+function usageOf(usage: LanguageModelV4Usage, { counts, cacheWrites }: Dialect): ModelUsage {
+  const known = (name: CountName, count: number | undefined) =>
     isCount(count) && [counts[name]].flat().some((path) => isCount(at(usage.raw, path))) ? count : null;
   return {
     input_tokens: known("input_tokens", usage.inputTokens.total),
     output_tokens: known("output_tokens", usage.outputTokens.total),
     cached_input_tokens: known("cached_input_tokens", usage.inputTokens.cacheRead),
     reasoning_tokens: known("reasoning_tokens", usage.outputTokens.reasoning),
+    ...cacheWrites?.(usage.raw),
   };
 }
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Returns the count at this path of a provider's usage, or null if there is none. */
+export function countAt(usage: unknown, path: string): number | null {
+  const count = at(usage, path);
+  return isCount(count) ? count : null;
 }
 
 function at(value: unknown, path: string): unknown {

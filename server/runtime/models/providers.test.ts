@@ -68,7 +68,7 @@ const cases: Case[] = [
   {
     provider: "anthropic",
     fixtures: "anthropic",
-    usage: { ...counted, reasoning_tokens: null },
+    usage: { ...counted, reasoning_tokens: null, cache_write_5m_tokens: 0 },
     uncounted: { ...unknown, input_tokens: 28, output_tokens: 12 },
     badArguments: broken,
     reasoning: "Two and two is four.",

@@ -1,5 +1,6 @@
 import { mostTurns } from "../../../../server/domain/agent-snapshot.ts";
 import { limits } from "../../../../server/domain/limits.ts";
+import type { PromptCaching } from "../../../../server/domain/model-call.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
 import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { jsonText } from "../../lib/json-text.ts";
@@ -15,6 +16,7 @@ export interface Draft {
   max_output_tokens: string;
   reasoning_effort: string;
   parallel_tool_calls: "" | "true" | "false";
+  prompt_caching: PromptCaching;
   script: string;
   /** JSON of settings without a control of their own, kept unchanged. */
   other_settings: string;
@@ -150,6 +152,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Output schema",
     typed: (it) => ({ output_schema: json(it?.output_schema) }),
     read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  prompt_caching: {
+    word: "Prompt caching",
+    typed: (it) => ({ prompt_caching: it?.prompt_caching ?? "auto" }),
+    read: ({ prompt_caching }) => prompt_caching,
   },
   input_schema: {
     word: "Input schema",

@@ -121,6 +121,15 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
           ]}
           {...pick("parallel_tool_calls")}
         />
+        <Select
+          label="Prompt caching"
+          hint="The provider reads repeated prompts from its cache, which costs less."
+          choices={[
+            { value: "auto", label: "Automatic" },
+            { value: "off", label: "Off" },
+          ]}
+          {...pick("prompt_caching")}
+        />
       </div>
       {isScript && <ScriptField {...json("script")} tools={draft.tools} />}
     </FormSection>

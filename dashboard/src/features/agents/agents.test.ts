@@ -25,6 +25,7 @@ const agent: Definition = {
   guardrails: [],
   budget: { max_tool_calls: 3 },
   memory: null,
+  prompt_caching: "auto",
   input_schema: null,
   doors: { mcp: false, a2a: false },
   metadata: {},

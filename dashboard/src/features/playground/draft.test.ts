@@ -38,6 +38,7 @@ const agent: FullAgent = {
   output_schema: null,
   guardrails: [],
   budget: null,
+  prompt_caching: "auto",
   input_schema: null,
   doors: { mcp: false, a2a: false },
   metadata: {},

@@ -1,0 +1,28 @@
+import { sha256 } from "../lib/hash.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import type { ModelRequest, ModelSettings } from "./model-call.ts";
+import type { RunCreated } from "./run-event.ts";
+
+/**
+ * Returns the request with what its provider needs to cache the prompt. The recorded hash of a prompt does not cover
+ * this, so that runs recorded without it can be replayed.
+ */
+export function withPromptCaching(
+  request: ModelRequest,
+  { id, prompt_caching = "auto" }: Pick<AgentSnapshot, "id" | "prompt_caching">,
+  { thread_id }: Pick<RunCreated, "thread_id">,
+): ModelRequest {
+  const settings: ModelSettings = { ...request.settings, prompt_caching };
+  if (prompt_caching === "off") return { ...request, settings };
+  settings.prompt_cache_key = cacheKey(id, thread_id);
+  if (isLast(request, thread_id)) settings.is_last_prompt = true;
+  return { ...request, settings };
+}
+
+/** The same for all runs of a thread. Runs without one share their beginning, the agent's instructions and tools. */
+const cacheKey = (agentId: string, threadId: string | null): string =>
+  sha256(`${agentId} ${threadId ?? ""}`).slice(0, 32);
+
+/** Without tools and thread, a run asks once: to write its input to a cache would cost more and help no other call. */
+const isLast = ({ messages, tools }: ModelRequest, threadId: string | null): boolean =>
+  threadId === null && tools.length === 0 && !messages.some(({ role }) => role === "assistant");
