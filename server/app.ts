@@ -196,6 +196,7 @@ export function createApp(options: AppOptions) {
     journals.ended,
     search,
     alerts,
+    connections,
   ];
   const life = createLifecycle(parts, { log: base.log, ending, close });
 

@@ -244,7 +244,8 @@ export const catalogue = {
   version_conflict: {
     status: 409,
     type: "conflict_error",
-    meaning: "The agent was changed in the meantime. Read it again, and send its `version` as `expected_version`.",
+    meaning:
+      "The agent or connection was changed in the meantime. Read it again, and send its `version` as `expected_version`.",
   },
   name_taken: {
     status: 409,

@@ -4,7 +4,8 @@ import { Count, Short } from "./fields.ts";
 
 const PerMillion = Type.Number({ minimum: 0 });
 
-export const priceSources = ["built_in", "operator"] as const;
+/** `server`: the list of models of the connection's server. */
+export const priceSources = ["built_in", "operator", "server"] as const;
 
 /** Price of a model, in USD per million tokens. */
 export const ModelPrice = closedObject({

@@ -12,6 +12,7 @@ import { type Log, silentLog } from "../lib/log.ts";
 import type { MailSettings } from "../lib/mailer.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { OtlpTarget } from "../resources/traces/otlp-post.ts";
+import { listModels } from "../runtime/models/model-list.ts";
 import type { Embedders } from "../runtime/retrieval/embeddings/embedder.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
 import type { Failover } from "../storage/replication/lease.ts";
@@ -87,6 +88,12 @@ let operations: DescribedOperation[] | undefined;
 
 export type TestApp = ReturnType<typeof testApp>;
 
+/** No test asks a provider for its list: their keys are made up. */
+const listOfThisMachine: typeof listModels = async (connection, options) =>
+  connection.base_url?.includes("//127.0.0.1")
+    ? await listModels(connection, options)
+    : { models: null, error: { code: "unreachable", message: "The server cannot be reached.", detail: null } };
+
 /** Creates the whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
 export function testApp({
   now = Date.now,
@@ -124,6 +131,7 @@ export function testApp({
     webhook_attempt_ms,
     otlpTarget,
     ollama,
+    listModels: listOfThisMachine,
     storage: requireRoom && { requireRoom, isWhole: () => true },
     embedders,
     docs,

@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import { listErrorCodes, modelFeatures, modelKinds } from "../listed-model.ts";
 import { priceSources } from "../price.ts";
 import { HasMore, Id, objectOf } from "./fields.ts";
 import { envelope } from "./schema.ts";
@@ -10,22 +11,60 @@ const Model = t.named(
     id: Id,
     object: objectOf("model"),
     provider: t.about("The model's provider.", t.text),
+    connection: t.about("The connection that serves it, as the first part of its id.", t.text),
+    name: t.about("Its name for people; null if its server gives none.", t.orNull(t.text)),
+    kind: t.about("What it is for: agents need `chat`.", t.oneOf(modelKinds)),
     available: t.about("Whether there is a connection to its provider.", t.boolean),
+    listed: t.about("Whether its server lists it; null where the server's list is not known.", t.orNull(t.boolean)),
+    deprecated: t.about("Whether its server says that it is out of use.", t.boolean),
+    features: t.about(
+      "What it takes, where its server's list says so; null where it does not.",
+      t.orNull(t.list(t.oneOf(modelFeatures))),
+    ),
     context_window: t.about(
       "How many tokens a prompt and its answer may have together; null if unknown.",
       t.orNull(t.integer),
     ),
+    max_output_tokens: t.about("How many tokens an answer may have; null if unknown.", t.orNull(t.integer)),
     prices: t.about(
-      "Prices of a million tokens, in US dollars.",
-      t.object({
-        input: t.about("Of prompt tokens.", t.number),
-        cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
-        output: t.about("Of answer tokens.", t.number),
-        as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
-        source: t.about("Whether the price is built in, or the operator's.", t.oneOf(priceSources)),
-        priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
-        max_output_tokens: t.about("How many tokens an answer may have, its thinking included.", t.optional(t.integer)),
-      }),
+      "Prices of a million tokens, in US dollars; null if unknown.",
+      t.orNull(
+        t.object({
+          input: t.about("Of prompt tokens.", t.number),
+          cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
+          output: t.about("Of answer tokens.", t.number),
+          as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
+          source: t.about(
+            "Whether the price is built in, the operator's, or of the server's own list.",
+            t.oneOf(priceSources),
+          ),
+          priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
+          max_output_tokens: t.about(
+            "How many tokens an answer may have, its thinking included.",
+            t.optional(t.integer),
+          ),
+        }),
+      ),
+    ),
+  }),
+);
+
+/** State of a connection's list: no address, no key and no words of the server. */
+const ModelSource = t.named(
+  "ModelSource",
+  t.object({
+    connection: t.about("The connection, as the first part of its models' ids.", t.text),
+    models: t.about("How many models its server lists; null while that is not known.", t.orNull(t.integer)),
+    read_at: t.about("When the list was read; null if it never was.", t.orNull(t.time)),
+    reading: t.about("Whether it is being read now.", t.boolean),
+    error: t.about(
+      "Why it could not be read the last time; the list before that stays.",
+      t.orNull(
+        t.object({
+          code: t.about("What went wrong, for programs.", t.oneOf(listErrorCodes)),
+          message: t.about("What went wrong, for people; it may change.", t.text),
+        }),
+      ),
     ),
   }),
 );
@@ -36,6 +75,9 @@ export const ModelList = t.named(
     object: objectOf("list"),
     data: t.about("The items of this page.", t.list(Model)),
     has_more: HasMore,
+    first_id: t.about("The first item's id, or null.", t.orNull(t.text)),
+    last_id: t.about("The last item's id, or null: the cursor of the next page.", t.orNull(t.text)),
+    connections: t.about("Where the models come from, one entry for each connection.", t.list(ModelSource)),
     ...envelope,
   }),
 );

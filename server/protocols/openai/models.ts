@@ -7,6 +7,7 @@ import type { Principal } from "../../http/principal.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { textBefore } from "../../lib/text-before.ts";
 import type { AgentStore } from "../../resources/agents/store.ts";
+import type { ModelCatalog } from "../../resources/model-connections/model-catalog.ts";
 import type { PriceStore } from "../../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../../resources/model-connections/store.ts";
 import type { ApiCalls } from "./api-calls.ts";
@@ -18,6 +19,7 @@ export interface ModelDeps {
   agents: AgentStore;
   connections: ConnectionStore;
   prices: PriceStore;
+  catalog: ModelCatalog;
   /** Agents that are being created, by model, so that concurrent requests create one. */
   making: Map<string, Promise<string>>;
 }
@@ -37,7 +39,14 @@ interface Model {
  * latter an agent is created at the first request by a key that may create agents, so that a budget and guardrails can
  * be set for it.
  */
-export function createModels({ agents, connections, prices, making, must }: ModelDeps & { must: ApiCalls["must"] }) {
+export function createModels({
+  agents,
+  connections,
+  prices,
+  catalog,
+  making,
+  must,
+}: ModelDeps & { must: ApiCalls["must"] }) {
   /** Returns the agents that have a name; the oldest of several with the same one. */
   const agentsByName = (principal: Principal) =>
     new Map(
@@ -95,11 +104,11 @@ export function createModels({ agents, connections, prices, making, must }: Mode
     },
   };
 
-  /** Returns the known models of connections, for a key that may use them. */
+  /** Returns the listed and known models of connections, for a key that may use them. */
   async function ofConnections(principal: Principal): Promise<Model[]> {
     if (!mayMake(principal)) return [];
-    const known = await connections.models(principal.environment, prices);
-    return known.flatMap(({ id, provider, available }) => (available && provider !== "test" ? [unmadeOf(id)] : []));
+    const known = await catalog.models(principal.environment, prices, { available: true });
+    return known.flatMap(({ id, provider }) => (provider === "test" ? [] : [unmadeOf(id)]));
   }
 }
 

@@ -9,10 +9,10 @@ import { storeRoutes } from "./stores/routes.ts";
 export function createOpenAi(modules: ProtocolModules): ProtocolPlugin[] {
   const { publicEgress } = modules.base;
   const { journal } = modules.journals;
-  const { store: connections, prices } = modules.connections;
+  const { store: connections, prices, catalog } = modules.connections;
   const { embedders, stores, entries } = modules.memory;
   const { store: runs, tail, openStream } = modules.runs;
-  const models = { agents: modules.agents.store, connections, prices, making: new Map() };
+  const models = { agents: modules.agents.store, connections, prices, catalog, making: new Map() };
   return [
     (access) => openAiRoutes({ ...access, ...models, runs, journal, openStream, publicEgress }),
     (access) => conversationRoutes({ ...access, publicEgress }),

@@ -18,6 +18,17 @@ interface ConnectionFault {
   message: string;
 }
 
+/** Change of a stored connection. An absent field stays. */
+export interface ConnectionChange {
+  base_url?: string | null;
+  /** Empty: the key stays. Null: it is removed. */
+  api_key?: string | null;
+  max_concurrent?: number | null;
+  idle_timeout_ms?: number | null;
+  /** The version that is to be changed. */
+  expected_version?: number;
+}
+
 /** Returns the connection or its fault. The name of a provider implies that provider. */
 export function checkConnection(input: ConnectionInput): Connection | ConnectionFault {
   const { name } = input;

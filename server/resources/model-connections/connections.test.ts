@@ -56,7 +56,16 @@ test("a stored connection overrides the environment's, which is back once it is 
   await store.put(openai("sk-newer"), testActor);
   expect(key()).toBe("sk-newer");
   expect(store.list().filter(({ name }) => name === "openai")).toEqual([
-    { name: "openai", provider: "openai", base_url: null, ...noLimits, source: "stored", created_at_ms: 1 },
+    {
+      name: "openai",
+      provider: "openai",
+      base_url: null,
+      ...noLimits,
+      source: "stored",
+      created_at_ms: 1,
+      version: 2,
+      updated_at_ms: 1,
+    },
     {
       name: "openai",
       provider: "openai",
@@ -64,6 +73,8 @@ test("a stored connection overrides the environment's, which is back once it is 
       ...noLimits,
       source: "environment",
       created_at_ms: null,
+      version: null,
+      updated_at_ms: null,
     },
   ]);
   expect([await store.remove("openai", testActor), await store.remove("openai", testActor)]).toEqual([true, false]);

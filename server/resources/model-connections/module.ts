@@ -1,6 +1,8 @@
 import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
+import type { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
+import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createPriceStore } from "./prices.ts";
 import { modelRoutes } from "./routes.ts";
@@ -9,6 +11,8 @@ import { createConnectionStore } from "./store.ts";
 export interface ConnectionOptions {
   /** Default address of Ollama. */
   ollama?: string;
+  /** Reads the models of a connection's server. */
+  listModels?: typeof listModels;
 }
 
 export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
@@ -16,14 +20,17 @@ export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 /** Model connections and prices. */
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
-  const prices = createPriceStore(base);
+  const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
+  const prices = createPriceStore({ ...base, listed: catalog.listed });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
-    routes: (auth) => [modelRoutes({ auth, connections, prices })],
+    routes: (auth) => [modelRoutes({ auth, catalog, prices })],
     store: connections,
     prices,
+    catalog,
     places,
     inPlace: createInSlot(places),
+    stop: catalog.stop,
   } satisfies Module;
 }
 

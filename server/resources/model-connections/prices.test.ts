@@ -103,6 +103,13 @@ test("GET /v1/models shows the prices of models, their date and their source", a
   await server.prices.set("ollama/*", own, testActor);
   await server.prices.set("openai/gpt-4.1", own, testActor);
   expect(await price("openai_compatible/gpu/m")).toEqual({
+    connection: "openai_compatible/gpu",
+    name: null,
+    kind: "chat",
+    listed: null,
+    deprecated: false,
+    features: null,
+    max_output_tokens: null,
     id: "openai_compatible/gpu/m",
     object: "model",
     provider: "openai_compatible",

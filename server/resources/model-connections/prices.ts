@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { AppError } from "../../domain/errors.ts";
+import type { ListedModel } from "../../domain/listed-model.ts";
 import { cacheWritePrices, type ModelPrice } from "../../domain/price.ts";
 import { timestamp } from "../../domain/time.ts";
 import { builtInPrice, knownModel } from "../../runtime/models/known-models.ts";
@@ -17,10 +18,22 @@ export type PriceStore = ReturnType<typeof createPriceStore>;
 // Above any real price per million tokens, to detect units mixed up by mistake.
 const priceMax = 100_000;
 
+/** A model in the list of its server, and when that was read. */
+export type ListedEntry = ListedModel & { read_at_ms: number };
+
 /**
- * Prices of models: the operator's override the built-in ones. The command line may change them while the server runs.
+ * Prices of models: the operator's override those of the server's own list, and these the built-in ones. The command
+ * line may change them while the server runs.
  */
-export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
+export function createPriceStore({
+  db,
+  audit,
+  now = Date.now,
+  listed = () => null,
+}: StoreBase & {
+  /** Returns what the server's own list says of a model by its full name. */
+  listed?(model: string): ListedEntry | null;
+}) {
   const { orm } = db;
   const select = orm
     .select()
@@ -41,13 +54,18 @@ export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
     /** Price of a model by its full name; null if unknown. */
     priceOf(model: string): ModelPrice | null {
       const row = given(model);
-      return row ? toPrice(row) : builtInPrice(model);
+      return row ? toPrice(row) : (serverPrice(listed(model)) ?? builtInPrice(model));
     },
 
     /** Context window of a model by its full name, in tokens; null if unknown. */
     windowOf(model: string): number | null {
       const [provider = "", ...rest] = model.split("/");
-      return given(model)?.context_window ?? knownModel(provider, rest.join("/"))?.context_window ?? null;
+      return (
+        given(model)?.context_window ??
+        listed(model)?.context_window ??
+        knownModel(provider, rest.join("/"))?.context_window ??
+        null
+      );
     },
 
     /** Sets a model's price. The next run that starts pins it. */
@@ -76,6 +94,12 @@ export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
         return true;
       }),
   };
+}
+
+function serverPrice(listed: ListedEntry | null): ModelPrice | null {
+  if (!listed?.price) return null;
+  const limit = listed.max_output_tokens === null ? {} : { max_output_tokens: listed.max_output_tokens };
+  return { ...listed.price, ...limit, as_of: timestamp(listed.read_at_ms).slice(0, 10), source: "server" };
 }
 
 /** The output limit is a property of the model, whatever price the operator sets. */

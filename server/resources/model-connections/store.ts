@@ -1,8 +1,10 @@
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
+import type { Tried } from "../../domain/api-types/console.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { Provider } from "../../domain/providers.ts";
 import type { Environment } from "../../domain/scope.ts";
+import { invalid } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import { freePrice, knownModels } from "../../runtime/models/known-models.ts";
@@ -18,7 +20,8 @@ import {
 } from "../../runtime/models/registry.ts";
 import { testModelNames } from "../../runtime/models/test-models.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
-import { modelConnections } from "../../storage/db/schema.ts";
+import { listedModels, modelConnections, modelConnectionTests, modelLists } from "../../storage/db/schema.ts";
+import { type ConnectionChange, checkConnection } from "./check-connection.ts";
 import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it, without its key. */
@@ -32,6 +35,23 @@ interface ConnectionInfo {
   idle_timeout_ms: number | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
+  /** Number of the change, from 1; null for one of the environment. */
+  version: number | null;
+  updated_at_ms: number | null;
+}
+
+/** A connection in use. */
+export interface UsedConnection {
+  name: string;
+  provider: Provider;
+  /** Prefix of its models' names. */
+  prefix: string;
+  /** State of the connection: another address or key has another identity. */
+  identity: string;
+  /** True for an Ollama that was not configured: it may not be there. */
+  isAssumed: boolean;
+  /** Decrypts the key. Throws if it cannot be decrypted. */
+  open(): Connection;
 }
 
 /** A model as `GET /v1/models` lists it; unknown values are null. */
@@ -45,7 +65,9 @@ interface ModelInfo {
   prices: ModelPrice;
 }
 
-type Stored = Connection & { sealed_key: string | null };
+type Stored = Connection & { sealed_key: string | null; identity: string };
+
+type Row = typeof modelConnections.$inferSelect;
 
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -71,14 +93,19 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, idle_timeout_ms, ...row }) => ({
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, created_at_ms, version, updated_at_ms: _, ...row }) => ({
       ...row,
       api_key: null,
+      identity: `stored ${created_at_ms} ${version}`,
       ...limitsOf({ max_concurrent, idle_timeout_ms }),
     })),
-    ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
+    ...fromEnvironment.map((connection) => ({
+      ...connection,
+      sealed_key: null,
+      identity: `environment ${connection.base_url ?? ""}`,
+    })),
   ]).of;
-  const open = ({ name, provider, base_url, api_key, sealed_key, ...limits }: Stored): Connection => ({
+  const open = ({ name, provider, base_url, api_key, sealed_key, identity: _, ...limits }: Stored): Connection => ({
     name,
     provider,
     base_url,
@@ -89,8 +116,18 @@ export function createConnectionStore({
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
     const found = connectionFor(name, all());
-    return found && { sealed_key: null, ...found }; // The test models' connection lacks the field.
+    return found && { sealed_key: null, identity: "", ...found }; // The test models' connection lacks the fields.
   }
+
+  /** Deletes the list and the test of connections that changed. Call it inside a write. */
+  function forgetState(provider: Provider, name: string): void {
+    const prefix = modelPrefix({ provider, name });
+    for (const table of [modelLists, listedModels, modelConnectionTests])
+      db.orm.delete(table).where(eq(table.prefix, prefix)).run();
+  }
+
+  const rowOf = (name: string): Row | null =>
+    db.orm.select().from(modelConnections).where(eq(modelConnections.name, name)).get() ?? null;
 
   const isStored = (provider: Provider): boolean => select.all().some((row) => row.provider === provider);
 
@@ -135,6 +172,22 @@ export function createConnectionStore({
       return all().find((connection) => modelPrefix(connection) === prefix)?.max_concurrent ?? null;
     },
 
+    /** Connections in use: a stored one overrides that of the environment with the same name. */
+    used(): UsedConnection[] {
+      const byPrefix = new Map<string, UsedConnection>();
+      for (const each of all()) {
+        const { name, provider, identity } = each;
+        const prefix = modelPrefix(each);
+        const isAssumed = provider === "ollama" && assumesOllama && identity.startsWith("environment");
+        if (!byPrefix.has(prefix))
+          byPrefix.set(prefix, { name, provider, prefix, identity, isAssumed, open: () => open(each) });
+      }
+      return [...byPrefix.values()];
+    },
+
+    /** State of the connection behind a prefix; null if there is none. */
+    identityOf: (prefix: string): string | null => all().find((each) => modelPrefix(each) === prefix)?.identity ?? null,
+
     /** Models with a known price, and whether a run can use them now. */
     async models(environment: Environment, prices: PriceStore): Promise<ModelInfo[]> {
       const connections = all();
@@ -168,6 +221,8 @@ export function createConnectionStore({
         idle_timeout_ms: limits.idle_timeout_ms ?? null,
         source: "environment" as const,
         created_at_ms: null,
+        version: null,
+        updated_at_ms: null,
       }));
       return [...storedConnections, ...environmentConnections];
     },
@@ -178,17 +233,77 @@ export function createConnectionStore({
       const { max_concurrent = null, idle_timeout_ms = null } = given;
       const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms };
       const { name: target } = modelConnections;
-      const upsert = db.orm
-        .insert(modelConnections)
-        .values({ ...row, created_at_ms: now() })
-        .onConflictDoUpdate({ target, set: row });
       await db.write(() => {
-        const before = select.all().find((row) => row.name === name);
+        const before = rowOf(name);
         if (before && before.provider !== provider) throw takenName(before);
-        upsert.run();
+        const version = (before?.version ?? 0) + 1;
+        const updated_at_ms = before ? now() : null;
+        db.orm
+          .insert(modelConnections)
+          .values({ ...row, version, created_at_ms: now() })
+          .onConflictDoUpdate({ target, set: { ...row, version, updated_at_ms } })
+          .run();
+        if (before) forgetState(before.provider, name);
+        forgetState(provider, name);
         const details = { provider, has_key: api_key !== null, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
       });
+    },
+
+    /**
+     * Changes a stored connection. Running calls end with the old address and key. Throws `resource_not_found`,
+     * `version_conflict` and `validation_failed`.
+     */
+    async update(name: string, change: ConnectionChange, actor: Actor): Promise<void> {
+      await db.write(() => {
+        const row = rowOf(name) ?? throwNoStored(name);
+        const { expected_version } = change;
+        if (expected_version !== undefined && expected_version !== row.version)
+          throw new AppError("version_conflict", `The connection is at version ${row.version}.`, {
+            param: "expected_version",
+            details: { version: row.version },
+          });
+        const { changed, next } = changedRow(row, change, (key) => seal.seal(key, aad(name)));
+        if (changed.length === 0) return;
+        const version = row.version + 1;
+        db.orm
+          .update(modelConnections)
+          .set({ ...next, version, updated_at_ms: now() })
+          .where(eq(modelConnections.name, name))
+          .run();
+        forgetState(row.provider, name);
+        audit.note({ actor }, "model_connection.updated", name, { provider: row.provider, changed, version });
+      });
+    },
+
+    /** Stores the result of a connection's test, with its audit entry. */
+    async noteTest({ name, prefix, identity }: Omit<UsedConnection, "open">, result: Tried, actor: Actor) {
+      const values = { prefix, identity, result, tested_at_ms: now() };
+      await db.write(() => {
+        db.orm
+          .insert(modelConnectionTests)
+          .values(values)
+          .onConflictDoUpdate({ target: modelConnectionTests.prefix, set: values })
+          .run();
+        // A test costs a little, so record it.
+        const details = { ok: result.ok, ...(result.model && { model: result.model }) };
+        audit.note({ actor }, "model_connection.tested", name, details);
+      });
+    },
+
+    /** Last tests of connections that have not changed since, by their prefixes. */
+    lastTests(): Map<string, { result: Tried; tested_at_ms: number }> {
+      const identities = new Map(
+        all()
+          .toReversed()
+          .map((each) => [modelPrefix(each), each.identity]),
+      );
+      const rows = db.orm
+        .select()
+        .from(modelConnectionTests)
+        .where(inArray(modelConnectionTests.prefix, [...identities.keys()]))
+        .all();
+      return new Map(rows.flatMap((row) => (identities.get(row.prefix) === row.identity ? [[row.prefix, row]] : [])));
     },
 
     /** False if there is no such connection. */
@@ -196,6 +311,7 @@ export function createConnectionStore({
       const named = eq(modelConnections.name, name);
       return db.write(() => {
         const [removed] = db.orm.delete(modelConnections).where(named).returning().all();
+        if (removed) forgetState(removed.provider, name);
         if (removed) audit.note({ actor }, "model_connection.removed", name, { provider: removed.provider });
         return removed !== undefined;
       });
@@ -222,6 +338,39 @@ const limitsOf = ({ max_concurrent, idle_timeout_ms }: { [Name in keyof Limits]?
   ...(max_concurrent != null && { max_concurrent }),
   ...(idle_timeout_ms != null && { idle_timeout_ms }),
 });
+
+/** Returns a row's changed columns and their names as fields of the API. Throws `validation_failed`. */
+function changedRow(row: Row, change: ConnectionChange, seal: (key: string) => string) {
+  const key = change.api_key?.trim();
+  const removesKey = change.api_key === null;
+  const checked = checkConnection({
+    name: row.name,
+    provider: row.provider,
+    base_url: change.base_url === undefined ? row.base_url : change.base_url,
+    // A key that stays need not be decrypted to be checked.
+    api_key: key || (removesKey || row.sealed_key === null ? null : "kept"),
+    max_concurrent: change.max_concurrent === undefined ? row.max_concurrent : change.max_concurrent,
+    idle_timeout_ms: change.idle_timeout_ms === undefined ? row.idle_timeout_ms : change.idle_timeout_ms,
+  });
+  if ("message" in checked) throw invalid(checked.param, checked.message);
+  const { base_url, max_concurrent = null, idle_timeout_ms = null } = checked;
+  const next = {
+    base_url,
+    max_concurrent,
+    idle_timeout_ms,
+    sealed_key: key ? seal(key) : removesKey ? null : row.sealed_key,
+  };
+  const columns = ["base_url", "max_concurrent", "idle_timeout_ms", "sealed_key"] as const;
+  const changed = columns
+    .filter((column) => next[column] !== row[column])
+    .map((column) => (column === "sealed_key" ? "api_key" : column));
+  return { changed, next };
+}
+
+function throwNoStored(name: string): never {
+  const message = `There is no stored connection "${name}". One of the environment is changed there.`;
+  throw new AppError("resource_not_found", message, { param: "name" });
+}
 
 const aad = (name: string): string => `model_connection:${name}`;
 

@@ -6,6 +6,7 @@ test.each([
   ["ollama/qwen3:8b", "ollama", "ollama", "qwen3:8b"],
   ["google/models/gemini-2.5-pro", "google", "google", "models/gemini-2.5-pro"],
   ["openai_compatible/gpu_1/org/model:v2", "openai_compatible", "gpu_1", "org/model:v2"],
+  ["openai_compatible/gpu//models/qwen.gguf", "openai_compatible", "gpu", "/models/qwen.gguf"],
   ["test/echo", "test", "test", "echo"],
 ])("%s is read", (name, provider, connection, model) => {
   expect(parseModel(name)).toEqual({ provider: provider as "openai", connection, model });

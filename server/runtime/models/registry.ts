@@ -19,7 +19,7 @@ export const testConnection: Connection = { name: "test", provider: "test", base
  * colons.
  */
 export function parseModel(name: string): ModelName | null {
-  const compatible = /^openai_compatible\/([a-z0-9][a-z0-9_-]{0,63})\/([^\s/][^\s]{0,199})$/.exec(name);
+  const compatible = /^openai_compatible\/([a-z0-9][a-z0-9_-]{0,63})\/(\S{1,200})$/.exec(name); // llama.cpp's names may be paths.
   if (compatible)
     return { provider: "openai_compatible", connection: String(compatible[1]), model: String(compatible[2]) };
   const plain = /^([a-z_]+)\/([^\s/][^\s]{0,199})$/.exec(name);

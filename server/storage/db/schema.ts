@@ -1,5 +1,6 @@
 import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { memoryKindNames, memoryScopes, toolTypes } from "../../domain/agent-snapshot.ts";
+import type { Tried } from "../../domain/api-types/console.ts";
 import {
   actorTypes,
   buckets,
@@ -22,6 +23,7 @@ import {
 import type { ChatSettings } from "../../domain/chat-page.ts";
 import type { Chunking } from "../../domain/chunking.ts";
 import type { CodedError } from "../../domain/errors.ts";
+import type { ListedModel } from "../../domain/listed-model.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
 import { providers } from "../../domain/providers.ts";
 import type { Needs, ToolRequest } from "../../domain/run-event.ts";
@@ -233,6 +235,27 @@ export const modelConnections = sqliteTable("model_connections", {
   created_at_ms: integer().notNull(),
   max_concurrent: integer(),
   idle_timeout_ms: integer(),
+  version: integer().notNull().default(1),
+  updated_at_ms: integer(),
+});
+
+export const modelLists = sqliteTable("model_lists", {
+  prefix: text().primaryKey(),
+  identity: text().notNull(),
+  read_at_ms: integer().notNull(),
+});
+
+export const listedModels = sqliteTable("listed_models", {
+  prefix: text().notNull(),
+  model: text().notNull(),
+  details: json<ListedModel>().notNull(),
+});
+
+export const modelConnectionTests = sqliteTable("model_connection_tests", {
+  prefix: text().primaryKey(),
+  identity: text().notNull(),
+  result: json<Tried>().notNull(),
+  tested_at_ms: integer().notNull(),
 });
 
 export const users = sqliteTable("users", {

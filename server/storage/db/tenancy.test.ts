@@ -52,6 +52,9 @@ const uniqueKeysOf = (table: string): string[][] =>
 const ofNobody = [
   "projects",
   "model_connections",
+  "model_connection_tests",
+  "model_lists",
+  "listed_models",
   "model_prices",
   "users",
   "sessions",
