@@ -1,6 +1,9 @@
+import type { Outage } from "../../domain/outage.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
+import type { Log } from "../../lib/log.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
+import { createCircuitBreakers } from "./circuit-breakers.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createPriceStore } from "./prices.ts";
 import { modelRoutes } from "./routes.ts";
@@ -17,15 +20,23 @@ export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const prices = createPriceStore(base);
+  const breakers = createCircuitBreakers({ now: base.now, onChange: logChange(base.log) });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, connections, prices })],
     store: connections,
     prices,
     places,
+    breakers,
+    stop: breakers.stop,
     inPlace: createInSlot(places),
   } satisfies Module;
 }
+
+const logChange = (log: Log) => (model: string, outage: Outage | null) =>
+  outage
+    ? log.warn("a model does not answer: its circuit breaker opened", { model, error: outage.error.message })
+    : log.info("a model answers again: its circuit breaker closed", { model });
 
 /** Makes model calls, by the model's full name, in the connection's places. */
 const createInSlot =

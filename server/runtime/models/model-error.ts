@@ -62,6 +62,7 @@ export function toModelError(failure: unknown, secrets: readonly string[], now =
     request: requestState(facts),
     ...(verdict.unready && { unready: true }),
     ...(refusesFormat(facts) && { refuses_format: true }),
+    ...(isFiltered(facts) && { filtered: true }),
   };
 }
 
@@ -151,6 +152,9 @@ const refusesFormat = (facts: Facts): boolean =>
   formatRefusals.has(facts.status) &&
   !isContextOverflow(facts) &&
   formatWords.test(facts.body === "" ? facts.text : facts.body);
+
+/** True if a content filter refused the prompt: Azure, and OpenAI's policy for images. */
+const isFiltered = ({ kind }: Facts): boolean => /content_filter|content_policy_violation/.test(kind);
 
 /** Errors that an SDK throws before it sends anything. */
 const unsendable = new Set([

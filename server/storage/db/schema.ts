@@ -233,6 +233,7 @@ export const modelConnections = sqliteTable("model_connections", {
   created_at_ms: integer().notNull(),
   max_concurrent: integer(),
   idle_timeout_ms: integer(),
+  fallbacks: json<string[]>(),
 });
 
 export const users = sqliteTable("users", {
