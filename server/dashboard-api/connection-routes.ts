@@ -3,12 +3,13 @@ import { allOf, Price, Connection as ShownConnection, Tried } from "../domain/ap
 import { Deleted } from "../domain/api-types/schema.ts";
 import { AppError } from "../domain/errors.ts";
 import { notFound, throwNotFound } from "../domain/not-found.ts";
-import { timestampOrNull } from "../domain/time.ts";
+import { timestamp, timestampOrNull } from "../domain/time.ts";
 import { invalid } from "../http/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
+import type { CircuitBreakers } from "../resources/model-connections/circuit-breakers.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";
@@ -23,13 +24,22 @@ interface ConnectionRoutes {
   signedIn: SessionGuard;
   connections: ConnectionStore;
   prices: PriceStore;
+  breakers: Pick<CircuitBreakers, "outages">;
   tryConnection: typeof tryConnection;
   db: Db;
   audit: Audit;
 }
 
 /** Routes for model connections and prices. Every member sees them, without keys; owners change them. */
-export function connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }: ConnectionRoutes) {
+export function connectionRoutes({
+  signedIn,
+  connections,
+  prices,
+  breakers,
+  tryConnection,
+  db,
+  audit,
+}: ConnectionRoutes) {
   /** Stored connections take precedence over those of the environment with the same name. */
   function list() {
     const usedNames = new Set<string>();
@@ -37,9 +47,17 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       const used = !usedNames.has(connection.name);
       usedNames.add(connection.name);
       const prefix = modelPrefix(connection);
-      return { id: connection.name, ...connection, prefix, used, created_at: timestampOrNull(created_at_ms) };
+      const outages = used ? outagesOf(prefix) : [];
+      return { id: connection.name, ...connection, prefix, used, outages, created_at: timestampOrNull(created_at_ms) };
     });
   }
+
+  const outagesOf = (prefix: string) =>
+    breakers
+      .outages()
+      .flatMap(({ model, state, since_ms, error }) =>
+        model.startsWith(`${prefix}/`) ? { model, state, since: timestamp(since_ms), error } : [],
+      );
 
   async function priced() {
     const models = await connections.models("live", prices);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { roles } from "../domain/api-types/enums.ts";
 import { closedObject, oneOf, open, orNull } from "../lib/schema.ts";
-import { concurrentMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
+import { concurrentMax, fallbacksMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
 
 // Limits above those of the later checks, whose errors are more precise.
 const Email = Type.String({ maxLength: 1024 });
@@ -41,6 +41,7 @@ export const NewConnection = closedObject({
   idle_timeout_ms: Type.Optional(
     orNull(Type.Integer({ minimum: idleTimeouts_ms.least, maximum: idleTimeouts_ms.most })),
   ),
+  fallbacks: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 300 }), { maxItems: fallbacksMax }))),
 });
 export type NewConnection = Static<typeof NewConnection>;
 export const ConnectionTest = closedObject({ model: Type.Optional(Type.String({ maxLength: 200 })) });

@@ -1,4 +1,5 @@
 import type { Budget } from "./budget-schema.ts";
+import type { FailoverReason } from "./failover.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 
 /** Highest possible `max_turns`. */
@@ -238,6 +239,10 @@ export interface AgentSnapshot {
   version: number;
   name: string;
   model: string;
+  /** All its models in their order, if there are several; the first is `model`. */
+  models?: string[];
+  /** Failures after which its runs ask their next model; absent: those of `defaultFailover`. */
+  failover_on?: FailoverReason[];
   instructions: string;
   settings: ModelSettings;
   tools: ToolSnapshot[];

@@ -1,10 +1,12 @@
 import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
+import { defaultFailover } from "./failover.ts";
 import type { PromptMessage } from "./model-call.ts";
 import { conversationToCut, countEarlierMessages, modelRequest } from "./prompt.ts";
 import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
+import { currentWindow, modelsOf, type RunModel } from "./run-models.ts";
 import type { RunState } from "./run-state.ts";
 import { type SummaryBounds, sizeOfSummary, summarySpace } from "./summary.ts";
 
@@ -26,7 +28,7 @@ export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boole
  */
 export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan | null {
   const policy = agent.memory?.context;
-  const window = state.run.context_window ?? null;
+  const window = currentWindow(state);
   const refused = isTooLong(state);
   if (!policy || (window === null && !refused)) return null;
   const before = promptSize(modelRequest(state, agent));
@@ -47,6 +49,17 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
   const cut = cutFor(state, agent, { before, most, wanted, summary_max });
   if (!cut) return tooLong();
   return { do: policy.strategy, ...cut, tokens_before: before, summary_max };
+}
+
+/** Returns another model of the run whose window has room for the prompt, unless the model has refused the prompt. */
+export function widerModel(state: RunState, agent: AgentSnapshot): RunModel | null {
+  const window = currentWindow(state);
+  const others = modelsOf(state.run).filter(({ model }) => model !== state.model);
+  const { failover_on = defaultFailover } = agent;
+  if (others.length === 0 || window === null || isTooLong(state) || !failover_on.includes("overflow")) return null;
+  const size = promptSize(modelRequest(state, agent));
+  const hasRoom = (its: number | null) => its !== null && its > window && size <= promptRoom(its, agent);
+  return others.find(({ context_window }) => hasRoom(context_window)) ?? null;
 }
 
 interface Aim {

@@ -1,18 +1,21 @@
 import { hashJson } from "../lib/hash.ts";
 import { parsedJson } from "../lib/json.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { budgetMessage, tooManyCalls } from "./budget.ts";
-import { isTooLong, planContext } from "./context.ts";
+import { isTooLong, planContext, widerModel } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
 import { newId } from "./ids.ts";
 import type { JsonSchema } from "./model-call.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
 import { modelRequest } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
+import { restartStep } from "./restart.ts";
 import { startOfRetrieval } from "./retrieval.ts";
 import { runError } from "./run-error.ts";
 import type { Preparation, RunError, RunEvent } from "./run-event.ts";
+import type { RunModel } from "./run-models.ts";
 import {
   applyAll,
   type InitialState,
@@ -116,6 +119,8 @@ const prepare = (what: Preparation, state: RunState, agent: AgentSnapshot): Comm
  */
 function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[] {
   const plan = planContext(state, agent);
+  const wider = plan && widerModel(state, agent);
+  if (wider) return startWithWider(state, agent, wider, now);
   if (plan?.do === "fail") return failedEvents(state, plan.error, now);
   if (plan) return withFollowUp(state, dropMessages(plan, state, agent), agent, now);
   return state.model_error ? failedEvents(state, state.model_error, now) : [startOfCall(state, agent)];
@@ -126,9 +131,17 @@ const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent =>
     step_index: state.steps,
     step_type: "model_call",
     turn_index: state.turns,
-    name: state.run.model,
+    name: state.model,
     input_hash: hashJson(modelRequest(state, agent)),
   });
+
+/** Starts a model call with a model that has room for the prompt; the run stays with that model. */
+function startWithWider(state: RunState, agent: AgentSnapshot, { model }: RunModel, now: number): RunEvent[] {
+  const start = startOfCall(state, agent);
+  const step = requireValue(openStep(applyAll(state, [start], now), "model_call"), "The started call");
+  const reason = { code: "context_length_exceeded", message: `The prompt is too long for ${state.model}.` };
+  return [start, restartStep(step, reason, { model })];
+}
 
 const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
   type: "run.requires_action",

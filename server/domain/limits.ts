@@ -28,6 +28,7 @@ export const limits = {
   client_files_bytes: 50 * 1024 * 1024,
   client_files_bytes_of_agent: 2 * 1024 * 1024 * 1024,
   tools_per_agent: 128,
+  models_per_agent: 5,
   files_per_run: 20,
   /** Name of an agent, a key, a store, a schedule, a suite and a project, in characters. */
   name_length: 128,
@@ -93,6 +94,7 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   client_files_bytes: "Length of these files together.",
   client_files_bytes_of_agent: "Length of all files that were sent to an agent with client tokens.",
   tools_per_agent: "Tools of an agent.",
+  models_per_agent: "Models of an agent, which are asked in their order.",
   files_per_run: "Files that a run is given.",
   name_length: "Characters of the name of an agent, a key, a store, a schedule, a suite or a project.",
   subject_length: "Characters of a `user_id` or a `session_id`.",

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { documentsMessage } from "./documents-prompt.ts";
-import type { ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
+import type { AssistantPart, ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
 import { passagesMessage } from "./passages.ts";
 import { quoteUntrusted } from "./quote-untrusted.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
@@ -31,6 +31,30 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
   return request;
+}
+
+/**
+ * Returns the request as the run's current model gets it: without the reasoning and the signatures of other models,
+ * which are valid only for their own.
+ */
+export function requestForModel(state: RunState, agent: AgentSnapshot): ModelRequest {
+  const isForeign = (message: Message): message is Answer =>
+    message.role === "assistant" && message.model !== undefined && message.model !== state.model;
+  if (!state.messages.some(isForeign)) return modelRequest(state, agent);
+  const messages = state.messages.map((message) => (isForeign(message) ? withoutOwn(message) : message));
+  return modelRequest({ ...state, messages }, agent);
+}
+
+type Answer = Extract<Message, { role: "assistant" }>;
+
+/** Keeps the text and calls of an answer. An empty text keeps its place, because compactions count messages. */
+function withoutOwn(message: Answer): Answer {
+  const kept = message.parts.flatMap((part): AssistantPart[] => {
+    const { metadata: _, ...own } = part;
+    return part.type === "reasoning" ? [] : [own as AssistantPart];
+  });
+  const isEmptied = kept.length === 0 && message.parts.length > 0;
+  return { ...message, parts: isEmptied ? [{ type: "text", text: "" }] : kept };
 }
 
 /**

@@ -118,6 +118,8 @@ const spend = {
   cost_usd: Cost,
   /** True if the provider sent no counts and we estimated them from the streamed text. */
   estimated: Estimated,
+  /** The model that was called, if it is not the run's first. */
+  model: optional(ModelName),
 };
 export const ModelSpend = closedObject(spend);
 export type ModelSpend = Static<typeof ModelSpend>;
@@ -301,6 +303,14 @@ export const StoreRerank = named(
   }),
 );
 
+/** A further model of a run, asked if those before it cannot answer. */
+export const FallbackModel = closedObject({
+  model: ModelName,
+  price: orNull(ModelPrice),
+  context_window: CountOrNull,
+});
+export type FallbackModel = Static<typeof FallbackModel>;
+
 /** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
 const preparations = ["history", "documents", "retrieval"] as const;
 export type Preparation = (typeof preparations)[number];
@@ -397,6 +407,8 @@ export const eventFields = {
     prepare: optional(many(oneOf(preparations), 3)),
     /** Tokens of its model's prompt and answer together; null if unknown. */
     context_window: optional(CountOrNull),
+    /** Its further models, in their order. */
+    fallbacks: optional(many(FallbackModel, limits.models_per_agent - 1)),
     /** True if the next entry is `run.queued`. Absent: the run started at once. */
     queued: optional(True),
   },
@@ -434,6 +446,8 @@ export const eventFields = {
     spent: orNull(ModelSpend),
     /** Text of the discarded attempt: the run's output if it ends without further text. */
     said: optional(Text),
+    /** The model of this and all later calls, if it changes. */
+    model: about("The model that is asked now, where it is another one than before.", optional(ModelName)),
   },
   "step.completed": {
     ...step,

@@ -3,6 +3,7 @@ import { siblingId } from "./ids.ts";
 import { toolText } from "./prompt.ts";
 import { cancelError } from "./run-error.ts";
 import { toRequestInput } from "./run-input.ts";
+import { modelsOf } from "./run-models.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { triggerOf } from "./run-trigger.ts";
 import { textOf } from "./text-of.ts";
@@ -22,6 +23,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     agent_id: run.agent_id,
     agent_version: run.agent_version,
     model: run.model,
+    ...(run.fallbacks && { models: modelsOf(run).map(({ model }) => model) }),
     status: state.status,
     input: toRequestInput(run),
     output: state.output,

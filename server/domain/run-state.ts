@@ -15,6 +15,7 @@ import type {
   RunError,
   RunEvent,
   RunUsage,
+  StepRestarted,
   ToolCompleted,
   ToolError,
   ToolRequest,
@@ -31,7 +32,16 @@ export type RunStatus = (typeof runStatuses)[number];
 
 export type Message =
   | { role: "user"; id: string; at: number; content: string; images?: ImageFacts[] }
-  | { role: "assistant"; id: string; at: number; parts: AssistantPart[] /** No run made it. */; given?: true }
+  | {
+      role: "assistant";
+      id: string;
+      at: number;
+      parts: AssistantPart[];
+      /** No run made it. */
+      given?: true;
+      /** The model that wrote it, by its full name. */
+      model?: string;
+    }
   | { role: "tool"; id: string; at: number; tool_call_id: string; given?: GivenResult };
 
 /** Result of a call that no run made, sent along with the input. */
@@ -80,6 +90,8 @@ export interface OpenStep {
   /** The run's attempt that works on it: a lower one than the run's means that the process died during the step. */
   run_attempt: number;
   started_at: number;
+  /** The model that a model call asks; null for other steps. */
+  model: string | null;
 }
 
 export interface RunState extends RunProgress {
@@ -98,6 +110,8 @@ interface RunProgress {
   /** Recoveries since the last completed step: a run that repeatedly crashes the process fails. */
   stalls: number;
   created_at: number;
+  /** The model that it asks now, by its full name. */
+  model: string;
   /** Null while queued. */
   started_at: number | null;
   updated_at: number;
@@ -148,6 +162,7 @@ export const initialState: InitialState = {
   attempt: 1,
   stalls: 0,
   created_at: 0,
+  model: "",
   started_at: null,
   updated_at: 0,
   ended_at: null,
@@ -226,6 +241,7 @@ function changed(before: RunState | InitialState, entry: JournalEntry, changing:
   // Copied entries cost this run nothing, and a fork starts where its copied part ends.
   if (run && seq <= (run.recorded_to ?? 0)) {
     to.usage = before.usage;
+    to.model = run.model;
     if (triggerOf(run) === "fork") Object.assign(to, { created_at: at, started_at: at, status_since_ms: at });
   }
   return requireRun(changing.moved(before, to));
@@ -239,6 +255,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "run.created":
       return {
         run: event,
+        model: event.model,
         to_prepare: event.prepare ?? [],
         created_at: at,
         started_at: at,
@@ -268,7 +285,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
     case "run.cancelled":
       return { ...ended(at), status: "cancelled", cancel_reason: event.reason, output: event.output };
     case "step.started": {
-      const { step_index, step_type, turn_index, tool_call_id, attempt } = event;
+      const { step_index, step_type, turn_index, tool_call_id, attempt, name } = event;
       const step = {
         step_index,
         step_type,
@@ -278,6 +295,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         anchor: seq,
         run_attempt: state.attempt,
         started_at: at,
+        model: step_type === "model_call" ? name : null,
       };
       return {
         steps: Math.max(state.steps, step_index + 1),
@@ -288,16 +306,18 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       };
     }
     case "step.restarted": {
-      const { step_index, attempt, spent, said = state.discarded } = event;
+      const { step_index, spent, said = state.discarded, model = state.model } = event;
       const again = (step: OpenStep) =>
-        step.step_index === step_index ? { ...step, attempt, anchor: seq, run_attempt: state.attempt } : step;
+        step.step_index === step_index ? restarted(step, event, { anchor: seq, run_attempt: state.attempt }) : step;
       const usage = spent ? addModelCall(state.usage, spent) : state.usage;
-      return { open: state.open.map(again), usage, discarded: said };
+      return { open: state.open.map(again), usage, discarded: said, model };
     }
     case "step.completed": {
       const open = state.open.filter((step) => step.step_index !== event.step_index);
       const next: Partial<RunProgress> = { open, stalls: 0 };
-      if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed", lists));
+      const step = state.open.find((one) => one.step_index === event.step_index);
+      const by = step?.model ?? state.model;
+      if (event.answer) Object.assign(next, answered(state, event.answer, by, at, event.status === "completed", lists));
       if (event.answer && event.status === "completed" && state.compacted)
         next.compacted = { ...state.compacted, after_refusal: false };
       const { asksModel } = stepKinds[event.step_type];
@@ -466,6 +486,13 @@ export function applyAll(state: RunState | InitialState, events: readonly RunEve
 export const openStep = ({ open }: Pick<RunState, "open">, type: StepType): OpenStep | undefined =>
   open.find(({ step_type }) => step_type === type);
 
+/** Starts a step over, perhaps with another model. */
+const restarted = (
+  step: OpenStep,
+  { attempt, model }: StepRestarted,
+  start: Pick<OpenStep, "anchor" | "run_attempt">,
+): OpenStep => ({ ...step, attempt, ...start, model: step.model === null ? null : (model ?? step.model) });
+
 const ended = (at: number) => ({
   ended_at: at,
   queue_position: null,
@@ -478,13 +505,14 @@ const ended = (at: number) => ({
 function answered(
   state: RunProgress,
   answer: ModelAnswer,
+  model: string,
   at: number,
   finished: boolean,
   lists: Changing,
 ): Partial<RunProgress> {
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
-  const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts };
+  const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts, model };
   const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
   return { usage, messages: lists.added(state.messages, message), discarded: isNews ? null : state.discarded };
 }

@@ -3,6 +3,7 @@ import { bytesFor, messageSize, messageTokens, promptRoom } from "./context-size
 import type { ModelRequest, PromptMessage } from "./model-call.ts";
 import { conversationToCut, summaryMessage } from "./prompt.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
+import { currentWindow } from "./run-models.ts";
 import type { RunState } from "./run-state.ts";
 import { truncateMiddle, truncationNotice } from "./truncate-middle.ts";
 
@@ -58,7 +59,7 @@ function spaceFor(
   agent: AgentSnapshot,
   cut: SummaryBounds,
 ): number {
-  const window = state.run.context_window ?? null;
+  const window = currentWindow(state);
   const room = window === null ? Math.floor(cut.tokens_before / 2) : promptRoom(window, agent);
   const used = messageSize(system) + messageSize({ role: "user", content: before }) + cut.summary_max;
   return Math.max(0, Math.floor((room - used) * 0.8));

@@ -74,6 +74,8 @@ export type StepUsage = ModelSpend["usage"] & { cost_usd: number | null; estimat
 interface Retry {
   attempt: number;
   at: string;
+  /** The model of a model call's discarded attempt, if another one was asked next. */
+  model?: string;
   reason: { code: string; message: string } | null;
   delay_ms: number;
   /** Usage of the discarded attempt; null if unknown. */
@@ -201,7 +203,11 @@ const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.
 /** True if the newest entry was copied from another run. */
 const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run.recorded_to ?? 0);
 
-const usageOf = ({ usage, cost_usd, estimated }: ModelSpend): StepUsage => ({ ...usage, cost_usd, estimated });
+const usageOf = ({ usage, cost_usd, estimated }: Omit<ModelSpend, "model">): StepUsage => ({
+  ...usage,
+  cost_usd,
+  estimated,
+});
 
 /** Defaults of a step. */
 const withoutMore = {
@@ -236,7 +242,7 @@ function newStep(event: StepStarted, at: number, state: RunState, told: number):
     input_hash,
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
-    model: step_type === "model_call" ? state.run.model : null,
+    model: step_type === "model_call" ? name : null,
     replayed: isRecorded(state),
     retries: [],
   };
@@ -265,7 +271,7 @@ function guardrailStep(event: GuardrailDecided, at: number, state: RunState): Tr
     output: { verdict, message, matches },
     error: blocked ? { code: "guardrail_blocked", message } : null,
     usage: spent && usageOf(spent),
-    model: spent && state.run.model,
+    model: spent && (spent.model ?? state.run.model),
     replayed: isRecorded(state),
     retries: [],
   };
@@ -293,9 +299,12 @@ const modelInput = ({ messages, calls, history, documents, retrieved, compacted 
     .map((message) => messageObject(message, (id) => calls.findLast((call) => call.id === id))),
 });
 
-function addRetry(step: TraceStep, { attempt, reason, delay_ms, spent }: StepRestarted, at: number): void {
-  step.retries.push({ attempt: step.attempt, at: timestamp(at), reason, delay_ms, usage: spent && usageOf(spent) });
+function addRetry(step: TraceStep, { attempt, reason, delay_ms, spent, model }: StepRestarted, at: number): void {
+  const from = model !== undefined && step.model !== null ? { model: step.model } : {};
+  const usage = spent && usageOf(spent);
+  step.retries.push({ attempt: step.attempt, at: timestamp(at), ...from, reason, delay_ms, usage });
   step.attempt = attempt;
+  if (model !== undefined && step.type === "model_call") Object.assign(step, { model, name: model });
 }
 
 function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
@@ -322,7 +331,7 @@ function compacted(step: TraceStep, event: ContextCompacted, state: RunState): v
   step.input = { strategy, tokens_before };
   step.output = { summary, left_out, tokens_after };
   step.usage = spent && usageOf(spent);
-  step.model = spent && state.run.model;
+  step.model = spent && (spent.model ?? state.run.model);
 }
 
 function completeStep(step: TraceStep, event: StepCompleted, at: number): void {

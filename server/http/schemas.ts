@@ -129,6 +129,14 @@ export const Chunking = named(
 export const overridableFields = {
   instructions: about("The system prompt.", Type.String({ maxLength: limits.instructions_bytes })),
   model: about("The model, as `<provider>/<model>`.", Type.String({ minLength: 1, maxLength: 300 })),
+  models: about(
+    "Several models in their order, in place of `model`: the next one is asked if those before it cannot answer.",
+    Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+      minItems: 2,
+      maxItems: limits.models_per_agent,
+      uniqueItems: true,
+    }),
+  ),
   tools: about(
     "Ids of the tools that it may call.",
     Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),

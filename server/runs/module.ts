@@ -81,7 +81,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const { projects, connections, files, usage, memory, tools, agents, threads } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
   const { journal } = journals;
-  const { places } = connections;
+  const { places, breakers } = connections;
   const { secretsOf } = tools;
   const limitsOf = ({ project_id }: Scope) => ({ ...defaultLimits, ...projects.store.settingsOf(project_id) });
   const inProgressMax = (scope: Scope): number => limitsOf(scope).runs_in_progress || Number.POSITIVE_INFINITY;
@@ -106,6 +106,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     documents: (scope, order) => files.attachments.of(scope, order),
     reserve: (head, { worst }) => usage.reservations.reserve(head, worst),
     model_place: (head, { connection }) => places.take(head, connection),
+    admit_call: ({ run_id }, { models, wait_ms }) => breakers.admit(run_id, models, wait_ms),
     start_child: (head, order) => serving().startChild(head, order),
     history: (head, { max_messages }) => threads.store.history(head, runs.threadOf(head.run_id), max_messages),
     await_child: (_, { run_id }) => serving().awaitChild(run_id),
@@ -124,14 +125,16 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     watches,
     hasDayBudget,
     places,
+    breakers,
     log,
     now,
-    prepare: (scope, agent) => ({
-      ...connections.store.resolve(agent.model, scope.environment),
+    prepare: (scope, agent, models) => ({
+      ...connections.store.resolveAll(models, scope.environment),
       secrets: secretsOf(scope, agent.tools),
       egress: policyOf(scope.environment),
       unknown_price: projects.store.settingsOf(scope.project_id).unknown_price,
       day_budget: hasDayBudget(scope),
+      model_trouble: breakers.hasTrouble(),
     }),
     answer: createWorkerRpc(answerers),
     insert: ends.driven,
@@ -172,6 +175,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     },
     priceOf: connections.prices.priceOf,
     windowOf: connections.prices.windowOf,
+    fallbacksOf: connections.store.fallbacksOf,
     // Queued runs of an archived project do not begin: they are about to be cancelled.
     slots: (scope) => (projects.store.isOpen(scope.project_id) ? inProgressMax(scope) : 0),
     childrenMax: (scope) => limitsOf(scope).children_per_run || Number.POSITIVE_INFINITY,

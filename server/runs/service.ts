@@ -32,7 +32,7 @@ type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
   Partial<
     Pick<
       NewRunOptions,
-      "refreshTools" | "requireModelAvailable" | "requireFiles" | "imagesOf" | "windowOf" | "onCreated"
+      "refreshTools" | "requireModelAvailable" | "requireFiles" | "imagesOf" | "windowOf" | "fallbacksOf" | "onCreated"
     >
   >;
 

@@ -17,6 +17,7 @@ interface AddOptions extends DataFlags {
   apiKey?: string;
   maxConcurrent?: string;
   idleTimeoutMs?: string;
+  fallback?: string[];
 }
 
 export function modelsCommand(): Command {
@@ -33,6 +34,9 @@ export function modelsCommand(): Command {
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
     .addOption(
       option("--idle-timeout-ms <ms>", "how long its server may send nothing while it answers; default: 300000"),
+    )
+    .addOption(
+      option("--fallback <models...>", "models or connections that are asked if its models cannot answer, in order"),
     )
     .addHelpText(
       "after",
@@ -67,12 +71,13 @@ const flags = {
   api_key: "--api-key",
   max_concurrent: "--max-concurrent",
   idle_timeout_ms: "--idle-timeout-ms",
+  fallbacks: "--fallback",
 };
 
 /** Returns the connection of the flags. Throws a usage error that names the wrong flag. */
 export function readConnection(
   name: string,
-  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs }: Omit<AddOptions, keyof DataFlags>,
+  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs, fallback }: Omit<AddOptions, keyof DataFlags>,
 ): Connection {
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
   const idle_timeout_ms = idleTimeoutMs === undefined ? null : Number(idleTimeoutMs);
@@ -83,6 +88,7 @@ export function readConnection(
     api_key: apiKey,
     max_concurrent,
     idle_timeout_ms,
+    fallbacks: fallback,
   });
   if (!("message" in read)) return read;
   const flag = flags[read.param];
@@ -94,12 +100,13 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
   const data = all.map(({ created_at_ms, ...rest }) => ({ ...rest, created_at: timestampOrNull(created_at_ms) }));
   print(json, { object: "list", data }, () =>
     table(
-      ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FROM"],
-      data.map(({ name, provider, base_url, max_concurrent, source }) => [
+      ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FALLBACKS", "FROM"],
+      data.map(({ name, provider, base_url, max_concurrent, fallbacks, source }) => [
         name,
         provider,
         base_url ?? "",
         String(max_concurrent ?? ""),
+        fallbacks.join(", "),
         source,
       ]),
     ),

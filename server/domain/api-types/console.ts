@@ -86,6 +86,10 @@ export const Connection = t.object({
   max_concurrent: t.orNull(t.integer),
   /** Milliseconds without data during a response before it fails; null: five minutes. */
   idle_timeout_ms: t.orNull(t.integer),
+  /** Asked if its models cannot answer: full names of models, or prefixes of connections. */
+  fallbacks: t.list(t.text),
+  /** Its models whose calls fail, longest first. `half_open`: the next call tries whether the model answers again. */
+  outages: t.list(t.object({ model: t.text, state: t.oneOf(["open", "half_open"]), since: t.time, error: CodedError })),
   /** Connections of the environment cannot be changed here. */
   source: t.oneOf(["environment", "stored"]),
   /** Prefix of its models' names. */

@@ -87,7 +87,7 @@ export const frames = {
   ),
   "step.restarted": t.about(
     "A step starts over after a failed attempt. Discard the tokens since the event `discards`.",
-    data(from("step.restarted", "step_index", "attempt", "discards", "reason", "delay_ms")),
+    data(from("step.restarted", "step_index", "attempt", "discards", "reason", "delay_ms", "model")),
   ),
   "step.completed": t.about(
     "A step has ended. Its `status` says how it ended, and `usage` what a model call used.",

@@ -58,8 +58,9 @@ function wire(id: string, event: RunEvent): Told {
         { step_index: event.step_index, type: event.step_type, attempt: event.attempt, name: event.name },
       ];
     case "step.restarted": {
-      const { step_index, attempt, discards, reason, delay_ms } = event;
-      return [event.type, { step_index, attempt, discards, reason, delay_ms }];
+      const { step_index, attempt, discards, reason, delay_ms, model } = event;
+      const modelField = model === undefined ? {} : { model };
+      return [event.type, { step_index, attempt, discards, reason, delay_ms, ...modelField }];
     }
     case "step.completed": {
       const { step_index, step_type, status, latency_ms, error, answer } = event;

@@ -46,8 +46,10 @@ export function frameForVisitor(frame: Frame): Frame | null {
       return { ...frame, data: { ...frame.data, usage: noUsage, error: errorOf(frame.data.error) } };
     case "step.started":
       return frame.data.type === "model_call" ? { ...frame, data: { ...frame.data, name: "" } } : null;
-    case "step.restarted":
-      return { ...frame, data: { ...frame.data, reason: null } };
+    case "step.restarted": {
+      const { model: _, ...data } = frame.data;
+      return { ...frame, data: { ...data, reason: null } };
+    }
     case "step.completed":
       return frame.data.type === "model_call" ? { ...frame, data: { ...frame.data, usage: null, error: null } } : null;
     default:
@@ -56,7 +58,7 @@ export function frameForVisitor(frame: Frame): Frame | null {
 }
 
 /** Returns the run for a visitor. */
-export function runForVisitor(run: RunObject): RunObject {
+export function runForVisitor({ models: _, ...run }: RunObject): RunObject {
   return {
     ...run,
     model: "",

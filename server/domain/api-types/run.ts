@@ -152,6 +152,7 @@ const run = {
   agent_id: AgentId,
   agent_version: t.about("The version of the agent that runs pin when they are created.", t.integer),
   model: ModelName,
+  models: t.about("Its models in their order, where there are several.", t.optional(t.list(t.text))),
   status: t.about(
     "The status: `requires_action` waits for an answer; `completed`, `failed` and `cancelled` are final.",
     t.oneOf(runStatuses),

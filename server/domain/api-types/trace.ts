@@ -76,6 +76,7 @@ export const TraceStep = t.named(
         t.object({
           attempt: Attempt,
           at: At,
+          model: t.about("The model of this attempt, where the next one asked another.", t.optional(t.text)),
           reason: t.about("Why.", t.orNull(CodedError)),
           delay_ms: t.about("How long the server waited before this attempt.", t.integer),
           usage: t.about("What it used.", t.orNull(StepUsage)),

@@ -13,13 +13,14 @@ import {
   checkAgent,
   checkJudges,
   type ModelAvailable,
+  modelsIn,
   overrideDefinition,
   pinnedFields,
   readDefinition,
 } from "./definition.ts";
 import { type FactsOf, presentStores } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
-import type { AgentEdits } from "./schema.ts";
+import type { AgentEdits, Definition } from "./schema.ts";
 
 export interface AgentSnapshotOptions {
   modelAvailable: ModelAvailable;
@@ -42,24 +43,29 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
   );
 
   /** Throws for a tool or model that no agent of an agent-bound key uses. */
-  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides, prefix = "overrides."): void {
+  function requireOwn(scope: Viewer, { tools = [], ...named }: AgentOverrides, prefix = "overrides."): void {
     if (!scope.agent_ids) return;
     const own = scope.agent_ids.flatMap((id) => rows.get(scope, id) ?? []);
     const known = new Set(own.flatMap(({ id }) => attached.of(scope, id)).map(({ id }) => id));
     throwIfInvalid(tools.flatMap((id, i) => (known.has(id) ? [] : [missingToolIssue(`${prefix}tools[${i}]`)])));
-    if (model !== undefined && !own.some((agent) => agent.model === model))
-      throw new AppError("model_not_available", `${prefix}model: None of this key's agents has this model.`, {
-        param: `${prefix}model`,
-      });
+    const ownModels = new Set(
+      own.flatMap(({ model, definition }) => [model, ...(readDefinition(definition).models ?? [])]),
+    );
+    const param = `${prefix}${named.models ? "models" : "model"}`;
+    if (modelsIn(named).some((model) => !ownModels.has(model)))
+      throw new AppError("model_not_available", `${param}: None of this key's agents has this model.`, { param });
   }
 
   function buildSnapshot(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
     const row = rows.find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
-    const { tools: toolIds, model = row.model, ...different } = overrides;
-    const definition = overrideDefinition(readDefinition(row.definition), different);
+    const { tools: toolIds, model: one, models: several, ...different } = overrides;
+    const stored = readDefinition<Definition>(row.definition);
+    const models = several ?? (one === undefined ? stored.models : undefined);
+    const model = models?.[0] ?? one ?? row.model;
+    const definition = overrideDefinition({ ...stored, models }, different);
     const { memory } = definition;
-    checkJudges(model, definition.guardrails);
+    checkJudges(models ?? [model], definition.guardrails);
     const references = toolIds ? attached.require(scope, toolIds, "overrides.") : attached.of(scope, id);
     if (toolIds) requireUniqueNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
@@ -94,10 +100,12 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
       const { instructions = agent.instructions, model = agent.model } = edits;
+      const { models, ...others } = agent;
       requireOwn(scope, edits, "edits.");
       checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
-      checkJudges(model, agent.guardrails ?? []);
-      return { ...agent, instructions, model };
+      const several = edits.model === undefined ? models : undefined;
+      checkJudges(several ?? [model], agent.guardrails ?? []);
+      return { ...others, instructions, model, ...(several && { models: several }) };
     },
   };
 }

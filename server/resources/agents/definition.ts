@@ -7,7 +7,7 @@ import type { AgentOverrides } from "../../http/schemas.ts";
 import { nameIssues } from "../../http/validate-name.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { checkGuardrails } from "../../runtime/guardrails/check.ts";
-import { parseModel } from "../../runtime/models/registry.ts";
+import { type ModelName, parseModel } from "../../runtime/models/registry.ts";
 import { type FactsOf, withHistory } from "./memory-policy.ts";
 import {
   type CreateAgent,
@@ -65,7 +65,9 @@ export function changeDefinition(
     if (input[name] === undefined) return [name, base[name]];
     return [name, keep ? keep(input[name], factsOf) : input[name]];
   });
-  return Object.fromEntries(values);
+  const after: Definition = Object.fromEntries(values);
+  // One model replaces several.
+  return input.model === undefined ? after : { ...after, models: undefined };
 }
 
 /** Applies a run's overrides: instructions are appended, and the output limit can only be lowered. */
@@ -76,7 +78,7 @@ export function overrideDefinition(
     model_settings,
     history,
     ...different
-  }: Omit<AgentOverrides, "tools" | "model">,
+  }: Omit<AgentOverrides, "tools" | "model" | "models">,
 ): Definition {
   const after = { ...definition, ...different };
   const { max_output_tokens: maxOutputTokens = Number.POSITIVE_INFINITY } = definition.model_settings;
@@ -101,6 +103,10 @@ export const pinnedFields = (definition: Definition, factsOf: FactsOf) =>
 
 export type ModelAvailable = (model: string, environment: Environment) => boolean;
 
+/** Returns the models that a request names, in their order; empty if it names none. */
+export const modelsIn = ({ model, models }: Pick<AgentOverrides, "model" | "models">): string[] =>
+  models ?? (model === undefined ? [] : [model]);
+
 /** Throws with every fault that a schema cannot express; `prefix` is prepended to the parameter names. */
 export function checkAgent(
   input: CreateAgent | UpdateAgent | AgentOverrides,
@@ -109,7 +115,9 @@ export function checkAgent(
   prefix = "",
 ): void {
   const faults: Fault[] = "name" in input ? nameIssues(input.name) : [];
-  const { model, output_schema } = input;
+  const { model, models = [], output_schema } = input;
+  if (model !== undefined && models.length > 0)
+    faults.push(fault(`${prefix}models`, "Expected either model or models."));
   for (const name of ["instructions", "additional_instructions"] as const)
     if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)
       faults.push(fault(`${prefix}${name}`, `Expected at most ${limits.instructions_bytes} bytes.`));
@@ -124,21 +132,24 @@ export function checkAgent(
   faults.push(...checkGuardrails(guardrails));
   throwIfInvalid(faults);
   if (model !== undefined) checkModel(model, environment, modelAvailable, `${prefix}model`);
+  for (const [i, each] of models.entries()) checkModel(each, environment, modelAvailable, `${prefix}models[${i}]`);
   for (const [i, { type, config }] of guardrails.entries())
     if (type === "llm_judge" && typeof config?.model === "string")
       checkModel(config.model, environment, modelAvailable, `guardrails[${i}].config.model`);
 }
 
-/** Requires judges of the agent's own provider, so that its texts and its key reach no other provider. */
+/** Requires judges of the agent's own providers, so that its texts and its key reach no other provider. */
 export function checkJudges(
-  model: string,
+  models: readonly string[],
   guardrails: readonly { type: string; config?: Record<string, unknown> }[],
 ): void {
-  const own = parseModel(model);
+  const own = models.map(parseModel);
+  const isOwn = (judge: ModelName | null) =>
+    own.some((each) => judge?.provider === each?.provider && judge?.connection === each?.connection);
   const faults = guardrails.flatMap(({ type, config }, i) => {
-    const judge = type === "llm_judge" && typeof config?.model === "string" ? parseModel(config.model) : own;
-    if (judge?.provider === own?.provider && judge?.connection === own?.connection) return [];
-    return [fault(`guardrails[${i}].config.model`, `Expected a model of the agent's own provider (${model}).`)];
+    if (type !== "llm_judge" || typeof config?.model !== "string" || isOwn(parseModel(config.model))) return [];
+    const message = `Expected a model of the agent's own provider (${models.join(", ")}).`;
+    return [fault(`guardrails[${i}].config.model`, message)];
   });
   throwIfInvalid(faults);
 }

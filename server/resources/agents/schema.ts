@@ -11,6 +11,7 @@ import * as wire from "../../domain/api-types/agent.ts";
 import { ModelName, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { resource } from "../../domain/api-types/schema.ts";
 import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
+import { type FailoverReason, failoverReasons } from "../../domain/failover.ts";
 import { limits } from "../../domain/limits.ts";
 import {
   type ModelSettings as CoreModelSettings,
@@ -120,6 +121,27 @@ export const definitionFields = {
     initial: "",
     pin: (instructions) => ({ instructions }),
   }),
+  models: field({
+    request: overridableFields.models,
+    response: t.about(
+      "Its models in their order, where there are several; `model` is the first.",
+      t.optional(t.list(t.text)),
+    ),
+    initial: undefined as string[] | undefined,
+    pin: (models) => (models ? { models } : {}),
+  }),
+  failover_on: field({
+    request: t.about(
+      "Failures after which the next model is asked. `rate_limit`: the provider's rate limit, after retries. `outage`: the server is away, silent or fails, or refuses the credentials or the model. `overflow`: the prompt is too long, and the next model has a larger window. `content_filter`: a filter of the provider stopped the answer; not by default.",
+      Type.Array(t.oneOf(failoverReasons), { minItems: 1, maxItems: failoverReasons.length, uniqueItems: true }),
+    ),
+    response: t.about(
+      "Failures after which the next model is asked; absent: `rate_limit`, `outage` and `overflow`.",
+      t.optional(t.list(t.oneOf(failoverReasons))),
+    ),
+    initial: undefined as FailoverReason[] | undefined,
+    pin: (failover_on) => (failover_on ? { failover_on } : {}),
+  }),
   model_settings: field({
     request: t.about("Settings of the model; the provider's defaults apply to what is left out.", ModelSettings),
     response: t.withType<CoreModelSettings>(t.anyObject),
@@ -204,10 +226,12 @@ const schemas = <Side extends "request" | "response">(side: Side) => {
     [Name in DefinitionFieldName]: Fields[Name][Side];
   };
 };
-const { instructions, max_turns, output_schema, ...optional } = schemas("request");
+const { instructions, models, max_turns, output_schema, ...optional } = schemas("request");
 const { model, tools } = overridableFields;
 const name = t.about("Its name.", Type.String({ minLength: 1, maxLength: limits.name_length }));
 const others = {
+  model,
+  models,
   tools: t.about("The tools that it may call.", tools),
   max_turns,
   output_schema,
@@ -215,13 +239,12 @@ const others = {
   metadata: Metadata,
 };
 
-export const CreateAgent = t.partly({ name, instructions, model }, others);
+export const CreateAgent = t.partly({ name, instructions }, others);
 export type CreateAgent = Static<typeof CreateAgent>;
 
 export const UpdateAgent = t.partial({
   name,
   instructions,
-  model,
   ...others,
   expected_version: t.about(
     "The version that is to be changed; 409 `version_conflict` where there is a newer one.",
@@ -231,12 +254,13 @@ export const UpdateAgent = t.partial({
 export type UpdateAgent = Static<typeof UpdateAgent>;
 
 // In the order of the response.
-const { description, instructions: system, model_settings, ...rest } = schemas("response");
+const { description, instructions: system, models: severalModels, model_settings, ...rest } = schemas("response");
 const agent = {
   name: Name,
   description,
   instructions: system,
   model: ModelName,
+  models: severalModels,
   model_settings,
   tools_count: t.about("How many tools the agent has.", t.integer),
   ...rest,

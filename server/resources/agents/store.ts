@@ -5,6 +5,7 @@ import { newId } from "../../domain/ids.ts";
 import type { ProtocolName } from "../../domain/protocols.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
 import { mayUse, type Viewer } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { cachedJson } from "../../http/response.ts";
 import type { Condition } from "../../http/row-filter.ts";
@@ -19,6 +20,7 @@ import {
   changeDefinition,
   checkAgent,
   checkJudges,
+  modelsIn,
   readDefinition,
   type ToolReference,
   withoutScript,
@@ -79,16 +81,25 @@ export function createAgentStore({
     { most: maxCachedAgents, bytesOf: estimateJsonSize },
   );
 
+  /** Throws if a model that the request names is known to be unreachable; `had` is the one that the agent has. */
+  async function requireAllAvailable(input: CreateAgent | UpdateAgent, had?: string): Promise<void> {
+    for (const [i, each] of modelsIn(input).entries())
+      if (each !== had) await requireModelAvailable(each, input.models ? `models[${i}]` : "model");
+  }
+
   async function create(scope: Author, input: CreateAgent) {
+    const models = modelsIn(input);
+    const [model] = models;
+    if (model === undefined) throw invalid("model", "Expected a model, or several as models.");
     checkAgent(input, scope.environment, modelAvailable);
-    checkJudges(input.model, input.guardrails ?? []);
-    await requireModelAvailable(input.model);
+    checkJudges(models, input.guardrails ?? []);
+    await requireAllAvailable(input);
     return db.write(() => {
       const tools = attached.require(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
-      const { name, model } = input;
+      const { name } = input;
       rows.insert(scope, {
         id,
         name,
@@ -100,7 +111,7 @@ export function createAgentStore({
         updated_at_ms: at,
       });
       attached.attach(scope, id, tools);
-      versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
+      versions.add(scope, id, 1, { name, model, ...definition, tools }, metadata, at);
       audit.note(scope, "agent.created", id, { name: input.name, version: 1 });
       return get(scope, id);
     });
@@ -110,7 +121,7 @@ export function createAgentStore({
   async function update(scope: Author, id: string, input: UpdateAgent) {
     const before = find(scope, id); // Checked first: an unknown agent is a 404, whatever the body says.
     checkAgent(input, scope.environment, modelAvailable);
-    if (input.model !== undefined && input.model !== before.model) await requireModelAvailable(input.model);
+    await requireAllAvailable(input, before.model);
     return db.write(() => {
       const row = find(scope, id);
       if (input.expected_version !== undefined && input.expected_version !== row.version)
@@ -123,11 +134,11 @@ export function createAgentStore({
       const definition = changeDefinition(input, stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
-        model: input.model ?? row.model,
+        model: modelsIn(input)[0] ?? row.model,
         ...definition,
         tools: input.tools ? attached.require(scope, input.tools) : before.tools,
       };
-      checkJudges(after.model, after.guardrails);
+      checkJudges(after.models ?? [after.model], after.guardrails);
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
@@ -188,7 +199,7 @@ function toAgentItem(row: Row & { tools: number }) {
 }
 
 function toAgent(row: Row, tools: ToolReference[]) {
-  const { description, instructions, model_settings, ...rest } = readDefinition<Definition>(row.definition);
+  const { description, instructions, models, model_settings, ...rest } = readDefinition<Definition>(row.definition);
   return {
     id: row.id,
     object: "agent" as const,
@@ -196,6 +207,7 @@ function toAgent(row: Row, tools: ToolReference[]) {
     description,
     instructions,
     model: row.model,
+    models,
     model_settings,
     tools,
     tools_count: tools.length,

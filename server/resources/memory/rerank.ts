@@ -2,7 +2,7 @@ import type { Rerank } from "../../domain/agent-snapshot.ts";
 import { AppError, type CodedError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { createBreaker } from "../../lib/breaker.ts";
-import { collectText, idleTimeout } from "../../runtime/agent-loop/call-with-retry.ts";
+import { collectText, idleTimeout } from "../../runtime/agent-loop/collect-text.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { createModelCache } from "../../runtime/models/model-cache.ts";
 import { createReranker, RerankError } from "../../runtime/models/rerank.ts";

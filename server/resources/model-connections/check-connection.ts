@@ -1,6 +1,12 @@
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import type { Connection } from "../../runtime/models/model.ts";
-import { concurrentMax, idleTimeouts_ms, needsAddress } from "../../runtime/models/registry.ts";
+import {
+  concurrentMax,
+  fallbacksMax,
+  idleTimeouts_ms,
+  isFallback,
+  needsAddress,
+} from "../../runtime/models/registry.ts";
 
 /** A connection as the operator entered it, not validated yet. */
 export interface ConnectionInput {
@@ -10,11 +16,12 @@ export interface ConnectionInput {
   api_key?: string | null;
   max_concurrent?: number | null;
   idle_timeout_ms?: number | null;
+  fallbacks?: string[] | null;
 }
 
 /** A fault of a connection, with its field. */
 interface ConnectionFault {
-  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms";
+  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms" | "fallbacks";
   message: string;
 }
 
@@ -61,6 +68,11 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
   const idle_timeout_ms = input.idle_timeout_ms ?? null;
   if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
     return refuse("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
+  const fallbacks = [...new Set((input.fallbacks ?? []).map((each) => each.trim()).filter(Boolean))];
+  const wrong = fallbacks.find((each) => !isFallback(each));
+  if (wrong !== undefined)
+    return refuse("fallbacks", `"${wrong}" is no model and no connection, such as openai/gpt-5 or openai.`);
+  if (fallbacks.length > fallbacksMax) return refuse("fallbacks", `Expected at most ${fallbacksMax} fallbacks.`);
   return {
     name,
     provider,
@@ -68,6 +80,7 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     api_key,
     ...(max_concurrent !== null && { max_concurrent }),
     ...(idle_timeout_ms !== null && { idle_timeout_ms }),
+    ...(fallbacks.length > 0 && { fallbacks }),
   };
 }
 

@@ -45,7 +45,7 @@ test("a key that was moved to another connection cannot be decrypted", async () 
   expect(() => store.resolve("openai_compatible/evil/m", "live")).toThrow();
 });
 
-const noLimits = { max_concurrent: null, idle_timeout_ms: null };
+const noLimits = { max_concurrent: null, idle_timeout_ms: null, fallbacks: [] };
 
 test("a stored connection overrides the environment's, which is back once it is removed", async () => {
   using store = connections({ OPENAI_API_KEY: "sk-env" });

@@ -1,7 +1,10 @@
+import type { Outage } from "../../domain/outage.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
+import type { Log } from "../../lib/log.ts";
 import type { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
+import { createCircuitBreakers } from "./circuit-breakers.ts";
 import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createPriceStore } from "./prices.ts";
@@ -22,6 +25,7 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed });
+  const breakers = createCircuitBreakers({ now: base.now, onChange: logChange(base.log) });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, catalog, prices })],
@@ -29,10 +33,19 @@ export function createConnectionsModule({ base, options }: { base: Base; options
     prices,
     catalog,
     places,
+    breakers,
     inPlace: createInSlot(places),
-    stop: catalog.stop,
+    stop() {
+      breakers.stop();
+      return catalog.stop();
+    },
   } satisfies Module;
 }
+
+const logChange = (log: Log) => (model: string, outage: Outage | null) =>
+  outage
+    ? log.warn("a model does not answer: its circuit breaker opened", { model, error: outage.error.message })
+    : log.info("a model answers again: its circuit breaker closed", { model });
 
 /** Makes model calls, by the model's full name, in the connection's places. */
 const createInSlot =

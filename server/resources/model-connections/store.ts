@@ -1,4 +1,5 @@
 import { eq, inArray } from "drizzle-orm";
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Tried } from "../../domain/api-types/console.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
@@ -7,6 +8,7 @@ import type { Environment } from "../../domain/scope.ts";
 import { invalid } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
+import type { RunStart } from "../../runtime/agent-loop/messages.ts";
 import { freePrice, knownModels } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
@@ -33,6 +35,8 @@ interface ConnectionInfo {
   max_concurrent: number | null;
   /** Longest silence in ms while its server responds; null: five minutes. */
   idle_timeout_ms: number | null;
+  /** Models or connections that are asked if its models cannot answer. */
+  fallbacks: string[];
   source: "environment" | "stored";
   created_at_ms: number | null;
   /** Number of the change, from 1; null for one of the environment. */
@@ -93,11 +97,11 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, idle_timeout_ms, created_at_ms, version, updated_at_ms: _, ...row }) => ({
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, fallbacks, created_at_ms, version, updated_at_ms: _, ...row }) => ({
       ...row,
       api_key: null,
       identity: `stored ${created_at_ms} ${version}`,
-      ...limitsOf({ max_concurrent, idle_timeout_ms }),
+      ...limitsOf({ max_concurrent, idle_timeout_ms, fallbacks }),
     })),
     ...fromEnvironment.map((connection) => ({
       ...connection,
@@ -138,20 +142,54 @@ export function createConnectionStore({
     !isStored("ollama") &&
     !(await listensAt(ollama));
 
+  function isUsable(model: string, environment: Environment): boolean {
+    const name = parseModel(model);
+    return name !== null && find(name, environment) !== null;
+  }
+
+  function resolve(model: string, environment: Environment): { connection: Connection; model: string } {
+    const name = parseModel(model);
+    const found = name && find(name, environment);
+    if (name && found) return { connection: open(found), model: name.model };
+    throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
+  }
+
   return {
-    isAvailable(model: string, environment: Environment): boolean {
-      const name = parseModel(model);
-      return name !== null && find(name, environment) !== null;
-    },
+    isAvailable: isUsable,
 
     /**
      * Resolves a model to its connection. Throws `model_not_available`. Live runs cannot use the built-in test model.
      */
-    resolve(model: string, environment: Environment): { connection: Connection; model: string } {
+    resolve,
+
+    /**
+     * Resolves the models of a run to their connections; those without one are left out. Throws `model_not_available`
+     * if no model has one.
+     */
+    resolveAll(
+      models: readonly string[],
+      environment: Environment,
+    ): Pick<RunStart, "connection" | "model" | "candidates"> {
+      const [first = ""] = models;
+      if (models.length < 2) return resolve(first, environment);
+      const candidates = models.flatMap((id) => {
+        try {
+          return [{ id, ...resolve(id, environment) }];
+        } catch {
+          return []; // Its connection was removed, or its key cannot be decrypted: the run asks another model.
+        }
+      });
+      const { connection, model } = candidates[0] ?? resolve(first, environment);
+      return { connection, model, candidates };
+    },
+
+    /** Returns the further models of an agent: its own, or those of its connection that are available. */
+    fallbacksOf({ model, models }: Pick<AgentSnapshot, "model" | "models">, environment: Environment): string[] {
+      if (models) return models.slice(1);
       const name = parseModel(model);
-      const found = name && find(name, environment);
-      if (name && found) return { connection: open(found), model: name.model };
-      throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
+      const { fallbacks = [] } = (name && find(name, environment)) ?? {};
+      const named = fallbacks.map((each) => (parseModel(each) ? each : `${each}/${name?.model}`));
+      return [...new Set(named)].filter((each) => each !== model && isUsable(each, environment));
     },
 
     /**
@@ -212,13 +250,18 @@ export function createConnectionStore({
     },
 
     list(): ConnectionInfo[] {
-      const storedConnections = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
+      const storedConnections = select.all().map(({ sealed_key, fallbacks, ...row }) => ({
+        ...row,
+        fallbacks: fallbacks ?? [],
+        source: "stored" as const,
+      }));
       const environmentConnections = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
         name,
         provider,
         base_url,
         max_concurrent: limits.max_concurrent ?? null,
         idle_timeout_ms: limits.idle_timeout_ms ?? null,
+        fallbacks: limits.fallbacks ?? [],
         source: "environment" as const,
         created_at_ms: null,
         version: null,
@@ -230,8 +273,9 @@ export function createConnectionStore({
     /** Adds or replaces a connection. */
     async put({ name, provider, base_url, api_key, ...given }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
-      const { max_concurrent = null, idle_timeout_ms = null } = given;
-      const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms };
+      const { max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = given;
+      const listed = fallbacks.length > 0 ? fallbacks : null;
+      const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms, fallbacks: listed };
       const { name: target } = modelConnections;
       await db.write(() => {
         const before = rowOf(name);
@@ -331,12 +375,17 @@ const takenName = (taken: Pick<Connection, "name" | "provider">): AppError =>
     { param: "name" },
   );
 
-type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms">;
+type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms" | "fallbacks">;
 
 /** The limits that are set. */
-const limitsOf = ({ max_concurrent, idle_timeout_ms }: { [Name in keyof Limits]?: number | null }): Limits => ({
+const limitsOf = ({
+  max_concurrent,
+  idle_timeout_ms,
+  fallbacks,
+}: { [Name in keyof Limits]: Limits[Name] | null }): Limits => ({
   ...(max_concurrent != null && { max_concurrent }),
   ...(idle_timeout_ms != null && { idle_timeout_ms }),
+  ...(fallbacks != null && fallbacks.length > 0 && { fallbacks }),
 });
 
 /** Returns a row's changed columns and their names as fields of the API. Throws `validation_failed`. */

@@ -13,7 +13,9 @@ import {
   unknownPolicies,
 } from "../../domain/agent-snapshot.ts";
 import { Budget } from "../../domain/budget-schema.ts";
+import { failoverReasons } from "../../domain/failover.ts";
 import { Count, Flag, Id, Json, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
+import { limits } from "../../domain/limits.ts";
 import { promptCachings } from "../../domain/model-call.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
@@ -68,6 +70,8 @@ const Agent = closedObject({
   version: Count,
   name: Short,
   model: ModelName,
+  models: optional(many(ModelName, limits.models_per_agent)),
+  failover_on: optional(many(oneOf(failoverReasons), failoverReasons.length)),
   instructions: Text,
   settings: Settings,
   tools: many(Tool),

@@ -122,11 +122,17 @@ const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttrib
 const systemInstructions = ({ instructions }: AgentSnapshot): string =>
   shortJson([{ type: "text", content: shortText(instructions) }]);
 
-function modelAttributes(name: string, { settings, output_schema }: AgentSnapshot) {
-  const [connection = "", ...model] = name.split("/");
+/** Splits a model's full name. */
+function modelIn(fullName: string): { connection: string; name: string } {
+  const [connection = "", ...model] = fullName.split("/");
+  return { connection, name: model.join("/") || fullName };
+}
+
+function modelAttributes(fullName: string, { settings, output_schema }: AgentSnapshot) {
+  const { connection, name } = modelIn(fullName);
   return {
     "gen_ai.provider.name": providers[connection] ?? connection,
-    "gen_ai.request.model": model.join("/") || name,
+    "gen_ai.request.model": name,
     "gen_ai.request.max_tokens": settings.max_output_tokens,
     "gen_ai.request.temperature": settings.temperature === undefined ? null : { double: settings.temperature },
     "gen_ai.request.top_p": settings.top_p === undefined ? null : { double: settings.top_p },
@@ -286,9 +292,10 @@ const ownStep = (step: TraceStep): StepKind => ({
 });
 
 function eventsOf({ retries, approval }: TraceStep, content: boolean): OtlpEvent[] {
-  const events = retries.map(({ attempt, at, reason, delay_ms }) =>
+  const events = retries.map(({ attempt, at, model, reason, delay_ms }) =>
     eventOf("runnel.retry", at, {
       "runnel.attempt": attempt,
+      "gen_ai.request.model": model && modelIn(model).name,
       "error.type": reason?.code,
       "exception.message": content && reason ? shortText(reason.message) : null,
       "runnel.delay_ms": delay_ms,

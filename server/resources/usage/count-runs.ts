@@ -1,7 +1,7 @@
 import { type AnalyticsGrouping, buckets } from "../../domain/api-types/enums.ts";
 import { nanoUsd } from "../../domain/cost.ts";
 import { bucketOf } from "../../domain/histogram-buckets.ts";
-import type { JournalEntry } from "../../domain/run-event.ts";
+import type { JournalEntry, ModelSpend } from "../../domain/run-event.ts";
 import type { RunObject } from "../../domain/run-object.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { onlyRow } from "../../storage/db/only-row.ts";
@@ -108,7 +108,10 @@ type Tell = (dimension: Dimension, name: string, counts: Partial<AnalyticsCounts
 function countsOfRun(run: EndedRun) {
   const tools = new Map<string, AnalyticsCounts>();
   const first = new Map<string, AnalyticsCounts>();
-  const spent = { input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 };
+  const spent = noSpending();
+  // The run's first model, and the others that it asked.
+  const own = noSpending();
+  const ofOthers = new Map<string, Spending>();
   let error: string | null = null;
   let key: string | null = null;
   let recorded_to = 0;
@@ -117,6 +120,7 @@ function countsOfRun(run: EndedRun) {
     spent.input_tokens = usage.input_tokens ?? 0;
     spent.output_tokens = usage.output_tokens ?? 0;
     spent.cost_nano_usd = nanoUsd(usage.cost_usd ?? 0);
+    Object.assign(own, spent);
     error = of?.code ?? null;
   }
   return {
@@ -128,9 +132,8 @@ function countsOfRun(run: EndedRun) {
       if (seq <= recorded_to) return; // Already counted with the run that it was copied from.
       const cost = modelSpendOf(event);
       if (cost) {
-        spent.input_tokens += cost.usage.input_tokens ?? 0;
-        spent.output_tokens += cost.usage.output_tokens ?? 0;
-        spent.cost_nano_usd += nanoUsd(cost.cost_usd ?? 0);
+        addSpending(spent, cost);
+        addSpending(cost.model === undefined ? own : spendingIn(ofOthers, cost.model), cost);
       }
       if (event.type === "step.completed" && typeof event.answer?.time_to_first_token_ms === "number") {
         const took_ms = event.answer.time_to_first_token_ms;
@@ -147,7 +150,8 @@ function countsOfRun(run: EndedRun) {
     all(addCounts: Tell): void {
       const took_ms = run.worked_ms;
       const of = { count: 1, [run.status]: 1, took_ms, ...spent } as Partial<AnalyticsCounts>;
-      addCounts("model", run.model ?? "", of);
+      addCounts("model", run.model ?? "", { ...of, ...own });
+      for (const [model, counts] of ofOthers) addCounts("model", model, counts);
       if (key !== null) addCounts("key", key, of);
       if (run.user_id !== null) addCounts("user", run.user_id, of);
       if (error !== null) addCounts("error", error, of);
@@ -157,6 +161,22 @@ function countsOfRun(run: EndedRun) {
       for (const [range, counts] of first) addCounts("first_token", range, counts);
     },
   };
+}
+
+type Spending = Pick<AnalyticsCounts, "input_tokens" | "output_tokens" | "cost_nano_usd">;
+
+const noSpending = (): Spending => ({ input_tokens: 0, output_tokens: 0, cost_nano_usd: 0 });
+
+function addSpending(sum: Spending, { usage, cost_usd }: ModelSpend): void {
+  sum.input_tokens += usage.input_tokens ?? 0;
+  sum.output_tokens += usage.output_tokens ?? 0;
+  sum.cost_nano_usd += nanoUsd(cost_usd ?? 0);
+}
+
+function spendingIn(sums: Map<string, Spending>, model: string): Spending {
+  const known = sums.get(model) ?? noSpending();
+  sums.set(model, known);
+  return known;
 }
 
 function addTo(sums: Map<string, AnalyticsCounts>, name: string, counts: Partial<AnalyticsCounts>): void {

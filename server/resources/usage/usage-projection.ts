@@ -86,9 +86,13 @@ export function createUsageSums({ sqlite, write }: Db) {
 export function createUsageProjection(sumOf: UsageSums): Projector {
   return ({ project_id, environment, agent_id, model, worked_ms }, entries) => {
     if (!entries.some(({ event }) => isCounted(event))) return;
-    const sum = sumOf(project_id, environment, dayOf(firstItem(entries).at), agent_id, model ?? "");
+    const of = (name: string) => sumOf(project_id, environment, dayOf(firstItem(entries).at), agent_id, name);
+    const first = model ?? "";
+    const sum = of(first);
     for (const { event } of entries) {
       count(sum.counts, event);
+      const spent = modelSpendOf(event);
+      if (spent) addSpent(spent.model === undefined ? sum.counts : of(spent.model).counts, spent);
       // A cancelled run's duration says nothing about others.
       if (event.type !== "run.completed" && event.type !== "run.failed") continue;
       const range = bucketOf(worked_ms);
@@ -104,8 +108,6 @@ const isCounted = (event: RunEvent): boolean => counterOf(event) !== null || Boo
 function count(counts: Counts, event: RunEvent): void {
   const name = counterOf(event);
   if (name !== null) counts[name]++;
-  const spent = modelSpendOf(event);
-  if (spent) addSpent(counts, spent);
 }
 
 function counterOf(event: RunEvent): keyof Counts | null {

@@ -7,7 +7,6 @@ import { decidedEvents } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
-import type { ModelPrice } from "../../domain/price.ts";
 import type { RunCreated, RunEvent, ToolError } from "../../domain/run-event.ts";
 import { initialState, type RunState } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
@@ -19,6 +18,7 @@ import { AppendRefused, type Journal, type RunHead } from "../../storage/journal
 import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { RunStore } from "../store.ts";
+import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
@@ -31,7 +31,7 @@ interface PreparedChild {
   decided: RunEvent[];
 }
 
-interface ChildStartsOptions {
+interface ChildStartsOptions extends ModelFacts {
   journal: Journal;
   pool: Pool;
   runs: RunStore;
@@ -41,10 +41,6 @@ interface ChildStartsOptions {
   refreshTools(scope: Scope, agentId: string): Promise<void> | undefined;
   /** Maximum number of descendants of one root run. */
   childrenMax(scope: Scope): number;
-  /** Returns the current price of a model, by full name; null if unknown. */
-  priceOf(model: string): ModelPrice | null;
-  /** Returns the context window of a model in tokens, by full name; null if unknown. */
-  windowOf(model: string): number | null;
   now: () => number;
 }
 
@@ -58,6 +54,7 @@ export function createChildStarts({
   childrenMax,
   priceOf,
   windowOf,
+  fallbacksOf,
   now,
 }: ChildStartsOptions) {
   let stopped = false;
@@ -138,8 +135,7 @@ export function createChildStarts({
         ownBudget,
         Math.max(0, now() - requireValue(parent.started_at, "The start of the parent")),
       ),
-      price: priceOf(agent.model),
-      context_window: windowOf(agent.model),
+      ...pinnedModels(agent, run.environment, { priceOf, windowOf, fallbacksOf }),
       ...preModelSteps(agent, { thread_id: null, file_ids: [] }),
     });
   }
@@ -189,6 +185,7 @@ type Own = Pick<
   | "budget"
   | "price"
   | "context_window"
+  | "fallbacks"
   | "prepare"
 >;
 

@@ -5,7 +5,6 @@ import { decidedEvents, type Finding } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
-import type { ModelPrice } from "../../domain/price.ts";
 import type { RunCreated, RunEvent } from "../../domain/run-event.ts";
 import { type ShownImages, toRecordedInput } from "../../domain/run-input.ts";
 import { type RunObject, runObject } from "../../domain/run-object.ts";
@@ -21,10 +20,11 @@ import { noPlace, type ThreadQueue } from "../queue/thread-queue.ts";
 import type { CreateRun } from "../schema.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { Note, RunStore } from "../store.ts";
+import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import { requireChosenTool, withRequestTools } from "./request-tools.ts";
 import { screenInput } from "./screening.ts";
 
-export interface NewRunOptions {
+export interface NewRunOptions extends ModelFacts {
   journal: Journal;
   runs: RunStore;
   pool: Pool;
@@ -44,10 +44,6 @@ export interface NewRunOptions {
   imagesOf(scope: Viewer, param: string, agentId: string): ShownImages;
   /** Throws if one of the files does not exist. */
   requireFiles(scope: Viewer, ids: readonly string[]): void;
-  /** Returns the current price of a model, by full name; null if unknown. */
-  priceOf(model: string): ModelPrice | null;
-  /** Returns the context window of a model in tokens, by full name; null if unknown. */
-  windowOf(model: string): number | null;
   /** Called inside the write that creates the run. */
   onCreated?(run: RunCreated, agent: AgentSnapshot): void;
   now: () => number;
@@ -73,7 +69,7 @@ export interface NewRun<Shown = RunObject> {
 
 /** Starts or queues runs requested by clients. */
 export function createNewRuns(options: NewRunOptions) {
-  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, priceOf, windowOf, now } = options;
+  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, now } = options;
 
   /**
    * Starts or queues a run; it is durable when this resolves. Throws `concurrency_limit_exceeded` if the scope is full.
@@ -125,8 +121,7 @@ export function createNewRuns(options: NewRunOptions) {
       ...(screened?.asked ?? recordedInput),
       ...owner,
       ...preModelSteps(agent, { ...owner, file_ids: body.file_ids ?? [] }),
-      price: priceOf(agent.model),
-      context_window: windowOf(agent.model),
+      ...pinnedModels(agent, scope.environment, options),
     };
     const isOverAtOnce = screened?.isBlocked === true;
     return { agent, created, images, findings: screened?.findings ?? [], isOverAtOnce };

@@ -13,6 +13,8 @@ interface AppendHandlerOptions {
   draining: Pick<Draining, "has" | "rests">;
   /** True if model calls of a scope must reserve a share of the daily budget. */
   hasDayBudget(scope: Scope): boolean;
+  /** True if calls of some model have failed lately. */
+  hasModelTrouble?(): boolean;
   /** Stops the loop of a run until the run may be driven again. */
   hold(runId: string): void;
 }
@@ -20,9 +22,18 @@ interface AppendHandlerOptions {
 export type AppendHandler = ReturnType<typeof createAppendHandler>;
 
 /** Appends events from loops to the journal, and replies with the outcome. */
-export function createAppendHandler({ journal, recovery, draining, hasDayBudget, hold }: AppendHandlerOptions) {
+export function createAppendHandler({
+  journal,
+  recovery,
+  draining,
+  hasDayBudget,
+  hasModelTrouble = () => false,
+  hold,
+}: AppendHandlerOptions) {
   // Attempts by run whose loop had an append confirmed before its commit failed: the loop went on from a false state.
   const misled = new Map<string, number>();
+
+  const limitsOf = (head: Scope) => ({ day_budget: hasDayBudget(head), model_trouble: hasModelTrouble() });
 
   async function append(message: Extract<FromWorker, { do: "append" }>, thread: WorkerThread): Promise<void> {
     const { run_id, attempt, ticket, events, leaves } = message;
@@ -32,7 +43,7 @@ export function createAppendHandler({ journal, recovery, draining, hasDayBudget,
     function confirm({ seq, at }: JournalEntry): void {
       if (leaves !== undefined) return; // The loop has left.
       const head = callsModel ? journal.head(run_id) : null;
-      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
+      thread.send({ do: "appended", ticket, seq, at, ...(head && limitsOf(head)) });
     }
 
     // The model call may start before its step is durable (worst case: one wasted call). A tool call may not.

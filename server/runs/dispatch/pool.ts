@@ -1,9 +1,11 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { maxCrashesWithoutProgress } from "../../domain/decide.ts";
-import type { JournalEntry } from "../../domain/run-event.ts";
+import { createdEvent, type JournalEntry } from "../../domain/run-event.ts";
+import { modelsOf } from "../../domain/run-models.ts";
 import { isOver } from "../../domain/run-state.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import type { Log } from "../../lib/log.ts";
+import type { CircuitBreakers } from "../../resources/model-connections/circuit-breakers.ts";
 import type { ModelPlaces } from "../../resources/model-connections/model-places.ts";
 import type { FromWorker, Question, RunStart } from "../../runtime/agent-loop/messages.ts";
 import { isStorageRefusal } from "../../storage/db/corruption.ts";
@@ -22,7 +24,12 @@ import { type WorkerFactory, WorkerSupervisor, type WorkerThread } from "./worke
 type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
-) => Pick<RunStart, "connection" | "model" | "secrets" | "egress" | "unknown_price" | "day_budget">;
+  /** The run's models, by their full names. */
+  models: readonly string[],
+) => Pick<
+  RunStart,
+  "connection" | "model" | "candidates" | "secrets" | "egress" | "unknown_price" | "day_budget" | "model_trouble"
+>;
 
 /** Answers a question of a run's loop, now or later; the answer has the question's type in `Asks`. */
 export type AnswerQuestion = (head: RunHead, question: Question) => unknown;
@@ -52,6 +59,8 @@ interface PoolOptions {
   hasDayBudget?(scope: Scope): boolean;
   /** Slots of connections with limited concurrency. */
   places?: Pick<ModelPlaces, "free" | "leave">;
+  /** Circuit breakers of the models. */
+  breakers?: Pick<CircuitBreakers, "report" | "leave" | "hasTrouble">;
   threads: WorkerFactory;
   /** Number of threads. */
   size: number;
@@ -64,6 +73,9 @@ interface PoolOptions {
   log: Log;
   now: () => number;
 }
+
+const modelsIn = (history: readonly JournalEntry[]): string[] =>
+  modelsOf(createdEvent(history)).map(({ model }) => model);
 
 type Message<Do extends FromWorker["do"]> = Extract<FromWorker, { do: Do }>;
 
@@ -84,7 +96,7 @@ export class Pool {
   #isStopped = false;
 
   constructor(options: PoolOptions) {
-    const { journal, watches, insert, orphanedRuns, gate, log, now, hasDayBudget = () => false } = options;
+    const { journal, watches, insert, orphanedRuns, gate, log, now, breakers, hasDayBudget = () => false } = options;
     this.#options = options;
     this.#workers = new WorkerSupervisor({
       threads: options.threads,
@@ -112,6 +124,7 @@ export class Pool {
       recovery: this.#recovery,
       draining: this.#draining,
       hasDayBudget,
+      hasModelTrouble: () => breakers?.hasTrouble() ?? false,
       hold: (runId) => this.#hold(runId),
     });
     gate.listen(() => this.#release());
@@ -241,7 +254,7 @@ export class Pool {
       const owner = nameOf(head);
       const thread = this.#workers.choose(run_id, owner, this.#drives.values());
       const id = ++this.#count;
-      const start = { drive: id, run_id, attempt, history, agent, ...prepare(head, agent) };
+      const start = { drive: id, run_id, attempt, history, agent, ...prepare(head, agent, modelsIn(history)) };
       this.#drives.set(run_id, { id, head, owner, thread, slot: slots.take(head) });
       thread.send({ do: "start", start });
     } catch (error) {
@@ -258,13 +271,14 @@ export class Pool {
   }
 
   #onMessage(message: FromWorker, thread: WorkerThread): void {
-    const { watches, places, log } = this.#options;
+    const { watches, places, breakers, log } = this.#options;
     if (message.do === "delta") watches.delta(message.run_id, message.delta);
     else if (message.do === "generated") watches.generated(message.run_id, message.anchor, message.length);
     else if (message.do === "append") void this.#append(message, thread);
     else if (message.do === "ask") void this.#answer(message, thread);
     else if (message.do === "left") this.#onLoopExit(message);
     else if (message.do === "free_place") places?.free(message.place);
+    else if (message.do === "model_result") breakers?.report(message.run_id, message.model, message.result);
     else if (message.do === "warn") log.warn(message.message, message.fields);
   }
 
@@ -322,6 +336,7 @@ export class Pool {
     if (!drive) return;
     this.#drives.delete(runId);
     this.#options.places?.leave(runId);
+    this.#options.breakers?.leave(runId);
     drive.slot.release();
   }
 

@@ -8,7 +8,6 @@ import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AssistantPart, FinishReason } from "../../domain/model-call.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
-import type { ModelPrice } from "../../domain/price.ts";
 import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
 import {
@@ -26,6 +25,7 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { AgentEdits } from "../../resources/agents/schema.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
+import { type ModelFacts, pinnedModels } from "../create/pinned-models.ts";
 import { withToolsOf } from "../create/request-tools.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
@@ -62,8 +62,9 @@ export function createForks({
   imagesOf,
   priceOf,
   windowOf,
+  fallbacksOf,
   now,
-}: {
+}: ModelFacts & {
   journal: Journal;
   runs: RunStore;
   queue: ReturnType<typeof createRunQueue>;
@@ -74,8 +75,6 @@ export function createForks({
   requireModelAvailable: RequireModelAvailable;
   /** Returns the images that an edited input's messages reference. */
   imagesOf(viewer: Viewer, param: string, agentId: string): ShownImages;
-  priceOf(model: string): ModelPrice | null;
-  windowOf(model: string): number | null;
   now: () => number;
 }) {
   /** Starts or queues a fork; it is durable when this resolves. */
@@ -96,8 +95,7 @@ export function createForks({
       ...keyOf(viewer),
       request_id: requestId,
       agent_hash: journal.hashOf(agent),
-      price: priceOf(agent.model),
-      context_window: windowOf(agent.model),
+      ...pinnedModels(agent, viewer.environment, { priceOf, windowOf, fallbacksOf }),
     };
     const at = now();
     await yieldTurn(); // Each of the next steps reads every entry.

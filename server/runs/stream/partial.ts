@@ -1,5 +1,5 @@
 import { costOf } from "../../domain/cost.ts";
-import { modelRequest } from "../../domain/prompt.ts";
+import { requestForModel } from "../../domain/prompt.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { Partial } from "../../domain/terminal-events.ts";
 import { tokensIn } from "../../domain/usage.ts";
@@ -22,11 +22,12 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
   const agent = nullIfUnreadable(() => journal.snapshot(run, run.agent_hash));
   const generated = Math.max(live.length, live.generatedLength);
   const usage = agent
-    ? estimatedUsage(modelRequest(state, agent), generated)
+    ? estimatedUsage(requestForModel(state, agent), generated)
     : {
         ...unknownUsage,
         input_tokens: tokensIn(JSON.stringify(state.messages).length),
         output_tokens: tokensIn(generated),
       };
-  return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(run), usage), estimated: true };
+  const model = state.model === run.model ? {} : { model: state.model };
+  return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(state), usage), estimated: true, ...model };
 }

@@ -120,7 +120,7 @@ async function run(
     sleep: async () => {},
     ask: never,
     now: () => 0,
-    judge: async () => {
+    modelNamed: async () => {
       if (!more.verdict) throw new Error("There is no judge.");
       return { stream: verdicts };
     },

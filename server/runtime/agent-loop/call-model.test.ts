@@ -130,7 +130,7 @@ function loopOf(
     },
     ask: none,
     reserve: async () => null,
-    judge: () => Promise.reject(new Error("There is no judge.")),
+    modelNamed: () => Promise.reject(new Error("There is no judge.")),
     now: () => 0,
   };
   return {

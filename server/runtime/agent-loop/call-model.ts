@@ -1,10 +1,10 @@
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
 import { newId } from "../../domain/ids.ts";
 import type { ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
-import { modelRequest } from "../../domain/prompt.ts";
+import { requestForModel } from "../../domain/prompt.ts";
 import { withPromptCaching } from "../../domain/prompt-caching.ts";
 import { requestCalls } from "../../domain/request-calls.ts";
-import { processRestarted, restartStep } from "../../domain/restart.ts";
+import { processRestarted, type Restart, restartStep } from "../../domain/restart.ts";
 import type { ModelAnswer, ModelSpend, RunError, RunEvent, RunUsage } from "../../domain/run-event.ts";
 import { endStep } from "../../domain/step-events.ts";
 import { textOf } from "../../domain/text-of.ts";
@@ -14,8 +14,9 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { type AnswerObserver, type ModelError, unknownUsage } from "../models/model.ts";
-import { runPrice } from "../models/run-price.ts";
-import { callWithRetry, createAlarm, idleTimeout, silence } from "./call-with-retry.ts";
+import { type Attempt, callWithRetry } from "./call-with-retry.ts";
+import { type Callee, runModels } from "./callee.ts";
+import { createAlarm, idleTimeout, silence } from "./collect-text.ts";
 import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { DeltaBatch } from "./message-channel.ts";
@@ -49,28 +50,29 @@ interface ModelResponse {
 
 /** Runs one step: asks the model, retries transient errors, and records the answer together with its tool calls. */
 export async function callModel(context: RunContext): Promise<void> {
-  const { state, start, ports } = context;
-  const request = withPromptCaching(modelRequest(state(), start.agent), start.agent, state().run);
+  const { start, state, ports } = context;
   const begun = performance.now();
   let anchor = await begin(context);
-  const ended = await callWithRetry(context, request, {
-    async send(sent) {
+  const ended = await callWithRetry<ModelResponse>(context, {
+    ...runModels(context),
+    request: () => withPromptCaching(requestForModel(state(), start.agent), start.agent, state().run),
+    async send(sent, callee) {
       failpoint?.("before_effect.model_call");
       const whole = await fetchImages(sent, ports.ask);
-      const response = await ports.inPlace(() => receive(whole, anchor, context, begun));
+      const response = await ports.inPlace(() => receive(whole, callee, anchor, context, begun), callee.connection);
       failpoint?.("after_effect.model_call");
       return response;
     },
-    async again(response, sent, { code, message }, delay_ms) {
-      const said = textOf(response.transcript.parts);
-      anchor = await restart(context, { code, message }, { delay_ms, spent: spent(context, response, sent), said });
+    async again(failed, { code, message }, next) {
+      const attempt = failed && { spent: spent(failed), said: textOf(failed.response.transcript.parts) };
+      anchor = await restart(context, { code, message }, { ...next, ...attempt });
+      failpoint?.(next.model === undefined ? "after_retry.model_call" : "after_move.model_call");
     },
   });
-  // The budget refused the call: the run fails with that error.
+  // The budget refused the call, or no model can be called: the run fails with that error.
   if ("refused" in ended) return void (await context.record(endOf(context, begun, ended.refused, null)));
-  const { response, sent } = ended;
-  if (!response.error) return finish(context, response, sent, begun);
-  await context.record(endOf(context, begun, response.error, answerOf(context, response, sent)));
+  if (!ended.error) return finish(context, ended, begun);
+  await context.record(endOf(context, begun, ended.error, answerOf(ended)));
 }
 
 /** Returns the event that ends the step, with its error (or null) and its answer. */
@@ -102,7 +104,7 @@ async function begin(turn: RunContext): Promise<number> {
 async function restart(
   turn: RunContext,
   reason: { code: string; message: string },
-  attempt?: { delay_ms: number; spent: ModelSpend; said: string },
+  attempt?: Restart,
 ): Promise<number> {
   await turn.record(restartStep(openModelStep(turn), reason, attempt));
   return openModelStep(turn).anchor;
@@ -111,8 +113,14 @@ async function restart(
 const openModelStep = (turn: RunContext) => currentStep(turn, "model_call");
 
 /** Receives a response, and sends its deltas to the readers while they arrive. */
-async function receive(request: ModelRequest, anchor: number, turn: RunContext, begun: number): Promise<ModelResponse> {
-  const { ports, signal, start } = turn;
+async function receive(
+  request: ModelRequest,
+  callee: Callee,
+  anchor: number,
+  turn: RunContext,
+  begun: number,
+): Promise<ModelResponse> {
+  const { signal } = turn;
   const response = openResponse(anchor, turn, begun);
   const { transcript, guard, batch } = response;
   let isAnswered = false;
@@ -123,7 +131,7 @@ async function receive(request: ModelRequest, anchor: number, turn: RunContext, 
     response.aborted = isAnswered;
     cancel.abort();
   };
-  const silence_ms = idleTimeout(start);
+  const silence_ms = idleTimeout(callee);
   const alarm = createAlarm(silence_ms, () => {
     stop("");
     response.error = silence(silence_ms);
@@ -136,6 +144,7 @@ async function receive(request: ModelRequest, anchor: number, turn: RunContext, 
   const observer: AnswerObserver = {
     onByte() {
       isAnswered = true;
+      callee.begins();
       alarm.refresh();
     },
     onAdjustments(adjustments) {
@@ -148,7 +157,7 @@ async function receive(request: ModelRequest, anchor: number, turn: RunContext, 
     },
   };
   try {
-    for await (const event of ports.model.stream(request, cancel.signal, observer)) {
+    for await (const event of callee.model.stream(request, cancel.signal, observer)) {
       // Without this pause a fast answer would be read completely before its first delta is sent.
       if (++events % eventsAtOnce === 0) await rest();
       if (cancel.signal.aborted) break;
@@ -233,13 +242,14 @@ async function release(turn: RunContext, response: ModelResponse, used: RunUsage
   return [...findings, ...verdicts];
 }
 
-async function finish(turn: RunContext, response: ModelResponse, request: ModelRequest, begun: number): Promise<void> {
-  const used = addModelCall(turn.state().usage, spent(turn, response, request));
+async function finish(turn: RunContext, attempt: Attempt<ModelResponse>, begun: number): Promise<void> {
+  const { response } = attempt;
+  const used = addModelCall(turn.state().usage, spent(attempt));
   const findings = await release(turn, response, used);
   const blocked = findings.find(isBlocked);
-  if (blocked) return block(turn, response, request, findings, blocked, begun);
+  if (blocked) return block(turn, attempt, findings, blocked, begun);
   const { turn_index } = openModelStep(turn);
-  const whole = answerOf(turn, response, request);
+  const whole = answerOf(attempt);
   const screened = await screenCalls(whole.parts, turn, withFindings(used, findings));
   const answer = { ...whole, parts: screened.parts };
   const allFindings = [...findings, ...screened.findings];
@@ -259,14 +269,13 @@ async function finish(turn: RunContext, response: ModelResponse, request: ModelR
 /** Ends an answer that a guardrail blocked: text already shown is kept, no call is made, the run fails. */
 async function block(
   turn: RunContext,
-  response: ModelResponse,
-  request: ModelRequest,
+  attempt: Attempt<ModelResponse>,
   findings: readonly Finding[],
   { message }: Finding,
   begun: number,
 ): Promise<void> {
   const { turn_index } = openModelStep(turn);
-  const answer = answerOf(turn, response, request);
+  const answer = answerOf(attempt);
   const parts = answer.parts.flatMap((part) => (part.type === "tool_call" ? [] : [{ ...part, metadata: undefined }]));
   const shown = { ...answer, parts: parts.some(({ text }) => text !== "") ? parts : [] };
   await turn.record(
@@ -275,13 +284,14 @@ async function block(
   );
 }
 
-function answerOf(turn: RunContext, response: ModelResponse, request: ModelRequest): ModelAnswer {
+function answerOf(attempt: Attempt<ModelResponse>): ModelAnswer {
+  const { response } = attempt;
   const { transcript, guard, finish, time_to_first_token_ms, adjustments } = response;
   for (const part of guard.changed()) transcript.disown(part);
   // A call that the stream cut short is incomplete: it is neither run nor shown to the model again.
   const parts = response.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
   return {
-    ...spent(turn, response, request),
+    ...spent(attempt),
     message_id: newId("message"),
     parts,
     deltas: transcript.deltas,
@@ -291,8 +301,8 @@ function answerOf(turn: RunContext, response: ModelResponse, request: ModelReque
   };
 }
 
-function spent({ state }: RunContext, response: ModelResponse, request: ModelRequest): ModelSpend {
+function spent({ response, sent, callee }: Attempt<ModelResponse>): ModelSpend {
   const { usage, error, aborted } = response;
   const spoken = { usage, failed: error !== null, said: generatedBy(response), aborted };
-  return spendingOf(spoken, request, runPrice(state().run));
+  return { ...spendingOf(spoken, sent, callee.price), ...callee.counted };
 }

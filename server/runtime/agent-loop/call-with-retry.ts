@@ -1,151 +1,207 @@
-import type { ModelPrice } from "../../domain/price.ts";
+import type { FailoverReason } from "../../domain/failover.ts";
+import type { FinishReason } from "../../domain/model-call.ts";
+import type { CallResult, Outage } from "../../domain/outage.ts";
+import { leftOutCode } from "../../domain/restart.ts";
+import { runError } from "../../domain/run-error.ts";
 import type { RunError, RunUsage } from "../../domain/run-event.ts";
-import { backoff } from "../../lib/retry.ts";
-import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/model.ts";
-import type { RunStart } from "./messages.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { ModelError, ModelRequest } from "../models/model.ts";
+import { type Callee, connectedModel, openCallee, suitRequest } from "./callee.ts";
+import { createModelLine, isOutage, type ModelLine } from "./model-line.ts";
+import { createModelRetryPolicy, type ModelRetryPolicy, pauseBeforeMove, timeLeft } from "./model-retry-policy.ts";
 import { limitToAllowance, reserveBudget } from "./reserve-budget.ts";
 import { type RunContext, Superseded } from "./run-context.ts";
-import type { Spoken } from "./spending.ts";
 
-/** The last request sent to a model, and its response: an answer, or an error that is not retried. */
-interface Exchange<Response> {
+/** A request sent to a model, and its response. */
+export interface Attempt<Response> {
   response: Response;
   sent: ModelRequest;
+  callee: Callee;
 }
 
-interface Transport<Response> {
-  send(request: ModelRequest): Promise<Response>;
-  /** Called before a retry, to record the failed attempt. */
-  again(response: Response, request: ModelRequest, error: ModelError, delay_ms: number): Promise<unknown>;
-  /** Usage of the run so far, journaled or not. */
-  used?(): RunUsage;
-  /** Price of the model, if it is not the run's model. */
-  price?: ModelPrice | null;
-}
-
-/** Asks a model and retries transient errors. Returns `refused` if the budget does not allow the call. */
-export async function callWithRetry<Response extends { error: ModelError | null }>(
-  context: RunContext,
-  request: ModelRequest,
-  { send, again, used, price }: Transport<Response>,
-): Promise<Exchange<Response> | { refused: RunError }> {
-  const retryDelay = createModelRetryPolicy();
-  for (;;) {
-    const allowed = await reserveBudget(context, request, used?.(), price);
-    if ("code" in allowed) return { refused: allowed };
-    const sent = limitToAllowance(request, allowed);
-    const response = await send(sent);
-    if (context.signal.aborted) throw new Superseded(); // The caller that aborted ends the step.
-    const { error } = response;
-    const delay_ms = error && retryDelay(error);
-    if (!error || delay_ms === null) return { response, sent };
-    await again(response, sent, error, delay_ms);
-    await context.ports.sleep(delay_ms, context.signal);
-  }
-}
-
-/** A model's answer that is read as a whole, not streamed. */
-export interface Text extends Spoken {
-  answer: string;
+/** The last attempt: with an answer, or an error that is not retried. */
+interface Exchange<Response> extends Attempt<Response> {
   error: ModelError | null;
 }
 
-const idleTimeout_ms = 300_000;
-// Limits an answer's length: a model may never stop.
-const answerMax = 1_048_576;
-
-/** Milliseconds that a run's provider may send nothing, not even a comment, before its call is aborted. */
-export const idleTimeout = ({ connection }: Pick<RunStart, "connection">): number =>
-  connection.idle_timeout_ms ?? idleTimeout_ms;
-
-/** Calls `ring` once after `ms` without a refresh, unless ended before. */
-export function createAlarm(ms: number, ring: () => void) {
-  let timer: Timer | null = setTimeout(ring, ms);
-  return {
-    refresh: () => void timer?.refresh(),
-    end() {
-      if (timer) clearTimeout(timer);
-      timer = null;
-    },
-  };
+/** Start of the next attempt. */
+export interface Next {
+  delay_ms: number;
+  /** The model that is asked next, if it is another one. */
+  model?: string;
 }
 
-/** Returns the error of a call that was aborted because its provider sent nothing for `ms`. */
-export const silence = (ms: number): ModelError => ({
-  code: "model_error",
-  message: `The model sent nothing for ${ms / 1000} seconds.`,
-  retryable: true,
+export interface ModelCall<Response> {
+  /** The models that may answer, in the order in which they are asked. */
+  models: readonly { model: string; context_window: number | null }[];
+  /** Failures after which the next model is asked; absent: all. */
+  failover_on?: readonly FailoverReason[];
+  /** Returns the request for the model asked now. */
+  request(): ModelRequest;
+  send(request: ModelRequest, callee: Callee): Promise<Response>;
+  /** Called before the next attempt, to record the failed one; null if no request was sent. */
+  again(failed: Attempt<Response> | null, error: { code: string; message: string }, next: Next): Promise<unknown>;
+  /** Usage of the run so far, journaled or not. */
+  used?(): RunUsage;
+}
+
+interface Answered {
+  error: ModelError | null;
+  finish?: FinishReason | null;
+}
+
+/**
+ * Asks a model, retries transient errors and moves on to the next model. Returns `refused` if the budget does not allow
+ * the call, or no model can be called.
+ */
+export async function callWithRetry<Response extends Answered>(
+  context: RunContext,
+  call: ModelCall<Response>,
+): Promise<Exchange<Response> | { refused: RunError }> {
+  const { state, ports, signal } = context;
+  const line = createModelLine(call.models, call.failover_on);
+  const policy = createModelRetryPolicy(() => timeLeft(state(), ports.now()));
+  let asked = call.models[0]?.model ?? "";
+  dropUnconnected(context, line);
+  for (let isAdmitted = false; ; ) {
+    if (!isAdmitted) {
+      const admission = await admit(context, line.open(asked), policy);
+      if ("refused" in admission) return admission;
+      if (admission.model !== asked) {
+        await call.again(null, leftOut(asked, admission.skipped), { delay_ms: 0, model: admission.model });
+        asked = admission.model;
+      }
+    }
+    const callee = await openCallee(context, asked);
+    const attempt = await makeAttempt(context, call, callee);
+    if ("refused" in attempt) {
+      ports.breakers?.report(asked, { is: "unknown" });
+      const other = await afterRefusal(context, line, asked, attempt.refused);
+      if (other === null) return attempt;
+      await call.again(null, attempt.refused, { delay_ms: 0, model: other });
+      [asked, isAdmitted] = [other, true];
+      continue;
+    }
+    const error = attempt.response.error ?? filtered(attempt.response, call);
+    report(context, asked, error);
+    if (!error) return { ...attempt, error };
+    const others = line.fail(asked, error);
+    const pause_ms = others.length > 0 ? pauseBeforeMove(error, line.attempts(asked)) : null;
+    const other = others.length > 0 && pause_ms === null ? await admitNow(context, others) : null;
+    if (other !== null) {
+      await call.again(attempt, error, { delay_ms: 0, model: other });
+      [asked, isAdmitted] = [other, true];
+      continue;
+    }
+    if (!attempt.response.error) return { ...attempt, error: null }; // A filtered answer is better than none.
+    const { delay_ms, reason } = pause_ms === null ? lastPause(error, line, policy) : { delay_ms: pause_ms };
+    if (delay_ms === null) return { ...attempt, error: line.summary(error, reason) };
+    if (pause_ms === null) line.nextRound();
+    else line.reopen(asked);
+    const [next = asked] = line.open(call.models[0]?.model ?? asked);
+    await call.again(attempt, error, { delay_ms, ...(pause_ms === null && next !== asked && { model: next }) });
+    [asked, isAdmitted] = [pause_ms === null ? next : asked, false];
+    await ports.sleep(delay_ms, signal);
+  }
+}
+
+/** Sends one request, as far as the budget allows it. */
+async function makeAttempt<Response>(
+  context: RunContext,
+  { request, send, used }: ModelCall<Response>,
+  callee: Callee,
+): Promise<Attempt<Response> | { refused: RunError }> {
+  const suited = suitRequest(request(), callee);
+  const allowed = await reserveBudget(context, suited, used?.(), callee.price);
+  if ("code" in allowed) return { refused: allowed };
+  const sent = limitToAllowance(suited, allowed);
+  const response = await send(sent, callee);
+  if (!context.signal.aborted) return { response, sent, callee };
+  context.ports.breakers?.report(callee.id, { is: "unknown" });
+  throw new Superseded(); // The caller that aborted ends the step.
+}
+
+/** Decides whether the call waits for a model that failed transiently, once no other can be asked. */
+function lastPause(error: ModelError, line: ModelLine, policy: ModelRetryPolicy) {
+  // Compaction follows, which makes the prompt fit.
+  if (error.code === "context_length_exceeded") return { delay_ms: null };
+  return policy.after(line.passing() ?? error);
+}
+
+/** Returns a model for a call whose budget refuses the model that was to replace another; null if there is none. */
+async function afterRefusal(context: RunContext, line: ModelLine, asked: string, { message }: RunError) {
+  const isReplacement = line.hasFailed();
+  const error = { message, retryable: false, retry_after_ms: null, aborted: false, request: "not_sent" } as const;
+  line.drop(asked, { ...error, code: "model_not_available" });
+  return isReplacement ? admitNow(context, line.open(asked)) : null;
+}
+
+/** Takes models out that no connection serves any more. */
+function dropUnconnected({ start }: RunContext, line: ModelLine): void {
+  if (!start.candidates) return;
+  for (const model of line.open("")) if (!connectedModel(model, start)) line.drop(model, noConnection(model));
+}
+
+const noConnection = (model: string): ModelError => ({
+  code: "model_not_available",
+  message: `There is no connection for ${model}.`,
+  retryable: false,
   retry_after_ms: null,
   aborted: false,
-  request: "sent",
+  request: "not_sent",
 });
 
-/**
- * Collects an answer until it ends, exceeds `lengthMax` characters or its time is up: `idle_ms` without a byte, or
- * `max_ms` in total.
- */
-export async function collectText(
-  model: Model,
-  request: ModelRequest,
-  signal: AbortSignal,
-  { idle_ms, max_ms, lengthMax = answerMax }: { idle_ms: number; max_ms?: number; lengthMax?: number },
-): Promise<Text> {
-  const response: Text = { answer: "", error: null, usage: unknownUsage, failed: false, said: 0, aborted: false };
-  const cancel = new AbortController();
-  let isAnswered = false;
-  let fault: ModelError | null = null;
-  const alarm = createAlarm(idle_ms, () => {
-    fault = silence(idle_ms);
-    response.aborted = isAnswered;
-    cancel.abort();
-  });
-  const observer = {
-    onByte() {
-      isAnswered = true;
-      alarm.refresh();
-    },
-    onArguments(length: number) {
-      response.said += length;
-      if (response.said > lengthMax) cancel.abort();
-    },
-  };
-  const signals = [signal, cancel.signal, ...(max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)])];
-  try {
-    for await (const event of model.stream(request, AbortSignal.any(signals), observer)) {
-      alarm.refresh();
-      if (event.type === "delta") response.said += event.text.length;
-      if (event.type === "delta" && event.kind === "output") response.answer += event.text;
-      else if (event.type === "done") response.usage = event.usage;
-      else if (event.type === "error")
-        Object.assign(response, { usage: event.usage, error: fault ?? event.error, failed: true });
-      if (response.said > lengthMax) break;
-    }
-  } finally {
-    alarm.end();
-  }
-  return response;
+/** Chooses the model to ask, and waits for one while the circuit breakers of all are open. */
+async function admit(
+  { state, ports }: RunContext,
+  models: readonly string[],
+  policy: ModelRetryPolicy,
+): Promise<{ model: string; skipped: Outage | null } | { refused: RunError }> {
+  const since = ports.now();
+  const admission = (await ports.breakers?.admit(models, policy.patience_ms())) ?? open(models);
+  policy.waited(ports.now() - since);
+  if (!("refused" in admission)) return admission;
+  const message = admission.refused.map(sentenceOf).join(" ");
+  return { refused: runError("model_error", message, state(), true) };
 }
 
-// Maximum number of attempts if each fails transiently.
-const attemptsMax = 4;
-// Total wait for an unreachable server: enough for a restart.
-const away_ms = 30_000;
-// Pauses stop growing at this attempt, 4 seconds, so that a server that is back is found soon.
-const steepest = 4;
+const open = ([model = ""]: readonly string[]) => ({ model, skipped: null });
 
-/**
- * Returns a function that gives the delay before the next attempt, or null to give up. Stateful: call it once per
- * failure.
- */
-function createModelRetryPolicy(): (error: ModelError) => number | null {
-  let [attempts, waited_ms] = [0, 0];
-  return ({ retryable, request, unready, retry_after_ms }) => {
-    attempts++;
-    const isWaitedFor = (request === "not_sent" || unready === true) && waited_ms < away_ms;
-    if (!retryable || (attempts >= attemptsMax && !isWaitedFor)) return null;
-    const pause_ms = backoff(Math.min(attempts, steepest), retry_after_ms);
-    const delay_ms = isWaitedFor && retry_after_ms === null ? Math.min(pause_ms, away_ms - waited_ms) : pause_ms;
-    waited_ms += delay_ms;
-    return delay_ms;
-  };
+/** Returns the first of these models that can be asked at once; null if there is none. */
+async function admitNow({ ports }: RunContext, models: readonly string[]): Promise<string | null> {
+  const [first = null] = models;
+  if (first === null || !ports.breakers) return first;
+  const admission = await ports.breakers.admit(models, 0);
+  return "refused" in admission ? null : admission.model;
+}
+
+const sentenceOf = ({ model, since_ms, error }: Outage): string =>
+  `${model} has not answered since ${timestamp(since_ms)}: ${error.message}`;
+
+/** Reason to ask another model than the one that was to be asked. */
+const leftOut = (model: string, outage: Outage | null) =>
+  outage?.model === model
+    ? { code: leftOutCode, message: sentenceOf(outage) }
+    : { code: "model_not_available", message: `There is no connection for ${model}.` };
+
+/** Returns an error for an answer that a content filter stopped, if another model is to be asked then. */
+function filtered(
+  { finish }: Answered,
+  { failover_on = [] }: Pick<ModelCall<unknown>, "failover_on">,
+): ModelError | null {
+  if (finish !== "content_filter" || !failover_on.includes("content_filter")) return null;
+  const message = "A content filter of the provider stopped the answer.";
+  const error = { retryable: false, retry_after_ms: null, aborted: false, request: "sent", filtered: true } as const;
+  return { code: "model_error", message, ...error };
+}
+
+function resultOf(error: ModelError): CallResult {
+  const { code, message, aborted, retry_after_ms } = error;
+  if (isOutage(error)) return { is: "failed", error: { code, message }, retry_after_ms };
+  return { is: aborted ? "unknown" : "answered" };
+}
+
+/** Tells the model's circuit breaker how the call ended. Every answer proves that the server is there. */
+function report({ ports }: RunContext, model: string, error: ModelError | null): void {
+  ports.breakers?.report(model, error === null ? { is: "answered" } : resultOf(error));
 }

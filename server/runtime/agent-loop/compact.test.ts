@@ -86,7 +86,7 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
       inPlace: <T>(call: () => Promise<T>) => call(),
       sleep: async () => {},
       ask: none,
-      judge: none,
+      modelNamed: none,
       runTool: async () => ({ output: `secret-word ${"x".repeat(1000)}`, error: null, attempts: 1 }),
       reserve: async () => null,
       now: () => 0,

@@ -10,8 +10,9 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
-import { runPrice } from "../models/run-price.ts";
-import { callWithRetry, collectText, idleTimeout } from "./call-with-retry.ts";
+import { type Attempt, callWithRetry } from "./call-with-retry.ts";
+import { runModels } from "./callee.ts";
+import { collectText, idleTimeout, type Text } from "./collect-text.ts";
 import { currentStep, type RunContext } from "./run-context.ts";
 import { spendingOf } from "./spending.ts";
 
@@ -30,28 +31,37 @@ export async function compact(turn: RunContext): Promise<void> {
   await begin(turn);
   const cut = planContext(state(), start.agent) as CompactionPlan; // Same result as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
-  const price = runPrice(state().run);
-  const ended = await callWithRetry(turn, request, {
-    async send(sent) {
+  const ended = await callWithRetry<Text>(turn, {
+    ...runModels(turn),
+    request: () => request,
+    async send(sent, callee) {
       failpoint?.("before_effect.model_call");
-      const response = await ports.inPlace(() =>
-        collectText(ports.model, sent, signal, { idle_ms: idleTimeout(start), lengthMax }),
+      const response = await ports.inPlace(
+        () =>
+          collectText(callee.model, sent, signal, { idle_ms: idleTimeout(callee), lengthMax, begins: callee.begins }),
+        callee.connection,
       );
       failpoint?.("after_effect.model_call");
       return response;
     },
-    again: (response, sent, { code, message }, delay_ms) =>
+    again: (failed, { code, message }, next) =>
       turn.record(
-        restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(response, sent, price) }),
+        restartStep(openCompaction(turn), { code, message }, { ...next, ...(failed && { spent: spentOn(failed) }) }),
       ),
   });
   if ("refused" in ended) return fail(turn, ended.refused, null, startedAt);
-  const { error, answer } = ended.response;
-  const spent = spendingOf(ended.response, ended.sent, price);
+  const { error, response } = ended;
+  const { answer } = response;
+  const spent = spentOn(ended);
   // The shortened record still exceeds the model's window, so a summary is impossible.
   if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, startedAt);
   return finish(turn, cut, error ? "" : answer, spent, startedAt);
 }
+
+const spentOn = ({ response, sent, callee }: Attempt<Text>): ModelSpend => ({
+  ...spendingOf(response, sent, callee.price),
+  ...callee.counted,
+});
 
 const openCompaction = (turn: RunContext) => currentStep(turn, "compaction");
 

@@ -1,15 +1,13 @@
 import type { GuardrailPoint } from "../../domain/agent-snapshot.ts";
 import { type Finding, isBlocked } from "../../domain/guardrail-event.ts";
-import type { ModelPrice } from "../../domain/price.ts";
 import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
 import { addModelCall, noUsage, tokensOf } from "../../domain/usage.ts";
 import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
 import { trigger } from "../guardrails/inspect.ts";
 import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
-import { builtInPrice } from "../models/known-models.ts";
-import type { ModelRequest } from "../models/model.ts";
-import { runPrice } from "../models/run-price.ts";
-import { callWithRetry, collectText, idleTimeout, type Text } from "./call-with-retry.ts";
+import { type Attempt, callWithRetry } from "./call-with-retry.ts";
+import { runModels } from "./callee.ts";
+import { collectText, idleTimeout, type Text } from "./collect-text.ts";
 import type { RunContext } from "./run-context.ts";
 import { spendingOf, withFindings } from "./spending.ts";
 
@@ -74,21 +72,34 @@ async function answerOf(
 ): Promise<Answer> {
   const { state, ports, signal } = turn;
   const request = judgeRequest(guardrail, text);
-  const run = state().run;
-  const name = typeof guardrail.config.model === "string" ? guardrail.config.model : run.model;
-  const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
-  const model = await ports.judge(name).catch(() => null);
-  if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
+  const name = typeof guardrail.config.model === "string" ? guardrail.config.model : state().model;
+  const { models, failover_on } = runModels(turn);
+  const isKnown = await ports.modelNamed(name).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
   let spent: ModelSpend | null = null;
-  const count = (response: Text, sent: ModelRequest) => {
-    spent = sum(spent, spendingOf(response, sent, price));
+  const count = ({ response, sent, callee }: Attempt<Text>) => {
+    spent = sum(spent, { ...spendingOf(response, sent, callee.price), ...callee.counted });
   };
-  const ended = await callWithRetry(turn, request, {
-    send: (sent) =>
-      ports.inPlace(() => collectText(model, sent, signal, { idle_ms: idleTimeout(turn.start), max_ms: judgeMax_ms })),
-    again: async (response, sent) => count(response, sent),
+  const ended = await callWithRetry<Text>(turn, {
+    // The run's models replace a judge that is away: without a verdict the run would end.
+    models: [{ model: name, context_window: null }, ...models.filter(({ model }) => model !== name)],
+    failover_on,
+    request: () => request,
+    send: (sent, callee) =>
+      ports.inPlace(
+        () =>
+          collectText(callee.model, sent, signal, {
+            idle_ms: idleTimeout(callee),
+            max_ms: judgeMax_ms,
+            begins: callee.begins,
+          }),
+        callee.connection,
+      ),
+    again: async (failed) => failed && count(failed),
     used: () => (spent ? addModelCall(used, spent) : used),
-    price,
   });
   const unasked = ({ message }: { message: string }): Answer => ({
     answer: null,
@@ -96,13 +107,16 @@ async function answerOf(
     spent,
   });
   if ("refused" in ended) return unasked(ended.refused);
-  count(ended.response, ended.sent);
-  const { error, answer } = ended.response;
+  count(ended);
+  const { error, response } = ended;
+  const { answer } = response;
   return error ? unasked(error) : { answer, fault: null, spent };
 }
 
 function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
   if (!before) return spent;
   const all = [before, spent].reduce(addModelCall, noUsage);
-  return { usage: tokensOf(all), cost_usd: all.cost_usd, estimated: all.estimated };
+  const { model } = spent;
+  const { cost_usd, estimated } = all;
+  return { usage: tokensOf(all), cost_usd, estimated, ...(model !== undefined && { model }) };
 }

@@ -3,6 +3,7 @@ import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import type { WorstCase } from "../../domain/budget.ts";
 import type { Budget, UnknownPrice } from "../../domain/budget-schema.ts";
 import type { PromptMessage } from "../../domain/model-call.ts";
+import type { Admission, CallResult } from "../../domain/outage.ts";
 import type {
   AttachedDocument,
   JournalEntry,
@@ -30,6 +31,8 @@ export interface RunStart {
   connection: Connection;
   /** Name of the model at its provider. */
   model: string;
+  /** The models that can be called, if the run has several; the first is the one above. */
+  candidates?: Candidate[];
   /** Headers and signing secrets of tools, by tool id. */
   secrets: Record<string, ToolSecrets>;
   egress: EgressPolicy;
@@ -37,6 +40,17 @@ export interface RunStart {
   unknown_price?: UnknownPrice;
   /** True if the project has a daily budget: each model call has to reserve its share. */
   day_budget?: boolean;
+  /** True if calls of some model have failed lately: each call has to be admitted. */
+  model_trouble?: boolean;
+}
+
+/** A model of a run with its connection. */
+export interface Candidate {
+  /** Its full name. */
+  id: string;
+  connection: Connection;
+  /** Name of the model at its provider. */
+  model: string;
 }
 
 /** Requests of a loop to the main thread, with their replies. */
@@ -59,6 +73,8 @@ export interface Asks {
   sandbox: { ask: object; answer: SandboxLevel };
   /** Takes a slot of a connection with limited concurrency; returns the slot's number, for its release. */
   model_place: { ask: { connection: string }; answer: number };
+  /** Admits a call to the first of these models that answers, as far as is known; waits for one up to `wait_ms`. */
+  admit_call: { ask: { models: readonly string[]; wait_ms: number }; answer: Admission };
   /** Reserves the maximum usage of a model call in the daily budget; replies once it is granted or refused. */
   reserve: { ask: { worst: WorstCase }; answer: Reserved };
   /** Starts the child run of a call, or returns the one already started. */
@@ -172,6 +188,7 @@ export interface Appended {
   at: number;
   /** See `RunStart`; for the model call that begins with these events, because a budget may have been set meanwhile. */
   day_budget?: boolean;
+  model_trouble?: boolean;
 }
 
 /** `later`: a webhook accepted the call and replies later; tries do not wait for that. */
@@ -186,6 +203,8 @@ export type FromWorker =
   /** Number of code units of the model call at this anchor so far, including those that no delta shows. */
   | { do: "generated"; run_id: string; anchor: number; length: number }
   | { do: "pong" }
+  /** Result of a model call, for the circuit breaker of its model. */
+  | { do: "model_result"; run_id: string; model: string; result: CallResult }
   /** Releases a slot after its model call. */
   | { do: "free_place"; place: number }
   /** Writes to the log of the process: a worker has none. */

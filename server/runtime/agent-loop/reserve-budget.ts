@@ -21,7 +21,7 @@ export async function reserveBudget(
   { state, start, ports }: RunContext,
   request: ModelRequest,
   used: RunUsage = state().usage,
-  price: ModelPrice | null = runPrice(state().run),
+  price: ModelPrice | null = runPrice(state()),
 ): Promise<Allowed | RunError> {
   const { run, usage } = state();
   const budget = run.budget ?? {};

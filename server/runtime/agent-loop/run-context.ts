@@ -1,9 +1,10 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { WorstCase } from "../../domain/budget.ts";
+import type { Admission, CallResult } from "../../domain/outage.ts";
 import type { JournalEntry, RunEvent, ToolError } from "../../domain/run-event.ts";
 import { type OpenStep, openStep, type RunState, type ToolCall } from "../../domain/run-state.ts";
 import type { StepType } from "../../domain/step-kinds.ts";
-import type { Model } from "../models/model.ts";
+import type { Connection, Model } from "../models/model.ts";
 import type { Outlet } from "./message-channel.ts";
 import type { Ask, ChildOrder, Reserved, RunStart } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
@@ -16,8 +17,10 @@ export interface RunPorts {
   /** Takes messages that need no reply. A delta becomes durable with the entry that ends its step. */
   outlet: Outlet;
   model: Model;
-  /** Returns the model of a judge by its full name; rejects a model that the run's provider does not have. */
-  judge(name: string): Promise<Model>;
+  /** Returns a model by its full name; rejects one that none of the run's connections has. */
+  modelNamed(name: string): Promise<Model>;
+  /** Circuit breakers of models; absent: every call is admitted. */
+  breakers?: Breakers;
   /**
    * Reserves the maximum usage of a model call in the daily budget. Returns null, without calling `worst`, if there is
    * none.
@@ -28,13 +31,20 @@ export interface RunPorts {
   keepFile: ToolContext["keepFile"];
   /** Starts the child run of an agent's call, or returns the one already started. */
   startChild(order: Omit<ChildOrder, "budget">): Promise<{ run_id: string } | { refused: ToolError }>;
-  /** Makes a call once the run's provider has a free slot. */
-  inPlace<T>(call: () => Promise<T>): Promise<T>;
+  /** Makes a call once the connection's server has a free slot. */
+  inPlace<T>(call: () => Promise<T>, connection?: Connection): Promise<T>;
   /** Waits between attempts, or until the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Asks the main thread. */
   ask: Ask;
   now(): number;
+}
+
+/** Circuit breakers, by the full names of models. */
+interface Breakers {
+  /** Chooses the first of these models that a call may be made to now, or within `wait_ms`. */
+  admit(models: readonly string[], wait_ms: number): Promise<Admission>;
+  report(model: string, result: CallResult): void;
 }
 
 /** `recorded` settles once the outcome is journaled or never will be. */

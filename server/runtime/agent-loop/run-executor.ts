@@ -2,8 +2,10 @@ import type { RunEvent } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
-import { modelPrefix, parseModel } from "../models/registry.ts";
+import type { Connection } from "../models/model.ts";
+import { modelPrefix } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
+import { connectedModel } from "./callee.ts";
 import { type LeaseGuard, singleNode } from "./lease-guard.ts";
 import type { Outlet } from "./message-channel.ts";
 import type {
@@ -107,7 +109,7 @@ export function createRunExecutor(
   async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
-    let { day_budget } = start;
+    let { day_budget, model_trouble = false } = start;
     let opened: RunTools | null = null; // Created lazily: most runs call no tool.
     const tools = (): RunTools => {
       opened ??= adapters.tools({ ...start, ...createdWith(start) }, ask);
@@ -118,16 +120,31 @@ export function createRunExecutor(
         if (events.at(-1)?.type === "run.completed") leave(events);
         const appended = await append(start, events);
         day_budget = appended.day_budget ?? day_budget;
+        model_trouble = appended.model_trouble ?? model_trouble;
         return appended;
       },
       outlet,
       model: await adapters.model(start),
-      judge: async (name) => adapters.model({ ...start, model: ownModel(name, start) }),
+      async modelNamed(name) {
+        const found = connectedModel(name, start);
+        if (!found) throw new Error(`${name} is not a model of the run's connections.`);
+        return adapters.model({ ...start, ...found });
+      },
+      breakers: {
+        admit: async (models, wait_ms) =>
+          model_trouble ? ask("admit_call", { models, wait_ms }) : { model: models[0] ?? "", skipped: null },
+        report(model, result) {
+          // The built-in models run in this process.
+          if (model.startsWith("test/") || !(model_trouble || result.is === "failed")) return;
+          if (result.is === "failed") model_trouble = true;
+          send({ do: "model_result", run_id, model, result });
+        },
+      },
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
       runTool: (...call) => tools().runTool(...call),
       keepFile: (file) => tools().keepFile(file),
       startChild: (child) => ask("start_child", { ...child, budget: null }),
-      inPlace: (call) => inPlace(start, ask, call),
+      inPlace: (call, connection = start.connection) => inPlace(connection, ask, call),
       sleep,
       ask,
       now,
@@ -135,7 +152,7 @@ export function createRunExecutor(
     await runLoop(start, ports, signal).finally(() => opened?.close());
   }
 
-  async function inPlace<T>({ connection }: RunStart, ask: Ask, call: () => Promise<T>): Promise<T> {
+  async function inPlace<T>(connection: Connection, ask: Ask, call: () => Promise<T>): Promise<T> {
     if (connection.max_concurrent === undefined) return call();
     const place = await ask("model_place", { connection: modelPrefix(connection) });
     try {
@@ -155,13 +172,6 @@ export function createRunExecutor(
 const asking =
   <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
   (ticket: number): FromWorker => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
-
-/** Returns the model's name at the run's own provider. Throws if it is another provider's model. */
-function ownModel(name: string, { connection }: RunStart): string {
-  const parsed = parseModel(name);
-  if (parsed?.provider === connection.provider && parsed.connection === connection.name) return parsed.model;
-  throw new Error(`${name} is not a model of ${connection.name}.`);
-}
 
 function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
   const created = history[0]?.event;

@@ -42,10 +42,12 @@ export interface ModelError {
   request: RequestOutcome;
   /** True if the server, or a proxy, says that it is not ready: retried like an unreachable server. */
   unready?: boolean;
+  /** True if it was aborted because the provider sent nothing for too long. */
+  silent?: boolean;
+  /** True if a content filter of the provider refused the prompt or stopped the answer. */
+  filtered?: boolean;
   /** True if the server refused the response format. */
   refuses_format?: boolean;
-  /** True if a content filter refused the request. */
-  filtered?: boolean;
   /** Answer of the model that the server could not read, such as a malformed tool call. */
   unread_answer?: string;
 }
@@ -82,4 +84,9 @@ export interface Connection {
   max_concurrent?: number;
   /** Milliseconds that the server may be silent while it answers; absent: five minutes. */
   idle_timeout_ms?: number;
+  /**
+   * Asked if its models cannot answer, for agents with one model: full names of models, or prefixes of connections that
+   * have the same models.
+   */
+  fallbacks?: string[];
 }

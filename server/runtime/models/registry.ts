@@ -115,11 +115,31 @@ export const concurrentMax = 10_000;
 /** Range of the idle timeout: no run works for longer than an hour. */
 export const idleTimeouts_ms = { least: 1000, most: 3_600_000 };
 
-function limits(env: Environment, name: string): Pick<Connection, "max_concurrent" | "idle_timeout_ms"> {
+/** Most fallbacks of a connection. */
+export const fallbacksMax = 4;
+
+/** True for the full name of a model, and for the prefix of a connection. */
+export const isFallback = (name: string): boolean =>
+  !name.startsWith("test/") && (parseModel(name) ?? parseModel(`${name}/m`)) !== null;
+
+function readFallbacks(env: Environment, variable: string): string[] {
+  const names = (read(env, variable) ?? "").split(",").flatMap((name) => name.trim() || []);
+  if (names.length <= fallbacksMax && names.every(isFallback)) return names;
+  throw new Error(`${variable} takes up to ${fallbacksMax} models or connections, such as openai/gpt-5 or openai.`);
+}
+
+type Limits = Pick<Connection, "max_concurrent" | "idle_timeout_ms" | "fallbacks">;
+
+function limits(env: Environment, name: string): Limits {
   const prefix = `RUNNEL_MODEL_${name.toUpperCase()}`;
   const max_concurrent = readCount(env, `${prefix}_MAX_CONCURRENT`, { least: 1, most: concurrentMax });
   const idle_timeout_ms = readCount(env, `${prefix}_IDLE_TIMEOUT_MS`, idleTimeouts_ms);
-  return { ...(max_concurrent !== null && { max_concurrent }), ...(idle_timeout_ms !== null && { idle_timeout_ms }) };
+  const fallbacks = readFallbacks(env, `${prefix}_FALLBACKS`);
+  return {
+    ...(max_concurrent !== null && { max_concurrent }),
+    ...(idle_timeout_ms !== null && { idle_timeout_ms }),
+    ...(fallbacks.length > 0 && { fallbacks }),
+  };
 }
 
 function readCount(env: Environment, variable: string, { least, most }: { least: number; most: number }) {

@@ -1,3 +1,4 @@
+import { leftOutCode } from "../../domain/restart.ts";
 import type { JournalEntry, RunEvent } from "../../domain/run-event.ts";
 import { newEntries } from "../../domain/run-trigger.ts";
 import { stepKinds } from "../../domain/step-kinds.ts";
@@ -36,12 +37,14 @@ export function createRunObserver(
         end(facts, event.error.code);
         break;
       case "step.restarted":
-        if (event.step_type === "model_call") called(facts.model, "retried");
-        spend(facts.model, event.spent);
+        // A model that is left out was not called.
+        if (event.step_type === "model_call" && event.reason?.code !== leftOutCode)
+          called(event.spent?.model ?? facts.model, "retried");
+        spend(event.spent?.model ?? facts.model, event.spent);
         break;
       case "guardrail.decided":
       case "context.compacted":
-        spend(facts.model, event.spent);
+        spend(event.spent?.model ?? facts.model, event.spent);
         break;
       case "step.completed":
         endStep(event, facts);
@@ -63,12 +66,13 @@ export function createRunObserver(
   function endStep({ step_type, status, latency_ms, answer }: StepCompleted, facts: RunFacts): void {
     const seconds = latency_ms / 1000;
     if (step_type === "model_call") {
-      const provider = providerOf(facts.model);
-      called(facts.model, status);
+      const model = answer?.model ?? facts.model;
+      const provider = providerOf(model);
+      called(model, status);
       models.duration.observe({ provider }, seconds);
       const first = answer?.time_to_first_token_ms ?? null;
       if (first !== null) models.firstToken.observe({ provider }, first / 1000);
-      spend(facts.model, answer);
+      spend(model, answer);
     } else if (!stepKinds[step_type].isCall) steps.duration.observe({ type: step_type }, seconds);
   }
 

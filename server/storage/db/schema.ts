@@ -235,6 +235,7 @@ export const modelConnections = sqliteTable("model_connections", {
   created_at_ms: integer().notNull(),
   max_concurrent: integer(),
   idle_timeout_ms: integer(),
+  fallbacks: json<string[]>(),
   version: integer().notNull().default(1),
   updated_at_ms: integer(),
 });

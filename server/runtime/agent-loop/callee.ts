@@ -1,0 +1,82 @@
+import { defaultFailover } from "../../domain/failover.ts";
+import type { ModelRequest, PromptImage, PromptMessage } from "../../domain/model-call.ts";
+import type { ModelPrice } from "../../domain/price.ts";
+import { modelsOf } from "../../domain/run-models.ts";
+import { takesImages } from "../models/capabilities.ts";
+import type { Connection, Model } from "../models/model.ts";
+import { parseModel } from "../models/registry.ts";
+import { priceIn } from "../models/run-price.ts";
+import type { Candidate, RunStart } from "./messages.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** A model that is called now. */
+export interface Callee {
+  /** Its full name. */
+  id: string;
+  model: Model;
+  connection: Connection;
+  /** Null if unknown. */
+  price: ModelPrice | null;
+  /** Its name for the costs of its calls; absent for the run's first model. */
+  counted: { model?: string };
+  /** Call it when the answer begins: the server is back. */
+  begins(): void;
+}
+
+/** Returns a model with its connection, which is one of the run's own; null if none of them has the model. */
+export function connectedModel(
+  name: string,
+  { connection, candidates = [] }: Pick<RunStart, "connection" | "candidates">,
+): Pick<Candidate, "connection" | "model"> | null {
+  const parsed = parseModel(name);
+  const found = [connection, ...candidates.map((one) => one.connection)].find(
+    (each) => each.provider === parsed?.provider && each.name === parsed.connection,
+  );
+  return parsed && found ? { connection: found, model: parsed.model } : null;
+}
+
+/** Opens a model of the run, or of one of its judges. Rejects one that none of the run's connections has. */
+export async function openCallee({ start, state, ports }: RunContext, id: string): Promise<Callee> {
+  const { run } = state();
+  const { candidates: [first] = [] } = start;
+  const isFirst = id === (first?.id ?? run.model);
+  let hasBegun = false;
+  return {
+    id,
+    model: isFirst ? ports.model : await ports.modelNamed(id),
+    connection: connectedModel(id, start)?.connection ?? start.connection,
+    price: priceIn(run, id),
+    counted: id === run.model ? {} : { model: id },
+    begins() {
+      if (!hasBegun) ports.breakers?.report(id, { is: "answering" });
+      hasBegun = true;
+    },
+  };
+}
+
+/** Returns the models that may answer a call of the run, the one that it asks now first, and when the next is asked. */
+export function runModels({ state, start }: Pick<RunContext, "state" | "start">) {
+  const { run, model } = state();
+  const all = modelsOf(run);
+  const models = [...all.filter((one) => one.model === model), ...all.filter((one) => one.model !== model)];
+  return { models, failover_on: start.agent.failover_on ?? defaultFailover };
+}
+
+/** Returns the request as this model takes it: a model that replaces another may take less. */
+export function suitRequest(request: ModelRequest, { id, price, counted }: Callee): ModelRequest {
+  if (counted.model === undefined) return request;
+  const messages = takesImages(id) ? request.messages : request.messages.map(withoutImages);
+  const { max_output_tokens: wanted } = request.settings;
+  const most = price?.max_output_tokens;
+  if (wanted === undefined || most === undefined || wanted <= most) return { ...request, messages };
+  return { ...request, messages, settings: { ...request.settings, max_output_tokens: most } };
+}
+
+/** Replaces images by notes, so that the model does not answer as if there were none. */
+function withoutImages(message: PromptMessage): PromptMessage {
+  if (message.role !== "user" || !message.images) return message;
+  const { images, ...rest } = message;
+  return { ...rest, content: [message.content, ...images.map(noteOf)].join("\n\n") };
+}
+
+const noteOf = ({ file_id }: PromptImage): string => `[The image ${file_id} is left out: this model takes no images]`;
