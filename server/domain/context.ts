@@ -1,5 +1,6 @@
 import { requireValue } from "../lib/require-value.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { byteLength } from "./byte-length.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import { defaultFailover } from "./failover.ts";
 import type { PromptMessage } from "./model-call.ts";
@@ -13,10 +14,12 @@ import { type SummaryBounds, sizeOfSummary, summarySpace } from "./summary.ts";
 /** Plan for a prompt that is too long for its model. `left_out` and the estimates go into the event. */
 export type ContextPlan =
   | { do: "fail"; error: RunError }
-  | ({ do: "compact" | "truncate"; tokens_after: number } & SummaryBounds);
+  | ({ do: "compact" | "truncate"; tokens_after: number; tool_output_max_bytes?: number } & SummaryBounds);
 
 const summaryMost = 2048;
 const summaryLeast = 64;
+// Tool results of a refused prompt are shortened to a quarter, and not below this.
+const outputLeast_bytes = 2048;
 
 /** True if the newest model call was refused because its prompt is too long. */
 export const isTooLong = ({ model_error }: Pick<RunState, "model_error">): boolean =>
@@ -38,8 +41,9 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
     do: "fail",
     error: state.model_error ?? overflow(before, requireValue(window, "The context window"), state),
   });
-  // A second refusal in the same turn would repeat for ever: fail.
-  if (policy.strategy === "fail" || (refused && state.compacted?.after_refusal)) return tooLong();
+  if (policy.strategy === "fail") return tooLong();
+  // A second refusal in the same turn would repeat for ever.
+  if (refused && state.compacted?.after_refusal) return shorterOutputs(state, agent) ?? tooLong();
   // A prompt that was refused although it seemed to fit has more tokens than estimated: aim at half of it.
   const targetTokens = refused ? Math.min(room, Math.floor(before / 2)) : room;
   const most = refused ? Math.min(room, before - 1) : room;
@@ -47,7 +51,7 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
   const wanted = Math.floor(targetTokens * (policy.strategy === "compact" ? 1 / 2 : 3 / 4));
   const summary_max = Math.max(summaryLeast, Math.min(summaryMost, Math.floor(targetTokens / 8)));
   const cut = cutFor(state, agent, { before, most, wanted, summary_max });
-  if (!cut) return tooLong();
+  if (!cut) return (refused && shorterOutputs(state, agent)) || tooLong();
   return { do: policy.strategy, ...cut, tokens_before: before, summary_max };
 }
 
@@ -60,6 +64,23 @@ export function widerModel(state: RunState, agent: AgentSnapshot): RunModel | nu
   const size = promptSize(modelRequest(state, agent));
   const hasRoom = (its: number | null) => its !== null && its > window && size <= promptRoom(its, agent);
   return others.find(({ context_window }) => hasRoom(context_window)) ?? null;
+}
+
+/**
+ * Returns a plan that shortens the tool results of a refused prompt: the newest turn, which always stays, may alone be
+ * too long. Null if they are short already.
+ */
+function shorterOutputs(state: RunState, agent: AgentSnapshot): ContextPlan | null {
+  const request = modelRequest(state, agent);
+  const outputs = request.messages.map((message) => (message.role === "tool" ? byteLength(message.output) : 0));
+  const longest = Math.max(0, ...outputs);
+  if (longest <= outputLeast_bytes) return null;
+  const tool_output_max_bytes = Math.max(outputLeast_bytes, Math.floor(longest / 4));
+  const { summary = null, left_out = 0 } = state.compacted ?? {};
+  const compacted = { summary, left_out, tool_output_max_bytes, after_refusal: true };
+  const tokens_before = promptSize(request);
+  const tokens_after = promptSize(modelRequest({ ...state, compacted }, agent));
+  return { do: "truncate", left_out, tokens_before, tokens_after, summary_max: 0, tool_output_max_bytes };
 }
 
 interface Aim {

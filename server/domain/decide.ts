@@ -7,6 +7,7 @@ import { budgetMessage, tooManyCalls } from "./budget.ts";
 import { isTooLong, planContext, widerModel } from "./context.ts";
 import { dropMessages } from "./drop-messages.ts";
 import { newId } from "./ids.ts";
+import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
 import { modelRequest } from "./prompt.ts";
@@ -152,7 +153,7 @@ const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
 function complete(state: RunState, agent: AgentSnapshot, output: string, now: number): RunEvent[] {
   const { usage } = state;
   const checked = checkOutput(output, agent.output_schema);
-  if (checked.ok) return [{ type: "run.completed", output, output_json: checked.value, usage }];
+  if (checked.ok) return [{ type: "run.completed", output: checked.text, output_json: checked.value, usage }];
   if (state.repairs === 0 && state.turns < state.run.max_turns)
     return withFollowUp(state, [rejection(checked.fault)], agent, now);
   const message = `The output does not fit the agent's output_schema: ${checked.fault}`;
@@ -165,14 +166,18 @@ const rejection = (fault: string): RunEvent => ({
   content: `Your answer does not fit the required JSON schema: ${fault} Answer again with nothing but JSON that fits it.`,
 });
 
-/** Parses an answer by its schema, if there is one. */
+/** Parses an answer by its schema, if there is one. Words and code fences around the JSON are left out. */
 function checkOutput(
   text: string,
   schema: JsonSchema | null,
-): { ok: true; value: unknown } | { ok: false; fault: string } {
-  if (!schema) return { ok: true, value: null };
-  const value = parsedJson(text);
-  if (value === undefined) return { ok: false, fault: "it is not JSON." };
+): { ok: true; text: string; value: unknown } | { ok: false; fault: string } {
+  if (!schema) return { ok: true, text, value: null };
+  const json = jsonAnswer(text);
+  if (json === null)
+    return { ok: false, fault: isCutJson(text) ? "it breaks off within the JSON." : "it is not JSON." };
+  const value = parsedJson(json);
   const [fault] = validateAgainst(schema, value);
-  return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` } : { ok: true, value };
+  return fault
+    ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` }
+    : { ok: true, text: json, value };
 }

@@ -18,18 +18,22 @@ export function dropMessages(cut: CompactionPlan, state: RunState, agent: AgentS
     input_hash: cut.do === "compact" ? hashJson(summaryRequest(state, agent, cut)) : null,
   });
   if (cut.do === "compact") return [started];
-  return [started, ...compactedEvents(cut, { step_index: state.steps, summary: null, latency_ms: 0, spent: null })];
+  // Shorter tool results replace no messages, so the summary of those that are left out stays.
+  const summary = cut.tool_output_max_bytes === undefined ? null : (state.compacted?.summary ?? null);
+  return [started, ...compactedEvents(cut, { step_index: state.steps, summary, latency_ms: 0, spent: null })];
 }
 
 /** Returns a compaction and the end of its step. Both events are always appended together. */
 export function compactedEvents(
-  { left_out, tokens_before, tokens_after }: CompactionPlan,
+  { left_out, tokens_before, tokens_after, tool_output_max_bytes }: CompactionPlan,
   result: Pick<ContextCompacted, "step_index" | "summary" | "latency_ms"> & { spent: ModelSpend | null },
 ): RunEvent[] {
   const { step_index, latency_ms } = result;
-  const strategy = result.summary === null ? "truncate" : "compact";
+  const isShorter = tool_output_max_bytes !== undefined;
+  const strategy = result.summary === null || isShorter ? "truncate" : "compact";
+  const sizes = { tokens_before, tokens_after, ...(isShorter && { tool_output_max_bytes }) };
   return [
-    { type: "context.compacted", strategy, left_out, tokens_before, tokens_after, ...result },
+    { type: "context.compacted", strategy, left_out, ...sizes, ...result },
     endStep({ step_index, step_type: "compaction", status: "completed", latency_ms }),
   ];
 }

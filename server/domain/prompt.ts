@@ -23,7 +23,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
     ...(input ? [input] : []),
     ...own.slice(Math.max(0, left_out - before.length)),
   ];
-  const outputMax = agent.memory?.context.tool_output_max_bytes;
+  const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
     tools: agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),

@@ -558,6 +558,8 @@ export const eventFields = {
     /** Estimated prompt sizes before and after. */
     tokens_before: about("How long the prompt was, in tokens.", Count),
     tokens_after: about("How long the prompt is now, in tokens.", Count),
+    /** Maximal bytes of each tool result from now on; absent if the agent's own limit stays. */
+    tool_output_max_bytes: optional(Count),
     latency_ms: Latency,
     /** Cost of the summary; null if there is none. */
     spent: orNull(ModelSpend),

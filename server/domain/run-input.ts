@@ -242,7 +242,8 @@ function ownFault({ role, content, tool_calls, tool_call_id, is_error }: InputMe
   const wrong = images.find(({ part: { file_id, data } }) => (file_id === undefined) === (data === undefined));
   if (wrong) return { path: `.content[${wrong.index}]`, message: "An image has either a file_id or data." };
   const isSaid = contentText(content) !== "" || images.length > 0;
-  if (!isSaid && role !== "tool" && !tool_calls) return { path: ".content", message: "The message says nothing." };
+  // A model's answer may be empty, and clients send it back with the rest of the conversation.
+  if (!isSaid && role === "user") return { path: ".content", message: "The message says nothing." };
   return null;
 }
 

@@ -146,7 +146,9 @@ interface RunProgress {
   documents: AttachedDocument[];
   retrieved: Omit<MemoryRetrieved, "step_index" | "latency_ms"> | null;
   /** Newest compaction, which replaces earlier ones. `after_refusal` until the model has answered since. */
-  compacted: (Pick<ContextCompacted, "summary" | "left_out"> & { after_refusal: boolean }) | null;
+  compacted:
+    | (Pick<ContextCompacted, "summary" | "left_out" | "tool_output_max_bytes"> & { after_refusal: boolean })
+    | null;
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -394,7 +396,10 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       const { summary, left_out, spent } = event;
       const usage = spent ? addModelCall(state.usage, spent) : state.usage;
       const after_refusal = state.model_error !== null;
-      return { compacted: { summary, left_out, after_refusal }, model_error: null, usage };
+      const compacted: RunState["compacted"] = { summary, left_out, after_refusal };
+      const outputMax = event.tool_output_max_bytes ?? state.compacted?.tool_output_max_bytes;
+      if (outputMax !== undefined) compacted.tool_output_max_bytes = outputMax;
+      return { compacted, model_error: null, usage };
     }
     default:
       return event satisfies never;

@@ -327,9 +327,9 @@ const usageOfRun = (usage: RunUsage): StepUsage => ({
 });
 
 function compacted(step: TraceStep, event: ContextCompacted, state: RunState): void {
-  const { strategy, summary, left_out, tokens_before, tokens_after, spent } = event;
+  const { strategy, summary, left_out, tokens_before, tokens_after, tool_output_max_bytes, spent } = event;
   step.input = { strategy, tokens_before };
-  step.output = { summary, left_out, tokens_after };
+  step.output = { summary, left_out, tokens_after, ...(tool_output_max_bytes && { tool_output_max_bytes }) };
   step.usage = spent && usageOf(spent);
   step.model = spent && (spent.model ?? state.run.model);
 }

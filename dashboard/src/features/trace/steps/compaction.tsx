@@ -14,12 +14,17 @@ export const compactionPart: StepPart = {
 };
 
 function Compacted({ step }: StepProps) {
-  const { summary, left_out, tokens_before, tokens_after } = { ...fieldsOf(step.input), ...fieldsOf(step.output) };
+  const { summary, left_out, tokens_before, tokens_after, tool_output_max_bytes } = {
+    ...fieldsOf(step.input),
+    ...fieldsOf(step.output),
+  };
   return (
     <>
       <p>
         The prompt was too long: {plural(left_out as number, "message")} left out, from about{" "}
         {formatCount(tokens_before as number)} to {formatCount(tokens_after as number)} tokens.
+        {typeof tool_output_max_bytes === "number" &&
+          ` Tool results are shortened to ${formatCount(tool_output_max_bytes)} bytes each.`}
       </p>
       {typeof summary === "string" ? (
         <Block title="Summary" copy={summary}>

@@ -29,10 +29,10 @@ const b = { index: 1, id: "bbbbbbbbb" };
 const lookOslo = [["look", oslo]] as const;
 
 /** One call whose arguments arrive in one piece. */
-const args = (title: string, name: string, given: unknown, expected: string): ServerAnswer => ({
+const args = (title: string, name: string, given: unknown, expected: string, refused?: string): ServerAnswer => ({
   title,
   chunks: [calls(piece(a, name, given)), ...end],
-  end: { calls: [[name, expected]], finish: "tool_calls" },
+  end: { calls: [[name, expected]], finish: "tool_calls", ...(refused && { refused }) },
 });
 
 /** One call with this name. */
@@ -147,8 +147,8 @@ export const callAnswers: readonly ServerAnswer[] = [
   args("arguments with a comma after the last field", "look", '{"city":"Oslo",}', oslo),
   args("arguments in a code fence", "look", `\`\`\`json\n${oslo}\n\`\`\``, oslo),
   args("arguments that are written twice", "look", oslo + oslo, oslo),
-  args("two different arguments in one call have two meanings", "look", oslo + bergen, oslo + bergen),
-  args("arguments that break off have no meaning", "look", '{"city":"Os', '{"city":"Os'),
+  args("two different arguments in one call have two meanings", "look", oslo + bergen, oslo + bergen, "not valid JSON"),
+  args("arguments that break off have no meaning", "look", '{"city":"Os', '{"city":"Os', "not valid JSON"),
   {
     title: "an empty object before the arguments",
     chunks: [calls(piece(a, "look", "{}")), calls(piece({ index: 0 }, undefined, oslo)), ...end],
@@ -166,7 +166,13 @@ export const callAnswers: readonly ServerAnswer[] = [
   },
   args("half of a surrogate pair", "look", '{"city":"x\\ud83dy"}', '{"city":"x\\ud83dy"}'),
   args("a zero character", "look", '{"city":"x\\u0000y"}', '{"city":"x\\u0000y"}'),
-  args("a field called __proto__", "look", '{"city":"x","__proto__":{"a":1}}', '{"city":"x","__proto__":{"a":1}}'),
+  args(
+    "a field called __proto__",
+    "look",
+    '{"city":"x","__proto__":{"a":1}}',
+    '{"city":"x","__proto__":{"a":1}}',
+    "__proto__ is not allowed",
+  ),
   args("a number with twenty digits", "num", '{"n":12345678901234567890}', '{"n":12345678901234567890}'),
   args("a number that no double can hold", "num", '{"n":1e400}', '{"n":1e400}'),
   {
@@ -394,7 +400,17 @@ export const callAnswers: readonly ServerAnswer[] = [
   {
     title: "a name that no tool has is kept",
     chunks: [calls(piece(a, "functions.sing", "{}")), ...end],
-    end: { calls: [["functions.sing", "{}"]] },
+    end: { calls: [["functions.sing", "{}"]], refused: "no tool of this name" },
+  },
+  {
+    title: "arguments in 160 pieces",
+    chunks: [
+      calls(piece(a, "look", '{"city":"')),
+      ...Array.from({ length: 158 }, () => calls(piece({ index: 0 }, undefined, "word "))),
+      calls(piece({ index: 0 }, undefined, '"}')),
+      ...end,
+    ],
+    end: { calls: [["look", `{"city":"${"word ".repeat(158)}"}`]] },
   },
   {
     title: "a finish reason between the chunks of a call",

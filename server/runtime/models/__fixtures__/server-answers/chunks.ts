@@ -18,6 +18,8 @@ export interface Expected {
   reasoning?: string;
   /** Names and arguments of the calls, in order. */
   calls?: readonly (readonly [string, string])[];
+  /** Words of the error that the model reads in place of a result; absent if the tools run. */
+  refused?: string;
   finish?: FinishReason;
   usage?: Partial<ModelUsage>;
   error?: Partial<Omit<ModelError, "message">> & { says: string };

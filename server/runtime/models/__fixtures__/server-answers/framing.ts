@@ -164,6 +164,11 @@ export const framingAnswers: readonly ServerAnswer[] = [
     chunks: [delta({ role: "assistant", reasoning: "Let me see" }), ...ending("length")],
     end: { reasoning: "Let me see", text: "", finish: "length" },
   },
+  {
+    title: "empty deltas before the text",
+    chunks: [...Array.from({ length: 32 }, () => text("")), text("Hello"), ...ending()],
+    end: { ...short, usage: counted },
+  },
   { title: "nothing", chunks: [text(""), ...ending()], end: { text: "", finish: "stop", usage: counted } },
   {
     title: "nothing but a filter",
