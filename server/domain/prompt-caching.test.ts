@@ -15,13 +15,8 @@ const settingsOf = (
 const keyOf = (id: string, thread_id: string | null) => settingsOf({}, { id }, thread_id).prompt_cache_key;
 
 test("the key of a cache is the same for all runs of an agent in a thread, and tells neither", () => {
-  expect(keyOf("agt_1", "thread_1")).toBe(keyOf("agt_1", "thread_1")!);
-  const keys = [
-    keyOf("agt_1", "thread_1"),
-    keyOf("agt_1", "thread_2"),
-    keyOf("agt_2", "thread_1"),
-    keyOf("agt_1", null),
-  ];
+  expect(keyOf("agt_1", "thr_1")).toBe(keyOf("agt_1", "thr_1")!);
+  const keys = [keyOf("agt_1", "thr_1"), keyOf("agt_1", "thr_2"), keyOf("agt_2", "thr_1"), keyOf("agt_1", null)];
   expect(new Set(keys).size).toBe(4);
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
 });
@@ -40,7 +35,7 @@ test("the prompt of a single question, without tools, thread or earlier answers,
   expect(isLast({ tools: [] }, null)).toBe(true);
   expect([
     isLast({}, null),
-    isLast({ tools: [] }, "thread_1"),
+    isLast({ tools: [] }, "thr_1"),
     isLast({ tools: [], messages: [user, answer, user] }, null),
   ]).toEqual([false, false, false]);
 });

@@ -31,10 +31,12 @@ export const tokensIn = (characters: number): number => Math.ceil(characters / 4
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
 export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: ModelSpend): RunUsage {
-  const tokens = addTokens(sum, usage);
+  const { input_tokens, output_tokens, ...parts } = addTokens(sum, usage);
   return {
-    ...tokens,
-    total_tokens: add(tokens.input_tokens, tokens.output_tokens),
+    input_tokens,
+    output_tokens,
+    total_tokens: add(input_tokens, output_tokens),
+    ...parts,
     model_calls: sum.model_calls + 1,
     tool_calls: sum.tool_calls,
     cost_usd: add(sum.cost_usd, cost_usd),
@@ -76,11 +78,16 @@ export function addToolResult(sum: RunUsage, { refused, usage }: Pick<ToolComple
 }
 
 /** Adds a child run's usage to its parent's. */
-export const addChildRun = (sum: RunUsage, child: RunUsage): RunUsage => ({
-  ...addTokens(sum, child),
-  total_tokens: add(sum.total_tokens, child.total_tokens),
-  model_calls: sum.model_calls + child.model_calls,
-  tool_calls: sum.tool_calls + child.tool_calls,
-  cost_usd: add(sum.cost_usd, child.cost_usd),
-  estimated: sum.estimated || child.estimated,
-});
+export function addChildRun(sum: RunUsage, child: RunUsage): RunUsage {
+  const { input_tokens, output_tokens, ...parts } = addTokens(sum, child);
+  return {
+    input_tokens,
+    output_tokens,
+    total_tokens: add(sum.total_tokens, child.total_tokens),
+    ...parts,
+    model_calls: sum.model_calls + child.model_calls,
+    tool_calls: sum.tool_calls + child.tool_calls,
+    cost_usd: add(sum.cost_usd, child.cost_usd),
+    estimated: sum.estimated || child.estimated,
+  };
+}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type CacheAnswer, type CacheUsage, startAnthropicCache } from "../testing/anthropic-cache.ts";
+import { attributesOf, spansIn } from "../testing/otlp-receiver.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -143,4 +144,50 @@ test("an agent's caching is part of its version, and a run keeps that of its sta
   }
   watch.leave();
   expect((await client.patch(`/v1/agents/${agent_id}`, { prompt_caching: "maybe" })).status).toBe(400);
+});
+
+test("tokens read from and written to a cache are counted in traces, usage, metrics and OpenTelemetry", async () => {
+  const written = async () => {
+    const text = String((await server.send("GET", "/metrics")).body);
+    const line = /^runnel_model_tokens_total\{provider="anthropic",type="cache_write_5m"\} (\d+)$/m.exec(text);
+    return Number(line?.[1] ?? 0);
+  };
+  const before = await written();
+  const agent_id = await agentWith({ instructions: `${instructions}${crypto.randomUUID()}` });
+  const { run, usages } = await runOf(agent_id);
+  const writes = sum(usages, (usage) => usage.cache_creation_input_tokens);
+  const reads = sum(usages, (usage) => usage.cache_read_input_tokens);
+  expect(run.usage).toMatchObject({ cached_input_tokens: reads, cache_write_5m_tokens: writes });
+  expect((await written()) - before).toBe(writes);
+  const { data } = (await client.get("/v1/usage?group_by=agent")).body;
+  const counts = { cached_input_tokens: reads, cache_write_5m_tokens: writes, cache_write_1h_tokens: 0 };
+  expect(data.find((group: { agent_id: string }) => group.agent_id === agent_id)).toMatchObject(counts);
+  const { steps } = (await client.get(`/v1/traces/${run.id}`)).body;
+  expect(steps[0].usage.cache_write_5m_tokens).toBe(usages[0]!.cache_creation_input_tokens);
+  const spans = spansIn((await client.get(`/v1/traces/${run.id}?format=otlp`)).body);
+  const told = spans.map((span) => attributesOf(span)["gen_ai.usage.cache_creation.input_tokens"]);
+  expect(told.filter((count) => count !== undefined).map(Number)).toEqual([
+    writes,
+    ...usages.map((usage) => usage.cache_creation_input_tokens),
+  ]);
+});
+
+test("passages from memory come after the conversation, which is read from the cache without them", async () => {
+  const { id: memory_id } = (await client.post("/v1/memory", { name: "Manuals", kind: "vector" })).body;
+  const text = "To reset the coffee machine hold the red button for ten seconds.";
+  await client.post(`/v1/memory/${memory_id}/entries`, { text });
+  const memory = { stores: [{ memory_id, top_k: 1 }] };
+  const agent_id = await agentWith({ instructions: "Answer kindly.", tools: [], memory });
+  answers = () => ({ text: `Surely. ${"That is so. ".repeat(400)}` });
+  const { id: thread_id } = (await client.post("/v1/threads", {})).body;
+  const runs = [];
+  for (let turn = 0; turn < 8; turn++)
+    runs.push(await runOf(agent_id, { thread_id, input: `Reset the coffee machine ${turn}?` }));
+  answers = work;
+  const last = runs.at(-1)!;
+  const content = JSON.parse(last.bodies[0]!)
+    .messages.at(-1)
+    .content.map((block: { text: string }) => block.text);
+  expect(content).toEqual([expect.stringContaining("hold the red button"), "Reset the coffee machine 7?"]);
+  expect(last.usages[0]!.cache_read_input_tokens).toBeGreaterThan(wholeOf(last.usages[0]!) / 2);
 });

@@ -32,6 +32,14 @@ const Model = t.named(
         t.object({
           input: t.about("Of prompt tokens.", t.number),
           cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
+          cache_write_5m: t.about(
+            "Of prompt tokens that the provider wrote to its cache, for five minutes or its usual time; absent: as other input.",
+            t.optional(t.number),
+          ),
+          cache_write_1h: t.about(
+            "Of prompt tokens that the provider wrote to its cache for an hour; absent: as other input.",
+            t.optional(t.number),
+          ),
           output: t.about("Of answer tokens.", t.number),
           as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
           source: t.about(

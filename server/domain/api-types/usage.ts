@@ -33,6 +33,11 @@ const used = {
   output_tokens: t.about("Tokens of the answers.", t.integer),
   total_tokens: t.about("Tokens of prompts and answers together.", t.integer),
   cached_input_tokens: t.about("Prompt tokens that the provider read from its cache.", t.integer),
+  cache_write_5m_tokens: t.about(
+    "Prompt tokens that providers wrote to their caches, for five minutes or their usual time.",
+    t.integer,
+  ),
+  cache_write_1h_tokens: t.about("Prompt tokens that providers wrote to their caches for an hour.", t.integer),
   reasoning_tokens: t.about("Reasoning tokens.", t.integer),
   cost_usd: t.about("What it cost in US dollars.", t.number),
   unknown_cost_calls: t.about("How many model calls have a cost that is not fully known.", t.integer),

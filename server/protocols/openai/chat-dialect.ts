@@ -32,7 +32,7 @@ type Finish = "stop" | "length" | "content_filter" | "tool_calls";
  */
 export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult } {
   const { id, model, created, stream } = of;
-  const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
+  const counts = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 };
   let [content, thought] = ["", ""];
   /** First non-space character of the content, kept apart because indexing a joined string would flatten it. */
   let first = "";
@@ -99,6 +99,7 @@ export function chatDialect(of: ChatOf): EventEncoder & { result(): ChatResult }
     counts.input += usage.input_tokens ?? 0;
     counts.output += usage.output_tokens ?? 0;
     counts.cached += usage.cached_input_tokens ?? 0;
+    counts.written += (usage.cache_write_5m_tokens ?? 0) + (usage.cache_write_1h_tokens ?? 0);
     counts.reasoning += usage.reasoning_tokens ?? 0;
     finish = answer.finish === "length" || answer.finish === "content_filter" ? answer.finish : "stop";
   }
@@ -188,12 +189,13 @@ const callOf = ({ id, tool, arguments: args }: RequiredCall) => ({
 const usageOf = ({
   input,
   cached,
+  written,
   output,
   reasoning,
-}: Record<"input" | "cached" | "output" | "reasoning", number>) => ({
+}: Record<"input" | "cached" | "written" | "output" | "reasoning", number>) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
-  prompt_tokens_details: { cached_tokens: cached },
+  prompt_tokens_details: { cached_tokens: cached, ...(written > 0 && { cache_write_tokens: written }) },
   completion_tokens_details: { reasoning_tokens: reasoning },
 });

@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
-import type { ModelRequest } from "../../domain/model-call.ts";
+import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
 import type { MemoryRetrieved, RunCreated } from "../../domain/run-event.ts";
 import { contentText, messagesOf } from "../../domain/run-input.ts";
 import type { RunState } from "../../domain/run-state.ts";
@@ -89,6 +89,7 @@ function runAttributes(state: RunState, agent: AgentSnapshot): OtlpAttribute[] {
     "gen_ai.usage.input_tokens": usage.input_tokens,
     "gen_ai.usage.output_tokens": usage.output_tokens,
     "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
+    "gen_ai.usage.cache_creation.input_tokens": writtenTokens(usage),
     "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
     "error.type": failure,
     "session.id": redactText(run.session_id),
@@ -227,10 +228,17 @@ function modelCall(step: TraceStep, agent: AgentSnapshot, prompt: ModelRequest |
   };
 }
 
+/** Returns the prompt tokens written to a cache; null if they are not known. */
+function writtenTokens({ cache_write_5m_tokens: short, cache_write_1h_tokens: long }: ModelUsage): number | null {
+  if ((short ?? long ?? null) === null) return null;
+  return (short ?? 0) + (long ?? 0);
+}
+
 const usageAttributes = ({ usage }: TraceStep): Given => ({
   "gen_ai.usage.input_tokens": usage?.input_tokens,
   "gen_ai.usage.output_tokens": usage?.output_tokens,
   "gen_ai.usage.cache_read.input_tokens": usage?.cached_input_tokens,
+  "gen_ai.usage.cache_creation.input_tokens": usage && writtenTokens(usage),
   "gen_ai.usage.reasoning.output_tokens": usage?.reasoning_tokens,
   "runnel.usage.estimated": usage?.estimated,
   "runnel.cost_usd": typeof usage?.cost_usd === "number" ? { double: usage.cost_usd } : null,

@@ -86,6 +86,8 @@ const serialize = (counts: Counts, worked_ms: Durations) => ({
   output_tokens: counts.output_tokens,
   total_tokens: counts.input_tokens + counts.output_tokens,
   cached_input_tokens: counts.cached_input_tokens,
+  cache_write_5m_tokens: counts.cache_write_5m_tokens,
+  cache_write_1h_tokens: counts.cache_write_1h_tokens,
   reasoning_tokens: counts.reasoning_tokens,
   cost_usd: usdOf(counts.cost_nano_usd),
   unknown_cost_calls: counts.unknown_cost,

@@ -18,6 +18,8 @@ export const counters = [
   "output_tokens",
   "cached_input_tokens",
   "reasoning_tokens",
+  "cache_write_5m_tokens",
+  "cache_write_1h_tokens",
   "cost_nano_usd",
   "unknown_tokens",
   "unknown_cost",
@@ -144,6 +146,8 @@ export function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSp
   counts.output_tokens += usage.output_tokens ?? 0;
   counts.cached_input_tokens += usage.cached_input_tokens ?? 0;
   counts.reasoning_tokens += usage.reasoning_tokens ?? 0;
+  counts.cache_write_5m_tokens += usage.cache_write_5m_tokens ?? 0;
+  counts.cache_write_1h_tokens += usage.cache_write_1h_tokens ?? 0;
   counts.cost_nano_usd += nanoUsd(cost_usd ?? 0);
   if (usage.input_tokens === null || usage.output_tokens === null) counts.unknown_tokens++;
   if (cost_usd === null) counts.unknown_cost++;

@@ -15,7 +15,7 @@ afterAll(() => anthropic[Symbol.asyncDispose]());
 const auto = { prompt_caching: "auto" } as const;
 const look = { name: "look", description: "Looks.", parameters: { type: "object", properties: {} } };
 const long = "All people are born free and equal in dignity and rights. ".repeat(100);
-const system: PromptMessage = { role: "system", content: long };
+const system = { role: "system", content: long } satisfies PromptMessage;
 const user = (content: string): PromptMessage => ({ role: "user", content });
 const says = (text: string): PromptMessage => ({ role: "assistant", parts: [{ type: "text", text }] });
 const call = (id: string): AssistantPart => ({ type: "tool_call", id, name: "look", arguments: "{}" });
@@ -90,7 +90,7 @@ test("a turn of thirty parallel calls, which is longer than Anthropic searches, 
 });
 
 test("no request has more than four marks, however long its conversation is", async () => {
-  const messages = [system];
+  const messages: PromptMessage[] = [system];
   for (let turn = 0; turn < 12; turn++) {
     const ids = [`a${turn}`, `b${turn}`, `c${turn}`];
     messages.push(user("Go on."), { role: "assistant", parts: ids.map(call) }, ...ids.map((id) => result(id)));

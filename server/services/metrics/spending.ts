@@ -31,9 +31,12 @@ export function createSpending({ models }: Instruments) {
       if (!spent) return;
       const provider = providerOf(model);
       const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = spent.usage;
+      const { cache_write_5m_tokens, cache_write_1h_tokens } = spent.usage;
       models.tokens.inc({ provider, type: "input" }, input_tokens ?? 0);
       models.tokens.inc({ provider, type: "output" }, output_tokens ?? 0);
       models.tokens.inc({ provider, type: "cached_input" }, cached_input_tokens ?? 0);
+      models.tokens.inc({ provider, type: "cache_write_5m" }, cache_write_5m_tokens ?? 0);
+      models.tokens.inc({ provider, type: "cache_write_1h" }, cache_write_1h_tokens ?? 0);
       models.tokens.inc({ provider, type: "reasoning" }, reasoning_tokens ?? 0);
       models.cost.inc({ provider }, spent.cost_usd ?? 0);
       if (spent.cost_usd === null) models.unpriced.inc({ provider });

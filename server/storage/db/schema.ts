@@ -429,6 +429,8 @@ export const usageDays = sqliteTable("usage_days", {
   output_tokens: integer().notNull(),
   cached_input_tokens: integer().notNull(),
   reasoning_tokens: integer().notNull(),
+  cache_write_5m_tokens: integer().notNull(),
+  cache_write_1h_tokens: integer().notNull(),
   cost_nano_usd: integer().notNull(),
   unknown_tokens: integer().notNull(),
   unknown_cost: integer().notNull(),

@@ -4,6 +4,7 @@ import { equalJson } from "../../domain/equal.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import { modelRequest } from "../../domain/prompt.ts";
+import { withPromptCaching } from "../../domain/prompt-caching.ts";
 import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsage } from "../../domain/run-event.ts";
 import {
   apply,
@@ -264,7 +265,10 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (!step) throw found(`${short(id)}: the model was asked without a start`);
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
-    const due = step.step_type === "compaction" ? summaryDue(state, agent) : modelRequest(state, agent);
+    const due =
+      step.step_type === "compaction"
+        ? summaryDue(state, agent)
+        : withPromptCaching(modelRequest(state, agent), agent, state.run);
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
   }
 

@@ -166,10 +166,10 @@ export function TokensChart({ days, asTable }: DayChartProps) {
         { name: "Input", values: input, format: formatCount },
         { name: "Output", values: output, format: formatCount },
       ]}
-      columns={["Input", "Cached input", "Output", "Reasoning"]}
+      columns={["Input", "Cached input", "Cache writes", "Output", "Reasoning"]}
       cells={(day) =>
-        [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map((tokens) =>
-          formatKnown(tokens, day.unknown_token_calls, formatCount),
+        [day.input_tokens, day.cached_input_tokens, writtenTokens(day), day.output_tokens, day.reasoning_tokens].map(
+          (tokens) => formatKnown(tokens, day.unknown_token_calls, formatCount),
         )
       }
       days={days}
@@ -177,5 +177,7 @@ export function TokensChart({ days, asTable }: DayChartProps) {
     />
   );
 }
+
+const writtenTokens = (day: DayUsage): number => day.cache_write_5m_tokens + day.cache_write_1h_tokens;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -21,6 +21,8 @@ const zeroCounts: UsageCounts = {
   output_tokens: 0,
   total_tokens: 0,
   cached_input_tokens: 0,
+  cache_write_5m_tokens: 0,
+  cache_write_1h_tokens: 0,
   reasoning_tokens: 0,
   cost_usd: 0,
   unknown_cost_calls: 0,

@@ -176,6 +176,8 @@ function DetailHead({ row, onBack, onFork }: { row: Row; onBack: () => void; onF
   );
 }
 
+type TokenCounts = NonNullable<TraceStep["usage"]>;
+
 function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
   const { usage, model, subagent, tool_call_id, finish_reason } = step;
   const waited = row.waits.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -195,6 +197,7 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
           <Fact name="Tokens">
             {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
             {usage.cached_input_tokens ? ` · ${formatCount(usage.cached_input_tokens)} cached` : ""}
+            {writtenTokens(usage) > 0 && ` · ${formatCount(writtenTokens(usage))} written to the cache`}
             {usage.reasoning_tokens ? ` · ${formatCount(usage.reasoning_tokens)} reasoning` : ""}
           </Fact>
           <Fact name="Cost">
@@ -231,6 +234,9 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
     </dl>
   );
 }
+
+const writtenTokens = ({ cache_write_5m_tokens: short, cache_write_1h_tokens: long }: TokenCounts): number =>
+  (short ?? 0) + (long ?? 0);
 
 function Took({ row, step }: { row: Row; step: TraceStep }) {
   const grows = row.end === null;

@@ -5,7 +5,10 @@ import type { StepUsage } from "../../../../server/domain/trace.ts";
 import type { ForkDraft } from "./fork-draft.ts";
 
 /** A model's price in USD per million tokens. */
-type Price = Pick<ModelPrice, "input" | "cached_input" | "output" | "priced_up_to">;
+type Price = Pick<
+  ModelPrice,
+  "input" | "cached_input" | "cache_write_5m" | "cache_write_1h" | "output" | "priced_up_to"
+>;
 
 /**
  * Reason for an unknown cost: token usage missing, model without a price, prompt longer than the price covers, or an

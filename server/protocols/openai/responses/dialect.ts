@@ -60,7 +60,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
   const { run_id } = of.stretch;
   const after = of.after ?? -1;
   const output: Item[] = [];
-  const counts = { input: 0, cached: 0, output: 0, reasoning: 0 };
+  const counts = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 };
   let open: OpenItem | null = null;
   let [items, saidIn, saidItems] = [0, -1, 0];
   /** Step of the last model answer, and the steps of messages by item id. */
@@ -159,6 +159,7 @@ export function responseDialect(of: ResponseOf): EventEncoder & { soFar(): Respo
     counts.input += usage.input_tokens ?? 0;
     counts.output += usage.output_tokens ?? 0;
     counts.cached += usage.cached_input_tokens ?? 0;
+    counts.written += (usage.cache_write_5m_tokens ?? 0) + (usage.cache_write_1h_tokens ?? 0);
     counts.reasoning += usage.reasoning_tokens ?? 0;
     limit = finish === "length" ? "max_output_tokens" : finish === "content_filter" ? "content_filter" : null;
   }
@@ -279,11 +280,12 @@ function headOf(open: OpenItem): string {
 const usageOf = ({
   input,
   cached,
+  written,
   output,
   reasoning,
-}: Record<"input" | "cached" | "output" | "reasoning", number>) => ({
+}: Record<"input" | "cached" | "written" | "output" | "reasoning", number>) => ({
   input_tokens: input,
-  input_tokens_details: { cached_tokens: cached },
+  input_tokens_details: { cached_tokens: cached, ...(written > 0 && { cache_write_tokens: written }) },
   output_tokens: output,
   output_tokens_details: { reasoning_tokens: reasoning },
   total_tokens: input + output,
