@@ -66,6 +66,12 @@ export interface ModelSettings {
   stop?: string[];
   /** Forces a tool call only in the first call of a run; other values apply to each call. */
   tool_choice?: (typeof toolChoices)[number] | { name: string };
+  /** Options of a provider that runnel has no setting for, under the names of its SDK or its API. */
+  provider_options?: Record<string, unknown>;
+  /** Further headers of each request; values may have references to secrets. */
+  headers?: Record<string, string>;
+  /** Further fields of each request's body. */
+  extra_body?: Record<string, unknown>;
   script?: ScriptEntry[];
   /** Number of script entries already used, if the prompt does not show it. */
   script_at?: number;
@@ -76,6 +82,17 @@ export interface ModelRequest {
   tools: ModelTool[];
   settings: ModelSettings;
   output_schema?: JsonSchema;
+  /** Only in a request that is being sent: it has secrets. */
+  extras?: RequestExtras;
+}
+
+/** Parts of a request that an agent adds to those of the server. */
+interface RequestExtras {
+  headers: Record<string, string>;
+  /** Values of the secrets in the headers: no answer and no error may have them. */
+  secrets: string[];
+  body: Record<string, unknown>;
+  options: Record<string, unknown>;
 }
 
 /** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */

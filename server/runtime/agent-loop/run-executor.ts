@@ -18,6 +18,7 @@ import type {
   ToWorker,
   TriedOutcome,
 } from "./messages.ts";
+import { withExtras } from "./model-extras.ts";
 import { type RunPorts, Superseded } from "./run-context.ts";
 import { runLoop } from "./run-loop.ts";
 import { testTool } from "./test-tool.ts";
@@ -121,8 +122,17 @@ export function createRunExecutor(
         return appended;
       },
       outlet,
-      model: await adapters.model(start),
-      judge: async (name) => adapters.model({ ...start, model: ownModel(name, start) }),
+      model: withExtras(await adapters.model(start), start.agent.settings, ask),
+      async judge(name) {
+        const model = ownModel(name, start);
+        const { headers, ...same } = start.agent.settings;
+        // Another model may not take the fields and options of the agent's.
+        return withExtras(
+          await adapters.model({ ...start, model }),
+          model === start.model ? { headers, ...same } : { headers },
+          ask,
+        );
+      },
       reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
       runTool: (...call) => tools().runTool(...call),
       keepFile: (file) => tools().keepFile(file),
