@@ -59,7 +59,7 @@ export function createApp(options: AppOptions) {
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
   const tools = createToolsModule({ base, secrets, files, hasAgent });
-  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent });
+  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });

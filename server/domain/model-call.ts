@@ -69,6 +69,12 @@ export interface ModelSettings {
   stop?: string[];
   /** Forces a tool call only in the first call of a run; other values apply to each call. */
   tool_choice?: (typeof toolChoices)[number] | { name: string };
+  /** Options of a provider that runnel has no setting for, under the names of its SDK or its API. */
+  provider_options?: Record<string, unknown>;
+  /** Further headers of each request; values may have references to secrets. */
+  headers?: Record<string, string>;
+  /** Further fields of each request's body. */
+  extra_body?: Record<string, unknown>;
   /** Whether the provider may cache the prompt; absent: it is not asked to. Only in a request that is being sent. */
   prompt_caching?: PromptCaching;
   /** Names prompts with the same beginning, for providers that route by it. Only in a request that is being sent. */
@@ -85,6 +91,17 @@ export interface ModelRequest {
   tools: ModelTool[];
   settings: ModelSettings;
   output_schema?: JsonSchema;
+  /** Only in a request that is being sent: it has secrets. */
+  extras?: RequestExtras;
+}
+
+/** Parts of a request that an agent adds to those of the server. */
+interface RequestExtras {
+  headers: Record<string, string>;
+  /** Values of the secrets in the headers: no answer and no error may have them. */
+  secrets: string[];
+  body: Record<string, unknown>;
+  options: Record<string, unknown>;
 }
 
 /** Prompt tokens written to the provider's cache. Absent: the provider does not count them, or has no such cache. */

@@ -3,21 +3,24 @@ import { modelPrefix } from "../runtime/models/registry.ts";
 import { startProviders } from "../testing/provider-server.ts";
 import { wires } from "../testing/provider-wire.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { type TestApp, testApp } from "../testing/test-app.ts";
 
 /** Models whose output is as long as the request's byte limit allows, and costs accordingly. */
 const providers = startProviders(({ provider, body }) => {
-  const allowed = [body.max_tokens, body.max_output_tokens, body.generationConfig?.maxOutputTokens];
+  const allowed = [
+    body.max_tokens,
+    body.max_completion_tokens,
+    body.max_output_tokens,
+    body.generationConfig?.maxOutputTokens,
+  ];
   const thought = body.generationConfig?.thinkingConfig?.thinkingBudget ?? 0;
   const tokens = Math.max(...allowed.filter(Number.isSafeInteger), thought, 0) || 100_000;
   const wire = wires[provider];
   return [wire.begin(), wire.text("So."), wire.end(undefined, tokens)];
 });
 let server: TestApp;
-let client: Client;
 beforeAll(async () => {
   server = testApp();
-  client = await server.client();
   for (const connection of providers.connections) await server.connections.put(connection, testActor);
 });
 afterAll(async () => {
@@ -32,11 +35,21 @@ test.each([
   ["google", "gemini-2.5-flash"],
   ["google", "gemini-3-pro-preview"],
   ["openai", "gpt-5.1"],
+  ["mistral", "mistral-small-latest"],
+  ["groq", "openai/gpt-oss-120b"],
+  ["deepseek", "deepseek-v4-pro"],
+  ["xai", "grok-4.3"],
+  ["openrouter", "openai/gpt-5.1"],
+  ["together", "zai-org/GLM-5"],
+  ["fireworks", "accounts/fireworks/models/glm-5"],
+  ["azure", "gpt-5"],
   ["ollama", "qwen3"],
   ["openai_compatible", "any"],
 ] as const)(
   "a run of %s/%s stays within its budget, even if the model uses every byte that the request allows",
   async (provider, name) => {
+    // A project for each provider: all together make more runs in a minute than one project may.
+    const client = await server.client({ project: provider });
     const model = `${modelPrefix(providers.connectionOf(provider))}/${name}`;
     await server.prices.set(model, { input: 3, cached_input: 0.3, output: 15, context_window: null }, testActor);
     for (const reasoning_effort of ["none", "low", "high"])

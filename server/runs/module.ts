@@ -96,6 +96,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const serving = createLateRef<RunService>("run service");
   const answerers: RpcHandlers = {
     secrets: (scope, { tool_id, sealed }) => tools.openSecrets(scope, tool_id, sealed),
+    model_headers: (scope, { headers }) => tools.modelHeaders(scope, headers),
     callback: (head, { tool_call_id }) => callbackAddressOf(head, tool_call_id, now()),
     keep_file({ run_id }, { file_id, content }) {
       files.outputs.keep(run_id, file_id, content);

@@ -1,6 +1,7 @@
 import type { Base, Module } from "../../http/module.ts";
 import type { MemoryModule } from "../memory/module.ts";
 import type { ConnectionsModule } from "../model-connections/module.ts";
+import type { SecretsModule } from "../secrets/module.ts";
 import type { ToolsModule } from "../tools/module.ts";
 import type { HasAgent } from "./has-agent.ts";
 import { agentRoutes } from "./routes.ts";
@@ -14,10 +15,11 @@ interface Needs {
   tools: ToolsModule;
   memory: MemoryModule;
   hasAgent: HasAgent;
+  secrets: SecretsModule;
 }
 
 /** Agents and the snapshots that runs pin. */
-export function createAgentsModule({ base, connections, tools, memory, hasAgent }: Needs) {
+export function createAgentsModule({ base, connections, tools, memory, hasAgent, secrets }: Needs) {
   const agents = createAgentStore({
     ...base,
     modelAvailable: connections.store.isAvailable,
@@ -25,6 +27,7 @@ export function createAgentsModule({ base, connections, tools, memory, hasAgent 
     toolSnapshots: tools.store.snapshots,
     memoryFacts: memory.stores.facts,
     hasAgent,
+    hasSecret: secrets.store.has,
   });
   return { routes: (auth) => [agentRoutes({ auth, agents })], store: agents } satisfies Module;
 }

@@ -60,6 +60,17 @@ const ModelSettings = t.named(
   "ModelSettings",
   t.partial({
     ...settingFields,
+    provider_options: t.about(
+      "Options that this provider has and no other setting covers: of its SDK for openai, anthropic and google (`serviceTier`), fields of the request's body for the others.",
+      JsonObject,
+    ),
+    headers: t.about(
+      "Further headers of each request to the model. Write a secret as `{{secret.NAME}}`.",
+      Type.Record(Type.String({ minLength: 1, maxLength: 256 }), Type.String({ maxLength: 4096 }), {
+        maxProperties: 32,
+      }),
+    ),
+    extra_body: t.about("Further fields of each request's body, as the provider's API has them.", JsonObject),
     script: t.about(
       "The answers of `test/script`, one for each model call.",
       Type.Array(ScriptEntry, { maxItems: 1000 }),

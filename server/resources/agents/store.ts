@@ -16,6 +16,7 @@ import { agents } from "../../storage/db/schema.ts";
 import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
+import { checkSettings } from "./check-settings.ts";
 import {
   changeDefinition,
   checkAgent,
@@ -38,6 +39,7 @@ interface AgentStoreOptions extends StoreBase, AgentSnapshotOptions {
   /** Facts about a memory store; null if there is none. */
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
   hasAgent?: HasAgent;
+  hasSecret?(scope: Scope, name: string): boolean;
 }
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
@@ -50,6 +52,7 @@ export function createAgentStore({
   toolSnapshots,
   memoryFacts,
   hasAgent = createHasAgent(db),
+  hasSecret = () => false,
   now = Date.now,
 }: AgentStoreOptions) {
   const { sqlite } = db;
@@ -93,6 +96,7 @@ export function createAgentStore({
     if (model === undefined) throw invalid("model", "Expected a model, or several as models.");
     checkAgent(input, scope.environment, modelAvailable);
     checkJudges(models, input.guardrails ?? []);
+    checkSettings(model, input.model_settings ?? {}, (name) => hasSecret(scope, name));
     await requireAllAvailable(input);
     return db.write(() => {
       const tools = attached.require(scope, input.tools ?? []);
@@ -139,6 +143,8 @@ export function createAgentStore({
         tools: input.tools ? attached.require(scope, input.tools) : before.tools,
       };
       checkJudges(after.models ?? [after.model], after.guardrails);
+      const isAsBefore = after.model === before.model && Bun.deepEquals(after.model_settings, before.model_settings);
+      if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });

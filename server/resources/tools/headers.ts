@@ -1,8 +1,8 @@
 import type { Fault } from "../../domain/errors.ts";
+import { hasBrokenReference, referencesIn } from "../../domain/secret-reference.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { checkHeaders, EgressError } from "../../lib/egress.ts";
 import type { UpdateTool } from "./schema.ts";
-import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
 import { mask } from "./types/fields.ts";
 import type { Definition, Known, ToolKind } from "./types/tool-kind.ts";
 

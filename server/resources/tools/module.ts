@@ -62,6 +62,9 @@ export function createToolsModule({ base, secrets, files, hasAgent }: Needs) {
     routes: (auth) => [toolRoutes({ auth, tools })],
     store: tools,
     openSecrets,
+    /** Headers of a model's requests with the current values of the secrets that they name. */
+    modelHeaders: (scope: Scope, headers: Record<string, string>) =>
+      resolveToolSecrets({ headers, signing_secret: "" }, (name) => secrets.store.value(scope, name)),
     /** Secrets of these tools, by tool id. */
     secretsOf: (scope: Scope, pinned: readonly ToolSnapshot[]) =>
       Object.fromEntries(

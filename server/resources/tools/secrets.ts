@@ -1,10 +1,10 @@
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { lengthWithValues, referencesIn, withValues } from "../../domain/secret-reference.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { ToolSecrets } from "../../runtime/agent-loop/messages.ts";
 import { secretsFault, tooManySecrets } from "../../runtime/agent-loop/tools/secret-texts.ts";
-import { lengthWithValues, referencesIn, withValues } from "./secret-reference.ts";
 
 /** Encrypted part of a tool: its headers as written, and its signing secret (MCP tools: none). */
 interface SealedSecrets {

@@ -51,6 +51,9 @@ const Settings = closedObject({
   seed: optional(Type.Integer()),
   stop: optional(many(Short, 100)),
   tool_choice: optional(Type.Union([oneOf(toolChoices), closedObject({ name: Short })])),
+  provider_options: optional(Json),
+  headers: optional(Type.Record(Short, Short)),
+  extra_body: optional(Json),
   script: optional(
     many(
       closedObject({

@@ -57,6 +57,8 @@ export interface Candidate {
 export interface Asks {
   /** Decrypts the secrets of a pinned tool with their current values. */
   secrets: { ask: { tool_id: string; sealed: string }; answer: ToolSecrets };
+  /** Resolves the named secrets in the headers of a model's requests. */
+  model_headers: { ask: { headers: Record<string, string> }; answer: ToolSecrets };
   /** Returns the one-time URL for the result of a webhook call. */
   callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
   /**

@@ -2,7 +2,7 @@ import type { RunEvent } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
-import type { Connection } from "../models/model.ts";
+import type { Connection, ModelSettings } from "../models/model.ts";
 import { modelPrefix } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
 import { connectedModel } from "./callee.ts";
@@ -20,6 +20,7 @@ import type {
   ToWorker,
   TriedOutcome,
 } from "./messages.ts";
+import { withExtras } from "./model-extras.ts";
 import { type RunPorts, Superseded } from "./run-context.ts";
 import { runLoop } from "./run-loop.ts";
 import { testTool } from "./test-tool.ts";
@@ -124,11 +125,11 @@ export function createRunExecutor(
         return appended;
       },
       outlet,
-      model: await adapters.model(start),
+      model: withExtras(await adapters.model(start), start.agent.settings, ask),
       async modelNamed(name) {
         const found = connectedModel(name, start);
         if (!found) throw new Error(`${name} is not a model of the run's connections.`);
-        return adapters.model({ ...start, ...found });
+        return withExtras(await adapters.model({ ...start, ...found }), settingsFor(found, start), ask);
       },
       breakers: {
         admit: async (models, wait_ms) =>
@@ -172,6 +173,16 @@ export function createRunExecutor(
 const asking =
   <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
   (ticket: number): FromWorker => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
+
+/**
+ * Returns the settings with additions to requests for a model of the run. Fields and options suit only the agent's own
+ * model; headers, which may have secrets, go to the same server only.
+ */
+function settingsFor({ model, connection }: Pick<RunStart, "model" | "connection">, start: RunStart): ModelSettings {
+  if (modelPrefix(connection) !== modelPrefix(start.connection)) return {};
+  const { settings } = start.agent;
+  return model === start.model ? settings : { headers: settings.headers };
+}
 
 function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
   const created = history[0]?.event;

@@ -1,4 +1,7 @@
 import { createStreamMask, unmaskedJson } from "../../lib/exact-masks.ts";
+import { isObject, parsedJson } from "../../lib/json.ts";
+import type { ModelRequest } from "./model.ts";
+import { withFields, withHeaders } from "./request-extras.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -19,6 +22,8 @@ interface ObservedCall {
   onByte(): void;
   /** True if a budget is reserved, for one request only: an SDK may request the rest of an answer. */
   isBounded: boolean;
+  /** Headers and fields that an agent adds to each request. */
+  extras?: NonNullable<ModelRequest["extras"]>;
 }
 
 /** Calls by their abort signals. */
@@ -39,7 +44,7 @@ function observedFetch(fetch: Fetch): Fetch {
   const observed = async (...[url, init]: Parameters<Fetch>): Promise<Response> => {
     const call = init?.signal ? calls.get(init.signal) : undefined;
     if (call?.isBounded && call.isAnswered) throw new NotAsked("Nothing is reserved for the rest of this answer.");
-    const response = await fetch(url, init);
+    const response = await fetch(url, call?.extras ? withExtras(init, call.extras) : init);
     if (!response.ok || !response.body || !call) return response;
     call.isAnswered = true;
     call.onByte();
@@ -48,6 +53,19 @@ function observedFetch(fetch: Fetch): Fetch {
     return new Response(response.body.pipeThrough(watch(call.onByte, isStream)), { status, statusText, headers });
   };
   return Object.assign(observed, { preconnect: fetch.preconnect });
+}
+
+/** Adds an agent's headers and fields to a request of an SDK. */
+function withExtras(
+  init: RequestInit | undefined,
+  { headers, body }: NonNullable<ObservedCall["extras"]>,
+): RequestInit {
+  const own = typeof init?.body === "string" ? parsedJson(init.body) : undefined;
+  return {
+    ...init,
+    headers: withHeaders(init?.headers, headers),
+    ...(isObject(own) && { body: JSON.stringify(withFields(own, body)) }),
+  };
 }
 
 function watch(onByte: () => void, isStream: boolean) {

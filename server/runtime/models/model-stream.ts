@@ -48,6 +48,7 @@ export function modelOf(answer: Answer, secrets: readonly string[], first: Forma
     signal: AbortSignal,
     observer?: AnswerObserver,
   ): AsyncGenerator<ModelEvent> {
+    const hidden = request.extras ? [...secrets, ...request.extras.secrets] : secrets;
     const shape = JSON.stringify(request.output_schema ?? null);
     const call = callAbort(signal);
     let isOver = false;
@@ -55,7 +56,7 @@ export function modelOf(answer: Answer, secrets: readonly string[], first: Forma
       let way: Way | null = { streamed: true, format: formats.get(shape) ?? first };
       while (way) {
         const { format }: Way = way;
-        const redaction = redactModelStream(secrets);
+        const redaction = redactModelStream(hidden);
         let hasBegun = false;
         const observed: AnswerObserver = {
           onByte: () => observer?.onByte(),
@@ -77,7 +78,7 @@ export function modelOf(answer: Answer, secrets: readonly string[], first: Forma
             // Chunks received before the abort are dropped.
             if (signal.aborted) break;
             if (event.type === "error") {
-              last = event;
+              last = { ...event, error: { ...event.error, message: maskSecrets(event.error.message, hidden) } };
               break;
             }
             hasBegun = true;
@@ -89,7 +90,7 @@ export function modelOf(answer: Answer, secrets: readonly string[], first: Forma
           }
           last ??= { type: "error", error: incompleteError, usage: unknownUsage };
         } catch (failure) {
-          last = { type: "error", error: toModelError(failure, secrets), usage: unknownUsage };
+          last = { type: "error", error: toModelError(failure, hidden), usage: unknownUsage };
         }
         // The signal decides, because the error thrown after an abort varies.
         if (signal.aborted) last = { ...last, error: abortedError };

@@ -13,6 +13,7 @@ import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { type Answer, modelOf } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
 import { dialectOf } from "./providers/dialects.ts";
+import { withFields, withHeaders } from "./request-extras.ts";
 
 const refusalMax_bytes = 64 * 1024;
 
@@ -34,32 +35,40 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
  */
 export function chatAnswers(connection: Connection, modelName: string, fetch: Fetch): Answer {
   const { api_key, base_url } = connection;
-  const own = dialectOf(connection);
+  const plain = dialectOf(connection);
   const learnt = new Set<Adaptation>();
-  const addresses = addressesOf(base_url ?? own.base_url ?? ollamaUrl, path, own, modelName);
+  const addresses = addressesOf(base_url ?? plain.base_url ?? ollamaUrl, path, plain, modelName);
   const sendToEither = eitherAddress(addresses.first, base_url === null ? null : addresses.other);
-  const headers = { "content-type": "application/json", ...keyHeader(own, api_key) };
+  const headers = { "content-type": "application/json", ...keyHeader(plain, api_key) };
   const secrets = api_key ? [api_key] : [];
 
   return async (request, signal, way, observer) => {
     for (let round = 0; ; round++) {
       const used = new Set(learnt); // Other calls of this model learn at the same time.
-      const dialect = adapted(own, used);
-      const body = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
+      const dialect = adapted(plain, used);
+      const { extras } = request;
+      const own = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
+      const body = extras ? (withFields(withFields(own, extras.body), extras.options) as typeof own) : own;
       const sent = JSON.stringify(body);
       const response = await sendToEither((url) =>
-        fetch(url, { method: "POST", headers, body: sent, signal }).catch((failure) => {
+        fetch(url, {
+          method: "POST",
+          headers: extras ? withHeaders(headers, extras.headers) : headers,
+          body: sent,
+          signal,
+        }).catch((failure) => {
           throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
         }),
       );
       observer.onAdjustments?.(adjustmentsOf(request, modelName, dialect, used));
       if (response.ok) {
         observer.onByte();
-        return readChatAnswer(response, { secrets, observer, tools: request.tools.map(({ name }) => name) });
+        const all = extras ? [...secrets, ...extras.secrets] : secrets;
+        return readChatAnswer(response, { secrets: all, observer, tools: request.tools.map(({ name }) => name) });
       }
       const refused = await refusal(response);
       const wanted = adaptationsFor(response.status, refused.responseBody, body).filter(
-        (each) => !used.has(each) && each !== own.limit, // A limit that was renamed is not renamed back.
+        (each) => !used.has(each) && each !== plain.limit, // A limit that was renamed is not renamed back.
       );
       if (wanted.length === 0 || round === roundsMax) throw refused;
       for (const each of wanted) learnt.add(each);

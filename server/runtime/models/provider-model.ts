@@ -5,8 +5,11 @@ import type {
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
+  SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
+import type { Provider } from "../../domain/providers.ts";
+import { unsupportedSettings } from "../../domain/unsupported-settings.ts";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
 import { isCacheable } from "./cache-breakpoints.ts";
 import { callOptions } from "./call-options.ts";
@@ -25,16 +28,18 @@ import {
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { NotAsked, observeCall } from "./model-fetch.ts";
 import { type Answer, answerParts, modelOf, type Way } from "./model-stream.ts";
+import { withFields } from "./request-extras.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
 type CacheWrites = Pick<ModelUsage, "cache_write_5m_tokens" | "cache_write_1h_tokens">;
 type CountName = Exclude<keyof ModelUsage, keyof CacheWrites>;
+type OwnOptions = Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
 
 /** Differences between providers beyond the SDK's common interface. */
 interface Dialect {
   /** Returns options that this provider needs; settings that only it has are under its name. */
-  options(request: ModelRequest): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
+  options(request: ModelRequest): OwnOptions;
   /** Path or paths of each count in the provider's usage. The SDKs report 0 for missing counts. */
   counts: Record<CountName, string | readonly string[]>;
   /** Returns the counts of cache writes in the provider's usage, as far as it has them. */
@@ -65,15 +70,17 @@ async function* answer(
   { streamed, format }: Way,
   observer: AnswerObserver,
 ): AsyncGenerator<ModelEvent> {
-  observeCall(signal, { onByte: observer.onByte, isBounded: request.settings.max_output_tokens !== undefined });
-  const own = dialect.options(request);
+  const { extras } = request;
+  const isBounded = request.settings.max_output_tokens !== undefined;
+  observeCall(signal, { onByte: observer.onByte, isBounded, ...(extras && { extras }) });
+  const own = withOptions(dialect.options(request), model, extras?.options);
   const includeRawChunks = dialect.isCut !== undefined;
   const call = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
   const options = (isCacheable(request) && dialect.cached?.(call, request)) || call;
   const parts = answerParts(request.tools.map(({ name }) => name));
   if (!streamed) {
     const result = await model.doGenerate(options);
-    observer.onAdjustments?.(adjustmentsIn(result.warnings));
+    observer.onAdjustments?.(adjustmentsIn(result.warnings, request, model));
     return yield* whole(result, parts, dialect);
   }
   const reader = (await model.doStream(options)).stream.getReader();
@@ -83,7 +90,7 @@ async function* answer(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
       calls.onPart(part);
-      if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings));
+      if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings, request, model));
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
@@ -96,15 +103,38 @@ async function* answer(
   }
 }
 
-/** Returns the settings that the SDK did not send, or sent in another form. */
-function adjustmentsIn(warnings: readonly SharedV4Warning[]): RequestAdjustment[] {
-  return warnings.flatMap((warning) => {
+/** Adds an agent's options to those of the server, under the provider's name. */
+function withOptions(
+  own: OwnOptions,
+  { provider }: LanguageModelV4,
+  options: Record<string, unknown> = {},
+): OwnOptions {
+  if (Object.keys(options).length === 0) return own;
+  const name = nameOf(provider);
+  const fields = withFields({ ...own.providerOptions?.[name] }, options) as SharedV4ProviderOptions[string];
+  return { ...own, providerOptions: { ...own.providerOptions, [name]: fields } };
+}
+
+/** Returns the settings that the SDK did not send, or sent in another form, and those that it has no word for. */
+function adjustmentsIn(
+  warnings: readonly SharedV4Warning[],
+  { settings, tools }: ModelRequest,
+  { provider }: LanguageModelV4,
+): RequestAdjustment[] {
+  const found = warnings.flatMap((warning): RequestAdjustment[] => {
     if (warning.type === "other") return [{ field: "request", message: warning.message }];
     if (warning.type === "deprecated") return [];
     const field = settingNames[warning.feature] ?? warning.feature;
     return [{ field, message: warning.details ?? leftOut(field).message }];
   });
+  const silent = unsupportedSettings(nameOf(provider) as Provider, settings).filter(
+    (name) => !found.some(({ field }) => field === name) && (name !== "parallel_tool_calls" || tools.length > 0),
+  );
+  return [...found, ...silent.map(leftOut)];
 }
+
+/** Provider of an SDK's model: `openai.responses` is of OpenAI. */
+const nameOf = (provider: string): string => provider.split(".")[0] ?? provider;
 
 /** Our names of the SDK's settings. */
 const settingNames: Record<string, string> = {
