@@ -331,7 +331,16 @@ describe("without a server", () => {
     expect(listed.out).not.toContain("embedding");
     const edited = await runnel(["connections", "edit", "local", "--max-concurrent", "3", "--json", ...where]);
     expect(JSON.parse(edited.out)).toMatchObject({ version: 2, max_concurrent: 3, has_key: true });
-    const stale = await runnel(["connections", "edit", "local", "--max-concurrent", "none", "--expected-version", "1", ...where]);
+    const stale = await runnel([
+      "connections",
+      "edit",
+      "local",
+      "--max-concurrent",
+      "none",
+      "--expected-version",
+      "1",
+      ...where,
+    ]);
     expect([stale.code, stale.err]).toMatchObject([1, expect.stringContaining("at version 2")]);
     const at = [...address.slice(0, 1), `http://127.0.0.1:${model.port}/v1`];
     expect((await runnel(["connections", "edit", "local", ...at, ...where])).code).toBe(0);

@@ -105,7 +105,7 @@ function throwMissing(name: string): never {
 }
 
 /** Returns the change of the flags. Throws a usage error. */
-export function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
+function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
   const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, expectedVersion } = options;
   if (removeKey && apiKey !== undefined) throw usageError("Give either --api-key or --remove-key.");
   const change: ConnectionChange = {
@@ -150,7 +150,7 @@ async function test(name: string, { dataDir, json, model, only }: TestOptions): 
 }
 
 /** Returns the features of `--only`. Throws a usage error. */
-export function readFeatures(only: string | undefined): FeatureCheck[] {
+function readFeatures(only: string | undefined): FeatureCheck[] {
   if (only === undefined) return featureChecks.filter((each) => each !== "images");
   if (only === "none") return [];
   return only.split(",").map((text) => {
@@ -170,7 +170,9 @@ const lineOf = ({ check, result, message, latency_ms }: ConnectionCheck): string
   [
     result.padEnd(7),
     checkWords[check].padEnd(labelWidth),
-    [message === null ? "" : oneLine(message), latency_ms === null ? "" : `(${latency_ms} ms)`].filter(Boolean).join(" "),
+    [message === null ? "" : oneLine(message), latency_ms === null ? "" : `(${latency_ms} ms)`]
+      .filter(Boolean)
+      .join(" "),
   ]
     .join("  ")
     .trimEnd();

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { connectionProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
+import { checkConnection } from "../../resources/model-connections/check-connection.ts";
 import type { CatalogModel, ModelListState } from "../../resources/model-connections/model-catalog.ts";
 import type { ConnectionStore } from "../../resources/model-connections/store.ts";
-import { checkConnection } from "../../resources/model-connections/check-connection.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";

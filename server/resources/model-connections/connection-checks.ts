@@ -10,7 +10,7 @@ import { type Fetch, modelFetch } from "../../runtime/models/model-fetch.ts";
 import { openModel } from "../../runtime/models/registry.ts";
 
 /** Result of one small request. */
-export interface Asked {
+interface Asked {
   text: string;
   reasoning: string;
   calls: string[];
@@ -24,7 +24,7 @@ export interface Asked {
   refusal: string | null;
 }
 
-export type Ask = (request: Partial<ModelRequest>) => Promise<Asked>;
+type Ask = (request: Partial<ModelRequest>) => Promise<Asked>;
 
 const refusalMax_bytes = 16 * 1024;
 const textMax = 10_000;
