@@ -32,6 +32,7 @@ export function startModelServer() {
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 404 }); // It lists no models.
       const body: Json = await request.json();
       const { promise: aborted, resolve } = Promise.withResolvers<void>();
       requests.push({ model: body.model, messages: body.messages, aborted });

@@ -306,6 +306,56 @@ describe("without a server", () => {
     expect((await runnel(["models", "remove", "openai", ...where])).code).toBe(1);
   });
 
+  test("a connection's own models are listed, it is edited by version, and tested line by line", async () => {
+    const where = ["--data-dir", data];
+    const canary = "sk-canary-0123456789abcdef";
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    using model = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        if (request.method === "GET")
+          return Response.json({ data: [{ id: "llama-70b", max_model_len: 8192 }, { id: "text-embedding-x" }] });
+        const body = (await request.json()) as { tools?: unknown };
+        if (body.tools) return Response.json({ error: { message: "No tools\u202e here" } }, { status: 400 });
+        const text = `${chunk({ content: "ready" })}${chunk({}, "stop")}data: [DONE]\n\n`;
+        return new Response(text, { headers: { "content-type": "text/event-stream" } });
+      },
+    });
+    const address = ["--base-url", `http://127.0.0.1:${model.port}`];
+    await runnel(["connections", "add", "local", ...address, ...where], { RUNNEL_MODEL_API_KEY: canary });
+    const listed = await runnel(["models", "list", "--connection", "local", "--search", "lama", ...where]);
+    expect(listed.out).toMatch(/local +openai_compatible +http:\S+ +stored +2/);
+    expect(listed.out).toMatch(/openai_compatible\/local\/llama-70b +8192/);
+    expect(listed.out).not.toContain("embedding");
+    const edited = await runnel(["connections", "edit", "local", "--max-concurrent", "3", "--json", ...where]);
+    expect(JSON.parse(edited.out)).toMatchObject({ version: 2, max_concurrent: 3, has_key: true });
+    const stale = await runnel([
+      "connections",
+      "edit",
+      "local",
+      "--max-concurrent",
+      "none",
+      "--expected-version",
+      "1",
+      ...where,
+    ]);
+    expect([stale.code, stale.err]).toMatchObject([1, expect.stringContaining("at version 2")]);
+    const at = [...address.slice(0, 1), `http://127.0.0.1:${model.port}/v1`];
+    expect((await runnel(["connections", "edit", "local", ...at, ...where])).code).toBe(0);
+    const tested = await runnel(["connections", "test", "local", "--model", "m", "--only", "tools", ...where]);
+    expect(tested).toMatchObject({ code: 0 });
+    expect(tested.out).toMatch(/^yes +Reachable\n(.*\n)*yes +Streaming\nno +Tools +.*No tools� here/);
+    expect((await runnel(["connections", "list", ...where])).out).toMatch(/local .* worked 20/);
+    expect(listed.out + edited.out + tested.out).not.toContain("canary");
+    for (const wrong of [["--only", "magic"], ["--model"]])
+      expect((await runnel(["connections", "test", "local", ...wrong, ...where])).code).toBe(2);
+    expect((await runnel(["connections", "edit", "local", ...where])).code).toBe(2);
+    expect((await runnel(["connections", "edit", "ollama", "--max-concurrent", "1", ...where])).code).toBe(1);
+    expect((await runnel(["connections", "remove", "local", ...where])).code).toBe(0);
+  });
+
   test("a model's price is set, shown as one's own, and taken back", async () => {
     const prices = (...args: string[]) => runnel(["models", "prices", ...args, "--data-dir", data]);
     expect((await prices("set", "ollama/*", "--input", "0", "--output", "0.5")).code).toBe(0);

@@ -6,6 +6,7 @@ import { adminCommand } from "./commands/admin.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { type ClientFlags, clientOptions } from "./commands/client-options.ts";
 import { configCommand } from "./commands/config-command.ts";
+import { connectionsCommand } from "./commands/connections.ts";
 import { docsCommand, licensesCommand } from "./commands/docs.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import { embedderCommand } from "./commands/embedder-command.ts";
@@ -65,6 +66,7 @@ function addOthers(program: Command, serve: Command): void {
     .addCommand(sendToLeader(keysCommand()))
     .addCommand(sendToLeader(projectsCommand()))
     .addCommand(sendToLeader(modelsCommand()))
+    .addCommand(sendToLeader(connectionsCommand()))
     .addCommand(embedderCommand())
     .addCommand(sendToLeader(adminCommand()))
     .addCommand(runCommand())

@@ -101,3 +101,142 @@ test("prices are listed, set and taken back", async () => {
   expect((await owner.send("POST", "/prices/reset", { model: "openai/gpt-5" })).status).toBe(404);
   expect((await owner.send("PUT", "/prices", { model: "openai", ...own })).body.error.param).toBe("model");
 });
+
+const lines = (text: string): Record<string, unknown>[] =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+test("a test can be read line by line, and its outcome stays until the connection is changed", async () => {
+  await using model = startChatServer(() => ({ text: "ready", prompt_tokens: 9, completion_tokens: 1 }));
+  const base_url = model.environment.RUNNEL_MODEL_STUB_BASE_URL;
+  await owner.send("POST", "/connections", { name: "gpu", base_url, api_key: "sk-canary" });
+  const body = { model: "small", checks: ["tools"] };
+  const { body: text } = await owner.send("POST", "/connections/gpu/test", body, { accept: "application/x-ndjson" });
+  const told = lines(text);
+  expect(told.slice(0, -1)).toMatchObject(
+    ["reachable", "key", "answer", "stream", "tools"].map((check) => ({ check: { check } })),
+  );
+  expect(told.at(-1)).toMatchObject({ result: { ok: true, model: "small", adjustments: [] } });
+  const [gpu] = await list();
+  expect(gpu.last_test).toMatchObject({ ok: true, model: "small", error: null, tested_at: expect.any(String) });
+  await owner.send("PATCH", "/connections/gpu", { max_concurrent: 3 });
+  expect((await list())[0].last_test).toBeNull();
+  expect((await owner.send("POST", "/connections/gpu/test", { checks: ["magic"] })).status).toBe(400);
+});
+
+test("a connection is changed in part: an empty key stays, null removes it, and the version is counted", async () => {
+  const gpu = { name: "gpu", base_url: "http://127.0.0.1:9/v1", api_key: "sk-canary-1", max_concurrent: 4 };
+  const made = (await owner.send("POST", "/connections", gpu)).body;
+  expect(made).toMatchObject({ version: 1, has_key: true, updated_at: null });
+  const patch = (body: object) => owner.send("PATCH", "/connections/gpu", body);
+  const used = () => server.connections.resolve("openai_compatible/gpu/m", "live").connection;
+  const { body: moved } = await patch({ base_url: "http://127.0.0.1:8/v1", api_key: "", expected_version: 1 });
+  expect(moved).toMatchObject({ version: 2, base_url: "http://127.0.0.1:8/v1", max_concurrent: 4, has_key: true });
+  expect(moved.updated_at).not.toBeNull();
+  expect(used()).toMatchObject({ base_url: "http://127.0.0.1:8/v1", api_key: "sk-canary-1" });
+  // A key that was pasted with a line break.
+  expect((await patch({ api_key: " sk-canary-2\r\n", max_concurrent: null })).body).toMatchObject({
+    version: 3,
+    max_concurrent: null,
+  });
+  expect(used()).toEqual({
+    name: "gpu",
+    provider: "openai_compatible",
+    base_url: moved.base_url,
+    api_key: "sk-canary-2",
+  });
+  expect((await patch({ api_key: null })).body).toMatchObject({ version: 4, has_key: false });
+  expect((await patch({})).body.version).toBe(4);
+  const log = server.db.sqlite.query("SELECT details FROM audit_log WHERE action = 'model_connection.updated'").all();
+  expect(log).toEqual(
+    [
+      { provider: "openai_compatible", changed: ["base_url"], version: 2 },
+      { provider: "openai_compatible", changed: ["max_concurrent", "api_key"], version: 3 },
+      { provider: "openai_compatible", changed: ["api_key"], version: 4 },
+    ].map((details) => ({ details: JSON.stringify(details) })),
+  );
+  expect(JSON.stringify([made, moved, await list(), log])).not.toContain("canary");
+});
+
+test("a change that is about an older version is refused, and so are invalid ones", async () => {
+  await owner.send("POST", "/connections", { name: "gpu", base_url: "http://127.0.0.1:9/v1" });
+  await owner.send("POST", "/connections", { name: "openai", api_key: "sk-canary" });
+  await owner.send("PATCH", "/connections/gpu", { max_concurrent: 2, expected_version: 1 });
+  const stale = await owner.send("PATCH", "/connections/gpu", { max_concurrent: 3, expected_version: 1 });
+  expect([stale.status, stale.body.error]).toMatchObject([
+    409,
+    { code: "version_conflict", param: "expected_version", details: { version: 2 } },
+  ]);
+  const refused = async (name: string, body: object) => {
+    const { status, body: answer } = await owner.send("PATCH", `/connections/${name}`, body);
+    return [status, answer.error.param];
+  };
+  expect(await refused("gpu", { base_url: null })).toEqual([400, "base_url"]);
+  expect(await refused("gpu", { base_url: "ftp://x" })).toEqual([400, "base_url"]);
+  expect(await refused("openai", { api_key: null })).toEqual([400, "api_key"]);
+  expect(await refused("openai", { api_key: "two words" })).toEqual([400, "api_key"]);
+  expect(await refused("gpu", { name: "other" })).toEqual([400, "name"]);
+  expect(await refused("ollama", { max_concurrent: 1 })).toEqual([404, "name"]);
+  const member = await visitorOf(server, "member");
+  expect((await member.send("PATCH", "/connections/gpu", { max_concurrent: 3 })).status).toBe(403);
+});
+
+test("a running call ends with the old key, and the next one has the new key", async () => {
+  const keys: (string | null)[] = [];
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  using model = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 404 });
+      const isFirst = keys.push(request.headers.get("authorization")) === 1;
+      asked.resolve();
+      if (isFirst) await released.promise;
+      const text = `${chunk({ content: "Done." }, null)}${chunk({}, "stop")}data: [DONE]\n\n`;
+      return new Response(text, { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+  const base_url = `http://127.0.0.1:${model.port}/v1`;
+  await owner.send("POST", "/connections", { name: "gpu", base_url, api_key: "sk-old" });
+  const client = await server.client();
+  const agent = { name: "Clerk", instructions: "", model: "openai_compatible/gpu/m" };
+  const { body: made } = await client.post("/v1/agents", agent);
+  const running = client.post("/v1/runs?wait=60", { agent_id: made.id, input: "Hi" });
+  await asked.promise;
+  await owner.send("PATCH", "/connections/gpu", { api_key: "sk-new" });
+  released.resolve();
+  expect((await running).body).toMatchObject({ status: "completed", output: "Done." });
+  const next = await client.post("/v1/runs?wait=60", { agent_id: made.id, input: "Hi" });
+  expect(next.body.status).toBe("completed");
+  expect(keys).toEqual(["Bearer sk-old", "Bearer sk-new"]);
+});
+
+test("a connection's list is read again on demand, with the server's words for people who may see them", async () => {
+  let failure: Response | null = null;
+  using model = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => failure ?? Response.json({ data: [{ id: "a" }, { id: "b" }] }),
+  });
+  const base_url = `http://127.0.0.1:${model.port}/v1`;
+  await owner.send("POST", "/connections", { name: "gpu", base_url, api_key: "sk-canary-4711" });
+  const refresh = async (who = owner) => await who.send("POST", "/connections/gpu/models");
+  expect((await refresh()).body).toMatchObject({ count: 2, reading: false, error: null });
+  expect((await list())[0].models).toMatchObject({ count: 2, error: null });
+  failure = Response.json({ error: { message: "Out of credit: sk-canary-4711" } }, { status: 402 });
+  await owner.send("PATCH", "/connections/gpu", { max_concurrent: 1 });
+  const { body } = await refresh();
+  expect(body).toMatchObject({
+    count: null,
+    error: { code: "refused", detail: expect.stringContaining("Out of credit") },
+  });
+  expect(JSON.stringify(body)).not.toContain("canary");
+  expect((await refresh(await visitorOf(server, "viewer"))).status).toBe(403);
+  expect((await owner.send("POST", "/connections/none/models")).status).toBe(404);
+});

@@ -1,5 +1,12 @@
 import { Elysia } from "elysia";
-import { allOf, Price, Connection as ShownConnection, Tried } from "../domain/api-types/console.ts";
+import {
+  allOf,
+  type ConnectionCheck,
+  ConnectionModels,
+  Price,
+  Connection as ShownConnection,
+  Tried,
+} from "../domain/api-types/console.ts";
 import { Deleted } from "../domain/api-types/schema.ts";
 import { AppError } from "../domain/errors.ts";
 import { notFound, throwNotFound } from "../domain/not-found.ts";
@@ -10,24 +17,25 @@ import { pathWith } from "../http/schemas.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
 import type { CircuitBreakers } from "../resources/model-connections/circuit-breakers.ts";
+import type { ModelCatalog, ModelListState } from "../resources/model-connections/model-catalog.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";
 import type { Connection } from "../runtime/models/model.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
-import type { Audit } from "../storage/db/audit.ts";
-import type { Db } from "../storage/db/open.ts";
-import { ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
+import { ChangedConnection, ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
 import type { SessionGuard } from "./session-guard.ts";
+import { testStream, wantsLines } from "./test-stream.ts";
 
 interface ConnectionRoutes {
   signedIn: SessionGuard;
   connections: ConnectionStore;
   prices: PriceStore;
   breakers: Pick<CircuitBreakers, "outages">;
+  catalog: ModelCatalog;
   tryConnection: typeof tryConnection;
-  db: Db;
-  audit: Audit;
+  /** Aborted when the server stops. */
+  closing: AbortSignal;
 }
 
 /** Routes for model connections and prices. Every member sees them, without keys; owners change them. */
@@ -36,19 +44,40 @@ export function connectionRoutes({
   connections,
   prices,
   breakers,
+  catalog,
   tryConnection,
-  db,
-  audit,
+  closing,
 }: ConnectionRoutes) {
   /** Stored connections take precedence over those of the environment with the same name. */
   function list() {
     const usedNames = new Set<string>();
-    return connections.list().map(({ created_at_ms, ...connection }) => {
+    const lists = new Map(catalog.states().map((state) => [state.prefix, state]));
+    const tests = connections.lastTests();
+    return connections.list().map(({ created_at_ms, updated_at_ms, ...connection }) => {
       const used = !usedNames.has(connection.name);
       usedNames.add(connection.name);
       const prefix = modelPrefix(connection);
-      const outages = used ? outagesOf(prefix) : [];
-      return { id: connection.name, ...connection, prefix, used, outages, created_at: timestampOrNull(created_at_ms) };
+      const models = lists.get(prefix);
+      const test = tests.get(prefix);
+      return {
+        id: connection.name,
+        ...connection,
+        prefix,
+        used,
+        outages: used ? outagesOf(prefix) : [],
+        created_at: timestampOrNull(created_at_ms),
+        updated_at: timestampOrNull(updated_at_ms),
+        models: used && models ? toModels(models) : null,
+        last_test:
+          used && test
+            ? {
+                ok: test.result.ok,
+                model: test.result.model,
+                error: test.result.error,
+                tested_at: timestamp(test.tested_at_ms),
+              }
+            : null,
+      };
     });
   }
 
@@ -58,6 +87,18 @@ export function connectionRoutes({
       .flatMap(({ model, state, since_ms, error }) =>
         model.startsWith(`${prefix}/`) ? { model, state, since: timestamp(since_ms), error } : [],
       );
+
+  const shown = (name: string) =>
+    requireValue(
+      list().find((each) => each.name === name),
+      `The connection ${name}`,
+    );
+
+  /** Reads the models of a new or changed connection, so that forms offer them at once. */
+  function saved(name: string) {
+    void catalog.refresh(name);
+    return shown(name);
+  }
 
   async function priced() {
     const models = await connections.models("live", prices);
@@ -99,10 +140,22 @@ export function connectionRoutes({
       async ({ body, visitor, status }) => {
         const connection = read(body);
         await connections.put(connection, visitor.actor);
-        const created = list().find(({ name }) => name === connection.name);
-        return status(201, requireValue(created, `The connection ${connection.name}`));
+        return status(201, saved(connection.name));
       },
       { role: "owner", body: NewConnection, ...withDeclaration({ creates: ShownConnection }) },
+    )
+    .patch(
+      "/connections/:name",
+      async ({ params: { name }, body, visitor }) => {
+        await connections.update(name, body, visitor.actor);
+        return saved(name);
+      },
+      { role: "owner", ...nameParams, body: ChangedConnection, ...withDeclaration({ returns: ShownConnection }) },
+    )
+    .post(
+      "/connections/:name/models",
+      async ({ params: { name } }) => toModels((await catalog.refresh(name)) ?? throwNotFound()),
+      { role: "member", ...nameParams, ...withDeclaration({ returns: ConnectionModels }) },
     )
     .delete(
       "/connections/:name",
@@ -114,14 +167,16 @@ export function connectionRoutes({
     )
     .post(
       "/connections/:name/test",
-      async ({ params: { name }, body, visitor }) => {
-        const known = list().find((each) => each.name === name) ?? throwNotFound();
-        const { connection } = connections.resolve(`${known.prefix}/any`, "live");
-        const testResult = await tryConnection(connection, body.model?.trim() || null);
-        const details = { ok: testResult.ok, ...(testResult.model && { model: testResult.model }) };
-        // A test costs a little, so record it.
-        await db.write(() => audit.note(visitor, "model_connection.tested", name, details));
-        return testResult;
+      async ({ params: { name }, body, visitor, request }) => {
+        const used = connections.used().find((each) => each.name === name) ?? throwNotFound();
+        const test = async (signal: AbortSignal, onCheck?: (check: ConnectionCheck) => void): Promise<Tried> => {
+          const options = { model: body.model?.trim() || null, checks: body.checks, signal, onCheck };
+          const result = await tryConnection(used.open(), { ...options, priceOf: prices.priceOf });
+          await connections.noteTest(used, result, visitor.actor);
+          return result;
+        };
+        const end = AbortSignal.any([request.signal, closing]);
+        return wantsLines(request) ? testStream(end, test) : await test(end);
       },
       { role: "owner", ...nameParams, body: ConnectionTest, ...withDeclaration({ returns: Tried }) },
     )
@@ -147,6 +202,13 @@ export function connectionRoutes({
       { role: "owner", body: PricedModel, ...withDeclaration({ returns: Deleted }) },
     );
 }
+
+const toModels = ({ count, read_at_ms, is_reading, error }: ModelListState) => ({
+  count,
+  read_at: timestampOrNull(read_at_ms),
+  reading: is_reading,
+  error,
+});
 
 function read(draft: ConnectionInput): Connection {
   const read = checkConnection(draft);

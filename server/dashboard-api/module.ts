@@ -63,7 +63,7 @@ export function createDashboardApiModule({
   const { dashboard, clusterStatus: cluster, projectsElsewhere, personOf } = options;
   const { makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")) } = options;
   const { limiter, idempotency, clientOf, openApi } = http;
-  const { store, prices, breakers } = connections;
+  const { store, prices, breakers, catalog } = connections;
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();
   const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
@@ -71,7 +71,17 @@ export function createDashboardApiModule({
   const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.store.lastFailover });
   const ofServer: DashboardDeps["ofServer"] = (signedIn) =>
     new Elysia()
-      .use(connectionRoutes({ signedIn, connections: store, prices, breakers, tryConnection, db, audit }))
+      .use(
+        connectionRoutes({
+          signedIn,
+          connections: store,
+          prices,
+          breakers,
+          catalog,
+          tryConnection,
+          closing: base.closing,
+        }),
+      )
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
   const sessions = createSessions({ ...base, personOf });
   const secure = dashboard?.secureCookie ?? true;

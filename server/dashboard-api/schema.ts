@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { roles } from "../domain/api-types/enums.ts";
+import { featureChecks } from "../domain/connection-check.ts";
 import { closedObject, oneOf, open, orNull } from "../lib/schema.ts";
 import { concurrentMax, fallbacksMax, idleTimeouts_ms } from "../runtime/models/registry.ts";
 
@@ -44,7 +45,19 @@ export const NewConnection = closedObject({
   fallbacks: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 300 }), { maxItems: fallbacksMax }))),
 });
 export type NewConnection = Static<typeof NewConnection>;
-export const ConnectionTest = closedObject({ model: Type.Optional(Type.String({ maxLength: 200 })) });
+export const ChangedConnection = closedObject({
+  base_url: NewConnection.properties.base_url,
+  api_key: NewConnection.properties.api_key,
+  max_concurrent: NewConnection.properties.max_concurrent,
+  idle_timeout_ms: NewConnection.properties.idle_timeout_ms,
+  expected_version: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+export type ChangedConnection = Static<typeof ChangedConnection>;
+export const ConnectionTest = closedObject({
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  checks: Type.Optional(Type.Array(oneOf(featureChecks), { maxItems: featureChecks.length })),
+});
+export type ConnectionTest = Static<typeof ConnectionTest>;
 const ModelId = Type.String({ minLength: 1, maxLength: 300 });
 export const PricedModel = closedObject({ model: ModelId });
 export const NewPrice = closedObject({

@@ -28,6 +28,7 @@ export function startChatServer(
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 404 }); // It lists no models.
       const body = (await request.json()) as ChatBody;
       return stream(await answer(body, requests.push(body) - 1, request.signal));
     },

@@ -25,6 +25,7 @@ export function startProviders(
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 404 }); // They list no models.
       const provider = new URL(request.url).pathname.split("/")[1] as ConnectionProvider;
       const index = counts.get(provider) ?? 0;
       counts.set(provider, index + 1);

@@ -50,6 +50,25 @@ export async function postFile<T>(path: string, file: Blob, type: string): Promi
   return await bodyOf<T>(response);
 }
 
+/** POST whose response comes as lines of JSON; `onLine` is called for each as it arrives. */
+export async function postLines<Line>(
+  path: string,
+  body: unknown,
+  onLine: (line: Line) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = { Accept: "application/x-ndjson" };
+  const response = await request("POST", path, JSON.stringify(body), signal, headers);
+  if (!response.ok) throw await readApiError(response);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    const lines = (rest + next.value).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(parseExact<Line>(line));
+  }
+}
+
 /** PATCH of a path under `/console/api`. */
 export function patch<T>(path: string, body: unknown): Promise<T> {
   return send<T>("PATCH", path, body);

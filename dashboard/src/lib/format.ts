@@ -43,6 +43,13 @@ export function formatCount(value: number | null | undefined): string {
   return value == null ? unknownText : value.toLocaleString("en");
 }
 
+/** Formats a number of tokens briefly: `8k`, `131k`, `1M`, `1.05M`. */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1000) return String(tokens);
+  if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`;
+  return `${Number((tokens / 1_000_000).toFixed(2))}M`;
+}
+
 /** Formats `912 B`, `2.1 kB`, `1.4 MB`, `61.8 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

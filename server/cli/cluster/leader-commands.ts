@@ -7,6 +7,7 @@ import { type NodeSeal, pathOf } from "../../storage/replication/node-auth.ts";
 import { isCommand, readCommand, unsigned } from "../../storage/replication/signed-commands.ts";
 import { adminCommand } from "../commands/admin.ts";
 import { type MoveProject, runAtTarget } from "../commands/command-target.ts";
+import { connectionsCommand } from "../commands/connections.ts";
 import { exitCodeOf, exitCodes, explain } from "../commands/exit-code.ts";
 import { keysCommand } from "../commands/keys.ts";
 import { logsCommand } from "../commands/logs-command.ts";
@@ -118,8 +119,15 @@ const backgroundPriority = 10;
 /** Creates the commands without environment variables, which are the leader's own, and with `say` for their output. */
 function createProgram(say: (where: "stdout" | "stderr", text: string) => void): Command {
   const program = new Command("runnel");
-  for (const group of [keysCommand(), projectsCommand(), modelsCommand(), adminCommand(), logsCommand()])
-    program.addCommand(group);
+  const groups = [
+    keysCommand(),
+    projectsCommand(),
+    modelsCommand(),
+    connectionsCommand(),
+    adminCommand(),
+    logsCommand(),
+  ];
+  for (const group of groups) program.addCommand(group);
   for (const command of withDescendants(program)) {
     for (const option of command.options) option.envVar = undefined;
     command.exitOverride().configureOutput({

@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { connectionProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { checkConnection } from "../../resources/model-connections/check-connection.ts";
+import type { CatalogModel, ModelListState } from "../../resources/model-connections/model-catalog.ts";
+import type { ConnectionStore } from "../../resources/model-connections/store.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
@@ -21,9 +23,25 @@ interface AddOptions extends DataFlags {
 }
 
 export function modelsCommand(): Command {
-  const models = new Command("models").description("how to reach model providers, and what models cost");
+  const models = new Command("models").description("the models of connections, and what they cost");
+  models.addCommand(addConnectionCommand());
   models
-    .command("add")
+    .command("list")
+    .description("list the connections without their keys, and the models that their servers list")
+    .addOption(option("--connection <name>", "only this connection", { env: "RUNNEL_MODELS_CONNECTION" }))
+    .addOption(option("--search <words>", "only models with these words in any part of their names"))
+    .addOption(option("--refresh", "read the lists now, also those of the last five minutes"))
+    .addHelpText("after", "\nExample:\n  $ runnel models list --connection openrouter --search 'llama 70b'")
+    .action(list);
+  models.addCommand(removeConnectionCommand());
+  addDataOptions(...models.commands);
+  models.addCommand(modelPricesCommand());
+  return models;
+}
+
+/** `add`, of `runnel models` and `runnel connections`. */
+export const addConnectionCommand = (): Command =>
+  new Command("add")
     .description("add a connection, or replace the one of this name; its key is stored encrypted")
     .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
     .addOption(
@@ -46,16 +64,13 @@ Examples:
   $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)`,
     )
     .action(add);
-  models.command("list").description("list the connections, without their keys").action(list);
-  models
-    .command("remove")
+
+/** `remove`, of `runnel models` and `runnel connections`. */
+export const removeConnectionCommand = (): Command =>
+  new Command("remove")
     .description("remove a stored connection")
     .argument("<name>", "the connection, as `models list` shows it")
     .action(remove);
-  addDataOptions(...models.commands);
-  models.addCommand(modelPricesCommand());
-  return models;
-}
 
 async function add(name: string, { dataDir, json, ...options }: AddOptions): Promise<void> {
   const connection = readConnection(name, options);
@@ -95,21 +110,72 @@ export function readConnection(
   throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);
 }
 
-async function list({ dataDir, json }: DataFlags): Promise<void> {
-  const all = await withStores(dataDir, false, ({ connections }) => connections().list());
-  const data = all.map(({ created_at_ms, ...rest }) => ({ ...rest, created_at: timestampOrNull(created_at_ms) }));
-  print(json, { object: "list", data }, () =>
-    table(
-      ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FALLBACKS", "FROM"],
-      data.map(({ name, provider, base_url, max_concurrent, fallbacks, source }) => [
-        name,
-        provider,
-        base_url ?? "",
-        String(max_concurrent ?? ""),
-        fallbacks.join(", "),
-        source,
-      ]),
-    ),
+interface ListOptions extends DataFlags {
+  connection?: string;
+  search?: string;
+  refresh?: boolean;
+}
+
+async function list({ dataDir, json, connection, search, refresh = false }: ListOptions): Promise<void> {
+  const { data, models } = await withStores(dataDir, false, async (stores) => {
+    const { connections, catalog, prices } = stores.models();
+    const isWanted = (each: { name: string; prefix: string }) =>
+      connection === undefined || each.name === connection || each.prefix === connection;
+    const used = connections.used().filter(isWanted);
+    const [only] = used;
+    if (connection !== undefined && !only) throw new CliError(`There is no connection "${connection}".`);
+    if (refresh) await Promise.all(used.map(({ prefix }) => catalog.refresh(prefix)));
+    const models = await catalog.models("live", prices, { q: search, connection: connection && only?.prefix });
+    const states = new Map(catalog.states().map((state) => [state.prefix, state]));
+    const data = connections
+      .list()
+      .filter((each) => isWanted({ name: each.name, prefix: modelPrefix(each) }))
+      .map((each) => toListed(each, states.get(modelPrefix(each))));
+    return { data, models: models.map(({ object: _, ...model }) => model) };
+  });
+  print(json, { object: "list", data, models }, () => `${connectionsTable(data)}\n\n${modelsTable(models)}`);
+}
+
+type ListedConnection = ReturnType<typeof toListed>;
+
+function toListed(
+  { created_at_ms, updated_at_ms, ...rest }: ReturnType<ConnectionStore["list"]>[number],
+  state: ModelListState | undefined,
+) {
+  return {
+    ...rest,
+    created_at: timestampOrNull(created_at_ms),
+    updated_at: timestampOrNull(updated_at_ms),
+    models: state?.count ?? null,
+    models_error: state?.error ?? null,
+  };
+}
+
+const connectionsTable = (data: readonly ListedConnection[]): string =>
+  table(
+    ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FALLBACKS", "FROM", "MODELS"],
+    data.map(({ name, provider, base_url, max_concurrent, fallbacks, source, models, models_error }) => [
+      name,
+      provider,
+      base_url ?? "",
+      String(max_concurrent ?? ""),
+      fallbacks.join(", "),
+      source,
+      [models ?? "", models_error?.message ?? ""].filter((part) => part !== "").join("  "),
+    ]),
+  );
+
+function modelsTable(models: readonly Omit<CatalogModel, "object">[]): string {
+  if (models.length === 0) return "No model has this name. You can name any model of a connection.";
+  return table(
+    ["MODEL", "CONTEXT", "INPUT", "OUTPUT", ""],
+    models.map(({ id, context_window, prices, available, deprecated }) => [
+      id,
+      String(context_window ?? ""),
+      String(prices?.input ?? ""),
+      String(prices?.output ?? ""),
+      available ? (deprecated ? "deprecated" : "") : "no connection",
+    ]),
   );
 }
 

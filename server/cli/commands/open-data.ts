@@ -8,6 +8,7 @@ import { removeFactors } from "../../dashboard-api/second-factor.ts";
 import { createSetup } from "../../dashboard-api/setup.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { createKeyStore } from "../../resources/keys/store.ts";
+import { createModelCatalog } from "../../resources/model-connections/model-catalog.ts";
 import { createPriceStore } from "../../resources/model-connections/prices.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { createProjectStore } from "../../resources/projects/store.ts";
@@ -24,6 +25,10 @@ export type Stores = ReturnType<typeof storesOf>;
 /** Returns the stores of a data directory, opened lazily because opening some creates what they need. */
 export function storesOf(db: Db, dir: DataDir) {
   const audit = createAudit({ db });
+  const connections = () => {
+    const seal = createSeal(masterKeyOf(dir, db));
+    return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
+  };
   const accounts = () => createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
   return {
     db,
@@ -34,9 +39,13 @@ export function storesOf(db: Db, dir: DataDir) {
     keys: () => createKeyStore({ db, audit }),
     projects: () => createProjectStore({ db, audit }),
     prices: () => createPriceStore({ db, audit, now: Date.now }),
-    connections() {
-      const seal = createSeal(masterKeyOf(dir, db));
-      return createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
+    connections,
+    /** Models with the lists of their servers, which a command waits for. */
+    models() {
+      const store = connections();
+      const catalog = createModelCatalog({ db, connections: store, wait_ms: 15_000 });
+      const prices = createPriceStore({ db, audit, now: Date.now, listed: catalog.listed });
+      return { connections: store, catalog, prices };
     },
   };
 }

@@ -1,6 +1,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { unknownPricePolicies } from "../budget-schema.ts";
+import { checkNames, checkResults } from "../connection-check.ts";
+import { listErrorCodes } from "../listed-model.ts";
 import { priceSources } from "../price.ts";
 import { roles, sandboxLevels } from "./enums.ts";
 import { CodedError } from "./schema.ts";
@@ -76,12 +78,54 @@ export const Invitation = t.object({
 });
 export type Invitation = Static<typeof Invitation>;
 
+/** One check of a connection's test. */
+export const ConnectionCheck = t.object({
+  check: t.oneOf(checkNames),
+  result: t.oneOf(checkResults),
+  /** Explanation: the server's own words where it refused. */
+  message: t.orNull(t.text),
+  /** Null if it needed no request of its own. */
+  latency_ms: t.orNull(t.integer),
+});
+export type ConnectionCheck = Static<typeof ConnectionCheck>;
+
+const count = t.orNull(t.integer);
+
+/** Result of a connection's test, which takes one small request for each feature. */
+export const Tried = t.object({
+  ok: t.boolean,
+  model: t.orNull(t.text),
+  latency_ms: t.integer,
+  output: t.orNull(t.text),
+  /** Tokens of all requests. */
+  usage: t.orNull(t.object({ input_tokens: count, output_tokens: count })),
+  /** Null if a price or a number of tokens is unknown. */
+  cost_usd: t.orNull(t.number),
+  error: t.orNull(CodedError),
+  checks: t.list(ConnectionCheck),
+  /** Fields of requests that the server refused and that are left out from now on. */
+  adjustments: t.list(t.text),
+});
+export type Tried = Static<typeof Tried>;
+
+/** State of the list of a connection's models. */
+export const ConnectionModels = t.object({
+  /** Null if the list was never read. */
+  count,
+  read_at: t.orNull(t.time),
+  reading: t.boolean,
+  error: t.orNull(t.object({ code: t.oneOf(listErrorCodes), message: t.text, detail: t.orNull(t.text) })),
+});
+export type ConnectionModels = Static<typeof ConnectionModels>;
+
 /** A connection to a provider, without its key. */
 export const Connection = t.object({
   id: t.text,
   name: t.text,
   provider: t.text,
   base_url: t.orNull(t.text),
+  /** True if a key is stored, or set in the environment. */
+  has_key: t.boolean,
   /** Maximal number of concurrent calls; null: unlimited. */
   max_concurrent: t.orNull(t.integer),
   /** Milliseconds without data during a response before it fails; null: five minutes. */
@@ -97,19 +141,17 @@ export const Connection = t.object({
   /** False for one of the environment that a stored one overrides. */
   used: t.boolean,
   created_at: t.orNull(t.time),
+  updated_at: t.orNull(t.time),
+  /** Number of the last change, from 1; null for one of the environment. */
+  version: count,
+  /** Null if it is not in use. */
+  models: t.orNull(ConnectionModels),
+  /** Null if it was not tested since its last change. */
+  last_test: t.orNull(
+    t.object({ ok: t.boolean, model: t.orNull(t.text), tested_at: t.time, error: t.orNull(CodedError) }),
+  ),
 });
 export type Connection = Static<typeof Connection>;
-
-/** Result of a tiny test request to a provider. */
-export const Tried = t.object({
-  ok: t.boolean,
-  model: t.orNull(t.text),
-  latency_ms: t.integer,
-  output: t.orNull(t.text),
-  usage: t.orNull(t.object({ input_tokens: t.orNull(t.integer), output_tokens: t.orNull(t.integer) })),
-  error: t.orNull(CodedError),
-});
-export type Tried = Static<typeof Tried>;
 
 /** Price of a model, in USD per million tokens; its id may be `ollama/*`, for all models of a server. */
 export const Price = t.object({

@@ -210,7 +210,7 @@ export function createModelCatalog({
       if (!used) return null;
       const attempt = read(used, true);
       await attempt.reading;
-      return stateOf(used, attempt);
+      return closing.signal.aborted ? null : stateOf(used, attempt);
     },
 
     /**
@@ -263,7 +263,10 @@ export function createModelCatalog({
     },
 
     /** Ends the reads that are under way. */
-    stop: () => closing.abort(),
+    async stop(): Promise<void> {
+      closing.abort();
+      await Promise.all(Array.from(attempts.values(), ({ reading }) => reading));
+    },
   };
 }
 

@@ -31,6 +31,7 @@ interface ConnectionInfo {
   name: string;
   provider: Provider;
   base_url: string | null;
+  has_key: boolean;
   /** Most concurrent calls to its server; null: unlimited. */
   max_concurrent: number | null;
   /** Longest silence in ms while its server responds; null: five minutes. */
@@ -253,12 +254,14 @@ export function createConnectionStore({
       const storedConnections = select.all().map(({ sealed_key, fallbacks, ...row }) => ({
         ...row,
         fallbacks: fallbacks ?? [],
+        has_key: sealed_key !== null,
         source: "stored" as const,
       }));
-      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
+      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, api_key, ...limits }) => ({
         name,
         provider,
         base_url,
+        has_key: api_key !== null,
         max_concurrent: limits.max_concurrent ?? null,
         idle_timeout_ms: limits.idle_timeout_ms ?? null,
         fallbacks: limits.fallbacks ?? [],

@@ -1,71 +1,151 @@
-import type { Tried } from "../../domain/api-types/console.ts";
-import { responseIncomplete } from "../../domain/error-messages.ts";
+import type { ConnectionCheck, Tried } from "../../domain/api-types/console.ts";
+import { type FeatureCheck, featureChecks } from "../../domain/connection-check.ts";
+import { costOf } from "../../domain/cost.ts";
+import type { ListedModel } from "../../domain/listed-model.ts";
+import type { ModelUsage } from "../../domain/model-call.ts";
+import type { ModelPrice } from "../../domain/price.ts";
 import { knownModels } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
-import { modelFetch } from "../../runtime/models/model-fetch.ts";
-import { ollamaUrl } from "../../runtime/models/ollama.ts";
-import { openModel } from "../../runtime/models/registry.ts";
+import { listModels } from "../../runtime/models/model-list.ts";
+import { modelPrefix } from "../../runtime/models/registry.ts";
+import { basicChecks, checkFeature, openAsk, skipped } from "./connection-checks.ts";
 
 const patience_ms = 20_000;
-const listMax_bytes = 1_048_576;
+const wholePatience_ms = 120_000;
 const outputMax = 200;
 const question = "Answer with the one word: ready";
 
-/** Tests a connection by requesting one word. Default model: the cheapest known or the first listed one. */
-export async function tryConnection(connection: Connection, model: string | null): Promise<Tried> {
+interface TryOptions {
+  /** Null: a cheap one that the server lists. */
+  model: string | null;
+  /** Features to check after the first request. */
+  checks?: readonly FeatureCheck[];
+  /** Ends the test: it then throws the signal's reason. */
+  signal?: AbortSignal;
+  /** Called with each line as soon as it is known. */
+  onCheck?: (check: ConnectionCheck) => void;
+  priceOf?: (fullName: string) => ModelPrice | null;
+}
+
+/**
+ * Tests a connection: one request of a word, and one small request for each feature, in turn. Nothing is repeated, and
+ * a test ends after two minutes.
+ */
+export async function tryConnection(
+  connection: Connection,
+  {
+    model,
+    checks: wanted = [],
+    signal = new AbortController().signal,
+    onCheck = () => {},
+    priceOf = () => null,
+  }: TryOptions,
+): Promise<Tried> {
   const startTime = performance.now();
-  const signal = AbortSignal.timeout(patience_ms);
-  const failed = (name: string | null, code: string, message: string): Tried => ({
-    ok: false,
-    model: name,
-    latency_ms: since(startTime),
-    output: null,
-    usage: null,
-    error: { code, message },
-  });
-  const name = model ?? usualModel(connection) ?? (await firstModel(connection, signal));
-  if (name === null)
-    return failed(null, "model_not_available", "The server does not list its models. Name one that it has.");
-  const modelClient = await openModel(connection, name);
-  const request = {
-    messages: [{ role: "user" as const, content: question }],
-    tools: [],
-    settings: { max_output_tokens: 64 },
-  };
-  let output = "";
-  for await (const event of modelClient.stream(request, signal)) {
-    if (event.type === "delta" && event.kind === "output") output = (output + event.text).slice(0, outputMax);
-    else if (event.type === "error")
-      return signal.aborted
-        ? failed(name, "model_error", `The provider did not answer within ${patience_ms / 1000} seconds.`)
-        : failed(name, event.error.code, event.error.message);
-    else if (event.type === "done") {
-      const { input_tokens, output_tokens } = event.usage;
-      const usage = { input_tokens, output_tokens };
-      return { ok: true, model: name, latency_ms: since(startTime), output: output.trim() || null, usage, error: null };
+  const deadline_ms = startTime + wholePatience_ms;
+  const checks: ConnectionCheck[] = [];
+  const show = (...lines: ConnectionCheck[]): void => {
+    for (const line of lines) {
+      checks.push(line);
+      onCheck(line);
     }
+  };
+  const usages: ModelUsage[] = [];
+  const result = (fields: Pick<Tried, "ok" | "model" | "output" | "error">): Tried => ({
+    ...fields,
+    latency_ms: Math.round(performance.now() - startTime),
+    usage: fields.ok ? sumOf(usages) : null,
+    cost_usd: fields.model === null ? null : costIn(usages, priceOf(`${modelPrefix(connection)}/${fields.model}`)),
+    checks,
+    adjustments: [],
+  });
+  const chosen = model === null ? await chooseModel(connection, signal) : { name: model, reason: null };
+  signal.throwIfAborted();
+  if (chosen.name === null) {
+    show(...chosen.lines);
+    show(
+      ...skipped(
+        featureChecks.filter((each) => wanted.includes(each)),
+        "no model",
+      ),
+    );
+    return result({
+      ok: false,
+      model: null,
+      output: null,
+      error: { code: "model_not_available", message: chosen.reason },
+    });
   }
-  return failed(name, "model_error", responseIncomplete);
+  const { name } = chosen;
+  const ask = await openAsk(connection, name, { signal, patience_ms, deadline_ms });
+  const first = await ask({
+    messages: [{ role: "user", content: question }],
+    settings: { max_output_tokens: 64 },
+  });
+  usages.push(first.usage);
+  show(...basicChecks(connection, first));
+  for (const each of featureChecks.filter((feature) => wanted.includes(feature)))
+    if (first.error) show(...skipped([each], "no answer"));
+    else if (performance.now() > deadline_ms) show(...skipped([each], "no time left"));
+    else show(await checkFeature(each, connection, ask, (usage) => usages.push(usage)));
+  const output = first.error ? null : first.text.trim().slice(0, outputMax) || null;
+  const error = first.error && { code: first.error.code, message: first.error.message };
+  return result({ ok: error === null, model: name, output, error });
 }
 
-const since = (begun: number): number => Math.round(performance.now() - begun);
-
-/** The provider's cheapest known model. */
-function usualModel({ provider }: Connection): string | null {
-  const known = knownModels.filter((each) => each.provider === provider);
-  return known.sort((a, b) => a.price.output - b.price.output)[0]?.model ?? null;
+/** Null if a request's number of tokens is unknown. */
+function sumOf(usages: readonly ModelUsage[]): Tried["usage"] {
+  const sum = (field: "input_tokens" | "output_tokens"): number | null =>
+    usages.reduce<number | null>(
+      (total, usage) => (total === null || usage[field] === null ? null : total + usage[field]),
+      0,
+    );
+  return { input_tokens: sum("input_tokens"), output_tokens: sum("output_tokens") };
 }
 
-/** First model that a self-hosted server lists. */
-async function firstModel({ base_url, api_key }: Connection, signal: AbortSignal): Promise<string | null> {
-  try {
-    const headers = api_key === null ? undefined : { authorization: `Bearer ${api_key}` };
-    const response = await modelFetch(`${(base_url ?? ollamaUrl).replace(/\/+$/, "")}/models`, { headers, signal });
-    if (!response.ok || Number(response.headers.get("content-length") ?? 0) > listMax_bytes) return null;
-    const list = (await response.json()) as { data?: { id?: unknown }[] };
-    const id = list.data?.[0]?.id;
-    return typeof id === "string" && id !== "" ? id : null;
-  } catch {
-    return null; // The request with a model's name will report the error.
+function costIn(usages: readonly ModelUsage[], price: ModelPrice | null): number | null {
+  const costs = usages.map((usage) => costOf(price, usage));
+  return costs.reduce<number | null>((total, cost) => (total === null || cost === null ? null : total + cost), 0);
+}
+
+type Choice = { name: string; reason: null } | { name: null; reason: string; lines: ConnectionCheck[] };
+
+/** Chooses a model that the server lists: the cheapest known one, or else its first for chats. */
+async function chooseModel(connection: Connection, signal: AbortSignal): Promise<Choice> {
+  const { models, error } = await listModels(connection, { signal });
+  const usual = usualModel(connection, models);
+  if (usual !== null && error?.code !== "key_refused" && error?.code !== "unreachable")
+    return { name: usual, reason: null };
+  const isAway = error?.code === "unreachable" || error?.code === "timeout";
+  const isRefused = error?.code === "key_refused";
+  const reason = `${error?.message ?? "The server lists no models."}${isAway || isRefused ? "" : " Name a model that it has."}`;
+  const line = (check: ConnectionCheck["check"], result: ConnectionCheck["result"]): ConnectionCheck => ({
+    check,
+    result,
+    message: result === "no" ? (error?.detail ?? reason) : null,
+    latency_ms: null,
+  });
+  const lines = isAway
+    ? [line("reachable", "no"), ...skipped(["key", "answer", "stream"], "not reached")]
+    : [
+        line("reachable", "yes"),
+        ...(isRefused ? [line("key", "no")] : skipped(["key"], "no model")),
+        ...skipped(["answer", "stream"], "no model"),
+      ];
+  return { name: null, reason, lines };
+}
+
+function usualModel({ provider }: Connection, models: readonly ListedModel[] | null): string | null {
+  const cheapest = knownModels.toSorted((a, b) => a.price.output - b.price.output);
+  if (models === null || models.length === 0)
+    return cheapest.find((known) => known.provider === provider)?.model ?? null;
+  const chat = models.filter(({ kind, is_deprecated }) => kind === "chat" && !is_deprecated);
+  // A gateway lists them under the provider's name: `openai/gpt-5-nano`.
+  const isOf = (known: (typeof cheapest)[number], id: string) =>
+    (known.provider === provider && id.startsWith(known.model)) || id === `${known.provider}/${known.model}`;
+  for (const known of cheapest) {
+    const found = chat.find(({ id }) => isOf(known, id));
+    if (found) return found.id;
   }
+  return (chat[0] ?? models[0])?.id ?? null;
 }

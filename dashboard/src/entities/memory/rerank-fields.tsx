@@ -4,6 +4,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Combobox } from "../../ui/forms/combobox.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { modelsQuery } from "../model/model-api.ts";
+import { modelSuggestions } from "../model/model-suggestions.tsx";
 
 interface RerankFieldsProps {
   type: RerankType | null;
@@ -36,7 +37,7 @@ export function RerankFields({ type, model, error, onType, onModel }: RerankFiel
           <Combobox
             label="Reranking model"
             placeholder={type === "chat" ? "<provider>/<model>" : "openai_compatible/<connection>/<model>"}
-            items={known.map(({ id }) => ({ value: id }))}
+            items={modelSuggestions(known)}
             value={model}
             error={error}
             onValue={onModel}

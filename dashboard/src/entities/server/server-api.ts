@@ -1,10 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { NewConnection, NewPrice } from "../../../../server/dashboard-api/schema.ts";
+import type {
+  ChangedConnection,
+  ConnectionTest,
+  NewConnection,
+  NewPrice,
+} from "../../../../server/dashboard-api/schema.ts";
 import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
 import type {
   Backup,
   ClusterInfo,
   Connection,
+  ConnectionCheck,
   Invitation,
   Person,
   Price,
@@ -13,7 +19,7 @@ import type {
 } from "../../../../server/domain/api-types/console.ts";
 import type { Role } from "../../../../server/domain/api-types/enums.ts";
 import type { List } from "../../../../server/domain/api-types/schema.ts";
-import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
+import { ApiError, get, patch, post, postLines, put, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
@@ -24,7 +30,11 @@ const listQuery = <T>(name: string) =>
     queryFn: async ({ signal }) => (await get<ListOf<T>>(`/console/api/${name}`, signal)).data,
   });
 
-export const connectionsQuery = listQuery<Connection>("connections");
+/** Refetched while the models of a connection are being read. */
+export const connectionsQuery = queryOptions({
+  ...listQuery<Connection>("connections"),
+  refetchInterval: ({ state }) => (state.data?.some(({ models }) => models?.reading) ? 1000 : false),
+});
 export const pricesQuery = listQuery<Price>("prices");
 export const peopleQuery = listQuery<Person>("people");
 export const invitationsQuery = listQuery<Invitation>("invitations");
@@ -69,8 +79,28 @@ export const auditQuery = (at: Workspace, { action, actor, target, request, ...p
 
 export const addConnection = (body: NewConnection): Promise<Connection> => post("/console/api/connections", body);
 export const removeConnection = (name: string): Promise<unknown> => remove(`/console/api/connections/${name}`);
-export const testConnection = (name: string, model: string): Promise<Tried> =>
-  post(`/console/api/connections/${name}/test`, model ? { model } : {});
+export const changeConnection = (name: string, body: ChangedConnection): Promise<Connection> =>
+  patch(`/console/api/connections/${name}`, body);
+
+type TestLine = { check: ConnectionCheck } | { result: Tried } | { error: { code: string; message: string } };
+
+/** Tests a connection; `onCheck` is called for each check as it is done. */
+export async function testConnection(
+  name: string,
+  body: ConnectionTest,
+  onCheck: (check: ConnectionCheck) => void,
+  signal: AbortSignal,
+): Promise<Tried> {
+  let result: Tried | null = null;
+  const onLine = (line: TestLine): void => {
+    if ("check" in line) onCheck(line.check);
+    else if ("result" in line) result = line.result;
+    else throw new ApiError(0, line.error.code, line.error.message);
+  };
+  await postLines(`/console/api/connections/${name}/test`, body, onLine, signal);
+  if (!result) throw new ApiError(0, "unreachable", "The test ended without a result.");
+  return result;
+}
 
 export const setPrice = (body: NewPrice): Promise<unknown> => put("/console/api/prices", body);
 export const resetPrice = (model: string): Promise<unknown> => post("/console/api/prices/reset", { model });

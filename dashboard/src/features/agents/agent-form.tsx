@@ -7,11 +7,12 @@ import { reasoningEfforts } from "../../../../server/domain/providers.ts";
 import { type Draft, runLimits } from "../../entities/agent/agent-fields.ts";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { modelsQuery } from "../../entities/model/model-api.ts";
+import { ModelListNotes } from "../../entities/model/model-list-notes.tsx";
+import { modelSuggestions } from "../../entities/model/model-suggestions.tsx";
 import { useApiSchema } from "../../entities/server/use-api-schema.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { Fields } from "../../hooks/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Badge } from "../../ui/data/badge.tsx";
 import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { Combobox } from "../../ui/forms/combobox.tsx";
@@ -86,7 +87,14 @@ function Basics({ text, code }: AgentFormProps) {
 function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
-  const known = [...(models.data?.data ?? [])].sort((a, b) => Number(b.available) - Number(a.available));
+  const known = modelSuggestions(models.data?.data ?? []).map((item) => ({
+    ...item,
+    aside: behaviorOf(item.value) ? (
+      <span className="font-sans text-2xs text-muted">{behaviorOf(item.value)}</span>
+    ) : (
+      item.aside
+    ),
+  }));
   const behavior = behaviorOf(draft.model);
   const isScript = draft.model.trim() === "test/script" || draft.script !== "";
   return (
@@ -94,16 +102,10 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
       <Combobox
         label="Model"
         hint={behavior ? `${draft.model.trim()} ${behavior}: built in, free and offline.` : "<provider>/<model>"}
-        items={known.map(({ id, available }) => ({
-          value: id,
-          aside: available ? (
-            <span className="font-sans text-2xs text-muted">{behaviorOf(id)}</span>
-          ) : (
-            <Badge>no connection</Badge>
-          ),
-        }))}
+        items={known}
         {...suggest("model")}
       />
+      <ModelListNotes />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
         <Field label="Max output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />

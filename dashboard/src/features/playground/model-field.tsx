@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { modelsQuery } from "../../entities/model/model-api.ts";
+import { modelSuggestions } from "../../entities/model/model-suggestions.tsx";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Combobox } from "../../ui/forms/combobox.tsx";
 
@@ -24,10 +25,17 @@ export function ModelField({
   const items = [
     ...reachable.filter(({ provider }) => provider !== "test"),
     ...reachable.filter(({ provider }) => provider === "test"),
-  ].map(({ id }) => ({ value: id }));
+  ];
   return (
     <fieldset disabled={disabled} className="min-w-0">
-      <Combobox label={label} hint={hint} value={value} error={error} items={items} onValue={onModel} />
+      <Combobox
+        label={label}
+        hint={hint}
+        value={value}
+        error={error}
+        items={modelSuggestions(items)}
+        onValue={onModel}
+      />
     </fieldset>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ConnectionProvider, connectionProviders, providerWords } from "../../../../server/domain/providers.ts";
+import { modelQueries } from "../../entities/model/model-api.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
@@ -7,19 +8,8 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
-
-const first = {
-  provider: "openai" as ConnectionProvider,
-  name: "",
-  base_url: "",
-  api_key: "",
-  max_concurrent: "",
-  idle_timeout_ms: "",
-};
-
-/** Only OpenAI-compatible servers have a name of their own. */
-const nameOf = ({ provider, name }: typeof first): string =>
-  provider === "openai_compatible" ? name.trim() : provider;
+import { addressOf, nameOf, newDraft, toNewConnection } from "./connection-draft.ts";
+import { ConnectionFields } from "./connection-fields.tsx";
 
 interface AddConnectionProps {
   onClose: () => void;
@@ -31,25 +21,15 @@ interface AddConnectionProps {
 export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const client = useQueryClient();
   const form = useForm({
-    first,
-    send: (draft) => {
-      const { provider, base_url, api_key, max_concurrent, idle_timeout_ms } = draft;
-      return addConnection({
-        name: nameOf(draft),
-        provider,
-        base_url: base_url.trim() || null,
-        api_key: api_key.trim() || null,
-        max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
-        idle_timeout_ms: idle_timeout_ms.trim() === "" ? null : Number(idle_timeout_ms),
-      });
-    },
+    first: () => newDraft("openai"),
+    send: (draft) => addConnection(toNewConnection(draft)),
     onSent: async () => {
       onClose(); // Close first: after the list is refetched, this dialog would warn about replacing the new connection.
       toast(
         replaces ? "Connection replaced" : "Connection added",
         `Its models are ${isOwn ? `openai_compatible/${name}` : name}/…`,
       );
-      await Promise.all([client.invalidateQueries(connectionsQuery), client.invalidateQueries(pricesQuery)]);
+      await Promise.all([connectionsQuery, pricesQuery, modelQueries].map((stale) => client.invalidateQueries(stale)));
       onAdded(name);
     },
   });
@@ -59,7 +39,11 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const list = useQuery(connectionsQuery);
   const existing = list.data?.find((each) => each.used && each.name === name);
   const replaces = existing?.source === "stored";
-  const plain = { autoComplete: "off", spellCheck: false };
+  const choose = (provider: ConnectionProvider) => {
+    // An address that was typed stays.
+    const isKnown = draft.base_url.trim() === addressOf(draft.provider);
+    form.set({ provider, ...(isKnown && { base_url: addressOf(provider) }) });
+  };
   return (
     <FormDialog
       form={form}
@@ -75,7 +59,8 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       <Select
         label="Provider"
         choices={connectionProviders.map((value) => ({ value, label: providerWords[value] }))}
-        {...form.pick("provider")}
+        value={draft.provider}
+        onChoose={choose}
       />
       {existing && (
         <Callout tone="warn">
@@ -89,37 +74,11 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
           label="Name"
           hint="Lower-case letters, digits, - and _. Its models are openai_compatible/<name>/…"
           {...text("name")}
-          {...plain}
+          autoComplete="off"
+          spellCheck={false}
         />
       )}
-      <Field
-        label={isOwn ? "URL" : "URL (optional)"}
-        hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's default."}
-        {...text("base_url")}
-        inputMode="url"
-        {...plain}
-      />
-      <Field
-        label={isOwn || draft.provider === "ollama" ? "Key (optional)" : "Key"}
-        hint="Stored encrypted, and never shown again."
-        type="password"
-        {...text("api_key")}
-        {...plain}
-      />
-      <Field
-        label="Max concurrent calls (optional)"
-        hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
-        {...text("max_concurrent")}
-        inputMode="numeric"
-        autoComplete="off"
-      />
-      <Field
-        label="Idle timeout in ms (optional)"
-        hint="How long the provider may send nothing while it responds. Empty: 300000, five minutes."
-        {...text("idle_timeout_ms")}
-        inputMode="numeric"
-        autoComplete="off"
-      />
+      <ConnectionFields fields={form} keyHint="Stored encrypted, and never shown again." />
     </FormDialog>
   );
 }

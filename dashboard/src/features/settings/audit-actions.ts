@@ -79,6 +79,7 @@ const sentences: Record<string, Record<string, string>> = {
   },
   model_connection: {
     saved: "saved the model connection {}",
+    updated: "changed the model connection {}",
     removed: "removed the model connection {}",
     tested: "tested the model connection {}",
   },

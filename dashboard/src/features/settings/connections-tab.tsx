@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { Plug, Plus } from "lucide-react";
+import { Check, Plug, Plus, TriangleAlert, X } from "lucide-react";
 import { useState } from "react";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
+import { providerWords } from "../../../../server/domain/providers.ts";
+import { modelQueries } from "../../entities/model/model-api.ts";
 import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
+import { plural } from "../../lib/format.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
@@ -14,14 +17,17 @@ import { NoResults } from "../../ui/feedback/no-results.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { AddConnection } from "./add-connection.tsx";
+import { ConnectionModels } from "./connection-models.tsx";
+import { EditConnection } from "./edit-connection.tsx";
 import { RemoveButton } from "./remove-button.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
 import { TestConnection } from "./test-connection.tsx";
 
 const columns = [
   { label: "Connection" },
-  { label: "From" },
-  { label: "Added", folds: true },
+  { label: "Provider", folds: true },
+  { label: "Models" },
+  { label: "Last test" },
   { label: "Actions", silent: true },
 ];
 
@@ -32,6 +38,9 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
   const may = usePermission("owner");
   const [adding, setAdding] = useState(false);
   const [tested, setTested] = useState<string | null>(null);
+  const [edited, setEdited] = useState<Connection | null>(null);
+  const [opened, setOpened] = useState<string | null>(null);
+  const usedOf = (name: string | null) => list.data?.find((each) => each.used && each.name === name);
   useKeys({ c: () => setAdding(true) }, may);
   return (
     <TabTable
@@ -62,6 +71,9 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
       {list.data?.length === 0 && (
         <EmptyState icon={Plug} title="No connections">
           <p className="text-muted">A connection gives agents access to a model provider. Test models need none.</p>
+          <Button kind="primary" disabled={!may} onClick={() => setAdding(true)}>
+            Add connection
+          </Button>
         </EmptyState>
       )}
       {list.data && list.data.length > 0 && found.length === 0 && (
@@ -77,64 +89,115 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
               connection={connection}
               may={may}
               onTest={() => setTested(connection.name)}
+              onEdit={() => setEdited(connection)}
+              onModels={() => setOpened(connection.name)}
             />
           ))}
         </Table>
       )}
       {adding && <AddConnection onClose={() => setAdding(false)} onAdded={setTested} />}
-      {tested && (
-        <TestConnection
-          connection={list.data?.find(({ name, used }) => used && name === tested)}
-          onClose={() => setTested(null)}
-        />
-      )}
+      {edited && <EditConnection connection={edited} onClose={() => setEdited(null)} />}
+      {tested && <TestConnection key={tested} connection={usedOf(tested)} onClose={() => setTested(null)} />}
+      <OpenedModels connection={usedOf(opened)} onClose={() => setOpened(null)} />
     </TabTable>
   );
+}
+
+function OpenedModels({ connection, onClose }: { connection: Connection | undefined; onClose: () => void }) {
+  return connection ? <ConnectionModels connection={connection} onClose={onClose} /> : null;
 }
 
 interface ConnectionRowProps {
   connection: Connection;
   may: boolean;
   onTest: () => void;
+  onEdit: () => void;
+  onModels: () => void;
 }
 
-function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
-  const { name, prefix, base_url, max_concurrent, idle_timeout_ms, source, used, created_at } = connection;
+function ConnectionRow({ connection, may, onTest, onEdit, onModels }: ConnectionRowProps) {
+  const { name, provider, prefix, base_url, max_concurrent, idle_timeout_ms, source, used } = connection;
   return (
     <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium">{name}</span>
           {!used && <Badge title="A stored connection of this name takes precedence.">not used</Badge>}
+          {source === "environment" && <Badge title="It is set by the server's environment.">environment</Badge>}
         </span>
         <SecondLine title={base_url ?? undefined}>
           Models <code>{prefix}/…</code>
-          {base_url && <> · {base_url}</>}
+          {base_url && <> · {hostOf(base_url)}</>}
           {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
           {idle_timeout_ms !== null && <> · idle timeout {idle_timeout_ms / 1000} s</>}
         </SecondLine>
       </Cell>
-      <Cell className="whitespace-nowrap">{source === "stored" ? "Stored here" : "Environment"}</Cell>
       <Cell folds className="whitespace-nowrap max-rail:hidden">
-        {created_at ? <Time at={created_at} /> : "–"}
+        {(providerWords as Record<string, string>)[provider] ?? provider}
       </Cell>
-      <Cell right>
+      <Cell className="rail:whitespace-nowrap">
+        {used && <ModelsState connection={connection} onOpen={onModels} />}
+      </Cell>
+      <Cell className="rail:whitespace-nowrap">
+        <LastTest test={connection.last_test} />
+      </Cell>
+      <Cell right className="max-rail:ml-auto">
         {used && (
           <RowActs>
             <Button size="sm" disabled={!may} aria-label={`Test ${name}`} onClick={onTest}>
               Test
             </Button>
-            {source === "stored" ? (
-              <RemoveConnection connection={connection} may={may} />
-            ) : (
-              <span className="hidden text-xs text-muted rail:inline" title="It is set by the server's environment.">
-                Set by environment
-              </span>
+            {source === "stored" && (
+              <>
+                <Button size="sm" disabled={!may} aria-label={`Edit ${name}`} onClick={onEdit}>
+                  Edit
+                </Button>
+                <RemoveConnection connection={connection} may={may} />
+              </>
             )}
           </RowActs>
         )}
       </Cell>
     </Row>
+  );
+}
+
+/** Host of an address; the whole one is in the title. */
+const hostOf = (address: string): string => URL.parse(address)?.host ?? address;
+
+/** Number of models that the server lists, or why they are not known. Opens the list. */
+function ModelsState({ connection: { name, models }, onOpen }: { connection: Connection; onOpen: () => void }) {
+  const text =
+    models?.count != null
+      ? plural(models.count, "model")
+      : models?.reading
+        ? "Reading"
+        : models?.error
+          ? "Not read"
+          : "–";
+  return (
+    <span className="relative inline-flex items-center gap-1.5">
+      <Button kind="ghost" size="sm" aria-label={`Models of ${name}: ${text}`} onClick={onOpen}>
+        {text}
+      </Button>
+      {models?.error && (
+        <span title={models.error.message} className="inline-flex">
+          <TriangleAlert aria-hidden className="size-3.5 text-warn" strokeWidth={1.5} />
+          <span className="sr-only">{models.error.message}</span>
+        </span>
+      )}
+    </span>
+  );
+}
+
+function LastTest({ test }: { test: Connection["last_test"] }) {
+  if (!test) return <span className="text-muted max-rail:hidden">–</span>;
+  const [Icon, tone, word] = test.ok ? [Check, "text-ok", "Worked"] : [X, "text-bad", "Failed"];
+  return (
+    <span className="inline-flex items-center gap-1.5" title={test.error?.message}>
+      <Icon aria-hidden className={`size-3.5 shrink-0 ${tone}`} strokeWidth={1.5} />
+      {word} <Time at={test.tested_at} />
+    </span>
   );
 }
 
@@ -146,7 +209,7 @@ function RemoveConnection({ connection: { name, prefix }, may }: { connection: C
       name={name}
       disabled={!may}
       remove={() => removeConnection(name)}
-      stale={[connectionsQuery, pricesQuery]}
+      stale={[connectionsQuery, pricesQuery, modelQueries]}
     >
       Runs of agents with a model <code>{prefix}/…</code> fail at their next model call, unless the environment has a
       connection of this name. The stored key is deleted.

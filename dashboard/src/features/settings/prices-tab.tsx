@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { useState } from "react";
 import type { Price } from "../../../../server/domain/api-types/console.ts";
+import { formatPrice } from "../../entities/model/format-price.ts";
 import { pricesQuery, resetPrice } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
@@ -12,7 +13,6 @@ import { EmptyState } from "../../ui/feedback/empty-state.tsx";
 import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
-import { formatPrice } from "./format-price.ts";
 import { SetPrice } from "./set-price.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
 

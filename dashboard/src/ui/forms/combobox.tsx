@@ -1,10 +1,14 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { CircleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { findModels } from "../../../../server/domain/find-models.ts";
 
 /** A suggestion. */
 interface Suggestion {
   value: string;
+  /** Another name, by which it is found too. */
+  name?: string | null;
   /** Content beside it: a state, a price. */
   aside?: ReactNode;
 }
@@ -19,10 +23,9 @@ interface ComboboxProps {
   onValue: (value: string) => void;
 }
 
-const most = 50;
-
 /**
- * Text field with suggestions; any other value can be typed too. ↓ opens the list, ↵ picks. Our own: Base UI's
+ * Text field with suggestions; any other value can be typed too. ↓ opens the list, ↵ picks, and only ↵ does. A list of
+ * thousands renders the rows in sight. Our own: Base UI's
  * autocomplete hides the page around its list from screen readers, including this field's label.
  */
 export function Combobox({ label, hint, placeholder, error, value, items, onValue }: ComboboxProps) {
@@ -31,9 +34,8 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
   const [at, setAt] = useState(-1);
   // A picked value does not filter: a person who reopens the list wants another one.
   const isChosen = items.some((item) => item.value === value);
-  const words = isChosen ? [] : value.toLowerCase().split(/\s+/);
-  const shown = items.filter((item) => words.every((word) => item.value.toLowerCase().includes(word))).slice(0, most);
-  const isOpen = open && shown.length > 0;
+  const shown = open ? search(items, isChosen ? "" : value) : [];
+  const isOpen = shown.length > 0;
   const close = () => {
     setOpen(false);
     setAt(-1);
@@ -100,6 +102,14 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
   );
 }
 
+const search = (items: readonly Suggestion[], query: string): Suggestion[] =>
+  findModels(
+    items.map((item) => ({ ...item, id: item.value })),
+    query,
+  );
+
+const rowHeight_px = 32;
+
 function Suggestions({
   id,
   label,
@@ -114,7 +124,16 @@ function Suggestions({
   onTake: (value: string) => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest" }), [at]);
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => list.current,
+    estimateSize: () => rowHeight_px,
+    getItemKey: (index) => items[index]!.value,
+    overscan: 8,
+  });
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [at, virtual]);
   return (
     <div
       ref={list}
@@ -125,23 +144,33 @@ function Suggestions({
       onMouseDown={(event) => event.preventDefault()}
       className="enter absolute inset-x-0 top-full z-(--z-palette) mt-1 max-h-80 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-2"
     >
-      {items.map(({ value, aside }, i) => (
-        // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the input has the focus and the keys.
-        <div
-          key={value}
-          id={`${id}-${i}`}
-          role="option"
-          aria-selected={i === at}
-          onClick={() => onTake(value)}
-          className={clsx(
-            "flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 font-mono text-xs select-none hover:bg-hover",
-            i === at && "bg-hover",
-          )}
-        >
-          <span className="min-w-0 flex-1 wrap-anywhere">{value}</span>
-          {aside}
-        </div>
-      ))}
+      <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ key, index, start }) => {
+          const { value, aside } = items[index]!;
+          return (
+            // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the input has the focus and the keys.
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === at}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+              onClick={() => onTake(value)}
+              style={{ transform: `translateY(${start}px)` }}
+              className={clsx(
+                "absolute inset-x-0 top-0 flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 font-mono text-xs select-none hover:bg-hover",
+                index === at && "bg-hover",
+              )}
+            >
+              <span className="min-w-0 flex-1 wrap-anywhere">{value}</span>
+              {aside}
+            </div>
+          );
+        })}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import type { Connection } from "../../../../server/domain/api-types/console.ts";
+import { draftOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
+
+const gpu: Connection = {
+  id: "gpu",
+  name: "gpu",
+  provider: "openai_compatible",
+  base_url: "http://127.0.0.1:8000/v1",
+  has_key: true,
+  max_concurrent: 4,
+  idle_timeout_ms: null,
+  source: "stored",
+  prefix: "openai_compatible/gpu",
+  used: true,
+  created_at: "2026-11-29T12:00:00Z",
+  updated_at: null,
+  version: 3,
+  models: null,
+  last_test: null,
+};
+
+test("a new connection shows its provider's address, which is stored only if it was changed", () => {
+  const draft = newDraft("anthropic");
+  expect(draft.base_url).toBe("https://api.anthropic.com/v1");
+  expect(toNewConnection({ ...draft, api_key: " sk\n" })).toMatchObject({
+    name: "anthropic",
+    base_url: null,
+    api_key: "sk",
+  });
+  expect(toNewConnection({ ...draft, base_url: "https://proxy.example/v1" }).base_url).toBe("https://proxy.example/v1");
+  expect(newDraft("openai_compatible").base_url).toBe("");
+});
+
+test("a change has the changed fields alone, and keeps the key if none is given", () => {
+  const draft = draftOf(gpu);
+  expect(toChange(draft, gpu)).toEqual({});
+  expect(toChange({ ...draft, max_concurrent: "" }, gpu, 3)).toEqual({ max_concurrent: null, expected_version: 3 });
+  expect(toChange({ ...draft, api_key: " sk-new\n" }, gpu)).toEqual({ api_key: "sk-new" });
+  expect(toChange({ ...draft, api_key: "typed", remove_key: true }, gpu)).toEqual({ api_key: null });
+  const openai = { ...gpu, name: "openai", provider: "openai", base_url: "https://proxy.example/v1" };
+  // The provider's own address is the one without a stored one.
+  expect(toChange({ ...draftOf(openai), base_url: "https://api.openai.com/v1" }, openai)).toEqual({ base_url: null });
+});

@@ -1,0 +1,50 @@
+import type { Fields } from "../../hooks/use-form.ts";
+import { Field } from "../../ui/forms/field.tsx";
+import { addressOf, type ConnectionDraft, isOwnServer } from "./connection-draft.ts";
+
+interface ConnectionFieldsProps {
+  fields: Fields<ConnectionDraft>;
+  keyHint: string;
+  /** True if an empty key keeps the stored one. */
+  keepsKey?: boolean;
+}
+
+/** Address, key and limits of a connection. */
+export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = false }: ConnectionFieldsProps) {
+  const { provider } = draft;
+  const plain = { autoComplete: "off", spellCheck: false };
+  const address = addressOf(provider);
+  return (
+    <>
+      <Field
+        label={provider === "openai_compatible" ? "URL" : "URL (optional)"}
+        hint={address === "" ? "Such as http://127.0.0.1:8000/v1, /v1 included." : `Empty: ${address}`}
+        {...text("base_url")}
+        inputMode="url"
+        {...plain}
+      />
+      <Field
+        label={keepsKey || isOwnServer(provider) ? "Key (optional)" : "Key"}
+        hint={keyHint}
+        type="password"
+        disabled={draft.remove_key}
+        {...text("api_key")}
+        {...plain}
+      />
+      <Field
+        label="Max concurrent calls (optional)"
+        hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
+        {...text("max_concurrent")}
+        inputMode="numeric"
+        autoComplete="off"
+      />
+      <Field
+        label="Idle timeout in ms (optional)"
+        hint="How long the provider may send nothing while it responds. Empty: 300000, five minutes."
+        {...text("idle_timeout_ms")}
+        inputMode="numeric"
+        autoComplete="off"
+      />
+    </>
+  );
+}

@@ -1,0 +1,184 @@
+import { Command } from "commander";
+import type { ConnectionCheck, Tried } from "../../domain/api-types/console.ts";
+import { checkWords, type FeatureCheck, featureChecks } from "../../domain/connection-check.ts";
+import { timestampOrNull } from "../../domain/time.ts";
+import type { ConnectionChange } from "../../resources/model-connections/check-connection.ts";
+import { modelPrefix } from "../../runtime/models/registry.ts";
+import { cliActor } from "./actor.ts";
+import { commandTarget } from "./command-target.ts";
+import { CliError, usageError } from "./exit-code.ts";
+import { addConnectionCommand, removeConnectionCommand } from "./models.ts";
+import { addDataOptions, type DataFlags, option } from "./option.ts";
+import { oneLine, print, table } from "./print.ts";
+import { withStores } from "./with-stores.ts";
+
+/** `runnel connections`: how to reach model providers. */
+export function connectionsCommand(): Command {
+  const connections = new Command("connections").description("how to reach model providers");
+  connections.addCommand(addConnectionCommand());
+  connections.command("list").description("list the connections, without their keys").action(list);
+  connections
+    .command("edit")
+    .description("change a stored connection; what no flag names stays, and running calls end as they began")
+    .argument("<name>", "the connection, as `connections list` shows it")
+    .addOption(option("--base-url <url>", "another address; none: the provider's own"))
+    .addOption(option("--api-key <key>", "another key", { env: "RUNNEL_MODEL_API_KEY" }))
+    .addOption(option("--remove-key", "remove the key"))
+    .addOption(option("--max-concurrent <count>", "calls that its server takes at once; none: no limit"))
+    .addOption(option("--idle-timeout-ms <ms>", "how long its server may send nothing; none: 300000"))
+    .addOption(option("--expected-version <number>", "fail if the connection was changed since this version"))
+    .addHelpText("after", "\nExample:\n  $ RUNNEL_MODEL_API_KEY=sk-… runnel connections edit openai")
+    .action(edit);
+  connections.addCommand(removeConnectionCommand());
+  connections
+    .command("test")
+    .description("try what a connection's server takes, with one small request for each feature: a few cents at most")
+    .argument("<name>", "the connection, as `connections list` shows it")
+    .addOption(
+      option("--model <model>", "the model to ask (default: a cheap one of its list)", { env: "RUNNEL_TEST_MODEL" }),
+    )
+    .addOption(option("--only <features>", `some of ${featureChecks.join(", ")}, or none; default: all but images`))
+    .addHelpText("after", "\nExits with 1 if the model does not answer. Example:\n  $ runnel connections test openai")
+    .action(test);
+  addDataOptions(...connections.commands);
+  return connections;
+}
+
+async function list({ dataDir, json }: DataFlags): Promise<void> {
+  const data = await withStores(dataDir, false, (stores) => {
+    const connections = stores.connections();
+    const tests = connections.lastTests();
+    const seen = new Set<string>();
+    return connections.list().map(({ created_at_ms, updated_at_ms, ...rest }) => {
+      const prefix = modelPrefix(rest);
+      const test = seen.has(prefix) ? undefined : tests.get(prefix);
+      seen.add(prefix);
+      return {
+        ...rest,
+        prefix,
+        created_at: timestampOrNull(created_at_ms),
+        updated_at: timestampOrNull(updated_at_ms),
+        last_test: test ? { ok: test.result.ok, tested_at: timestampOrNull(test.tested_at_ms) } : null,
+      };
+    });
+  });
+  print(json, { object: "list", data }, () =>
+    table(
+      ["NAME", "PROVIDER", "BASE URL", "KEY", "AT ONCE", "FROM", "VERSION", "LAST TEST"],
+      data.map(({ name, provider, base_url, has_key, max_concurrent, source, version, last_test }) => [
+        name,
+        provider,
+        base_url ?? "",
+        has_key ? "yes" : "",
+        String(max_concurrent ?? ""),
+        source,
+        String(version ?? ""),
+        last_test ? `${last_test.ok ? "worked" : "failed"} ${last_test.tested_at?.slice(0, 16)}` : "",
+      ]),
+    ),
+  );
+}
+
+interface EditOptions extends DataFlags {
+  baseUrl?: string;
+  apiKey?: string;
+  removeKey?: boolean;
+  maxConcurrent?: string;
+  idleTimeoutMs?: string;
+  expectedVersion?: string;
+}
+
+async function edit(name: string, { dataDir, json, ...options }: EditOptions): Promise<void> {
+  const change = readChange(options);
+  const changed = await withStores(dataDir, false, async (stores) => {
+    const connections = stores.connections();
+    await connections.update(name, change, cliActor());
+    return connections.list().find((each) => each.name === name && each.source === "stored");
+  });
+  const { created_at_ms, updated_at_ms, ...rest } = changed ?? throwMissing(name);
+  const shown = { ...rest, created_at: timestampOrNull(created_at_ms), updated_at: timestampOrNull(updated_at_ms) };
+  print(json, shown, () => `${name} is at version ${rest.version}. Its next calls use it as it is now.`);
+}
+
+function throwMissing(name: string): never {
+  throw new CliError(`There is no connection "${name}".`);
+}
+
+/** Returns the change of the flags. Throws a usage error. */
+function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
+  const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, expectedVersion } = options;
+  if (removeKey && apiKey !== undefined) throw usageError("Give either --api-key or --remove-key.");
+  const change: ConnectionChange = {
+    ...(baseUrl !== undefined && { base_url: baseUrl === "none" ? null : baseUrl }),
+    ...((removeKey || apiKey !== undefined) && { api_key: removeKey ? null : apiKey }),
+    ...(maxConcurrent !== undefined && { max_concurrent: countOrNone(maxConcurrent, "--max-concurrent") }),
+    ...(idleTimeoutMs !== undefined && { idle_timeout_ms: countOrNone(idleTimeoutMs, "--idle-timeout-ms") }),
+  };
+  if (Object.keys(change).length === 0) throw usageError("Name what is to be changed, such as --base-url.");
+  if (expectedVersion === undefined) return change;
+  return { ...change, expected_version: countOrNone(expectedVersion, "--expected-version") ?? 1 };
+}
+
+function countOrNone(text: string, flag: string): number | null {
+  if (text === "none") return null;
+  if (!/^\d{1,9}$/.test(text)) throw usageError(`${flag} takes a whole number or none.`);
+  return Number(text);
+}
+
+interface TestOptions extends DataFlags {
+  model?: string;
+  only?: string;
+}
+
+async function test(name: string, { dataDir, json, model, only }: TestOptions): Promise<void> {
+  const checks = readFeatures(only);
+  const { tryConnection } = await import("../../resources/model-connections/try-connection.ts");
+  const signal = commandTarget()?.gone ?? new AbortController().signal;
+  const tried = await withStores(dataDir, false, async (stores) => {
+    const { connections, prices } = stores.models();
+    const used = connections.used().find((each) => each.name === name || each.prefix === name) ?? throwMissing(name);
+    const onCheck = (check: ConnectionCheck) => {
+      if (!json) print(false, check, () => lineOf(check));
+    };
+    const options = { model: model ?? null, checks, signal, onCheck, priceOf: prices.priceOf };
+    const result = await tryConnection(used.open(), options);
+    await connections.noteTest(used, result, cliActor());
+    return result;
+  });
+  print(json, tried, () => summaryOf(tried));
+  if (!tried.ok) throw new CliError(`The connection failed: ${oneLine(tried.error?.message ?? "")}`);
+}
+
+/** Returns the features of `--only`. Throws a usage error. */
+function readFeatures(only: string | undefined): FeatureCheck[] {
+  if (only === undefined) return featureChecks.filter((each) => each !== "images");
+  if (only === "none") return [];
+  return only.split(",").map((text) => {
+    const found = featureChecks.find((each) => each === text.trim());
+    return found ?? throwFeature(text.trim());
+  });
+}
+
+function throwFeature(text: string): never {
+  throw usageError(`There is no feature "${text}". --only takes ${featureChecks.join(", ")}, or none.`);
+}
+
+const labelWidth = Math.max(...Object.values(checkWords).map(({ length }) => length));
+
+/** Returns `yes      Streaming  …`. Foreign texts are shown on one line. */
+const lineOf = ({ check, result, message, latency_ms }: ConnectionCheck): string =>
+  [
+    result.padEnd(7),
+    checkWords[check].padEnd(labelWidth),
+    [message === null ? "" : oneLine(message), latency_ms === null ? "" : `(${latency_ms} ms)`]
+      .filter(Boolean)
+      .join(" "),
+  ]
+    .join("  ")
+    .trimEnd();
+
+function summaryOf({ model, usage, cost_usd }: Tried): string {
+  if (model === null) return "No request was sent to a model.";
+  const tokens = usage ? `${usage.input_tokens ?? "?"} tokens in, ${usage.output_tokens ?? "?"} out` : "no tokens";
+  return `Asked ${oneLine(model)}: ${tokens}, ${cost_usd === null ? "cost unknown" : `${cost_usd.toFixed(5)} USD`}.`;
+}
