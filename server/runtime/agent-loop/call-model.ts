@@ -12,11 +12,12 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
+import { takenBy } from "../models/capabilities.ts";
 import { type AnswerObserver, type ModelError, unknownUsage } from "../models/model.ts";
 import { runPrice } from "../models/run-price.ts";
 import { callWithRetry, createAlarm, idleTimeout, silence } from "./call-with-retry.ts";
-import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
+import { loadMedia } from "./load-media.ts";
 import { DeltaBatch } from "./message-channel.ts";
 import { createOutputGuard, type OutputGuard } from "./output-guard.ts";
 import { currentStep, type RunContext } from "./run-context.ts";
@@ -54,7 +55,7 @@ export async function callModel(context: RunContext): Promise<void> {
   const ended = await callWithRetry(context, request, {
     async send(sent) {
       failpoint?.("before_effect.model_call");
-      const whole = await fetchImages(sent, ports.ask);
+      const whole = await loadMedia(sent, takenBy(start.connection.provider, start.model), ports.ask);
       const response = await ports.inPlace(() => receive(whole, anchor, context, begun));
       failpoint?.("after_effect.model_call");
       return response;

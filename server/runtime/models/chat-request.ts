@@ -1,5 +1,13 @@
 import { toInput } from "./call-options.ts";
-import type { AssistantPart, JsonSchema, ModelRequest, ModelTool, PromptImage, PromptMessage } from "./model.ts";
+import type {
+  AssistantPart,
+  JsonSchema,
+  ModelRequest,
+  ModelTool,
+  PromptDocument,
+  PromptImage,
+  PromptMessage,
+} from "./model.ts";
 import type { Way } from "./model-stream.ts";
 
 type ToolCall = Extract<AssistantPart, { type: "tool_call" }>;
@@ -46,10 +54,7 @@ const toTool = ({ name, description, parameters }: ModelTool) => ({
 
 function toMessage(message: PromptMessage): Record<string, unknown>[] {
   if (message.role === "tool") return [{ role: "tool", tool_call_id: message.call_id, content: message.output }];
-  if (message.role === "user" && message.images && message.images.length > 0) {
-    const text = { type: "text", text: message.content };
-    return [{ role: "user", content: [text, ...message.images.map(toImage)] }];
-  }
+  if (message.role === "user") return [{ role: "user", content: toContent(message) }];
   if (message.role !== "assistant") return [{ role: message.role, content: message.content }];
   const calls = message.parts.filter((part): part is ToolCall => part.type === "tool_call");
   const [text, reasoning] = [textIn(message.parts, "text"), textIn(message.parts, "reasoning")];
@@ -64,6 +69,23 @@ function toMessage(message: PromptMessage): Record<string, unknown>[] {
     },
   ];
 }
+
+/** Returns a text alone as a string, which every server takes. */
+function toContent(message: Extract<PromptMessage, { role: "user" }>): string | object[] {
+  const { content, images = [], audio = [], documents = [] } = message;
+  const parts = [...images.map(toImage), ...audio.map(toAudio), ...documents.map(toFile)];
+  return parts.length === 0 ? content : [{ type: "text", text: content }, ...parts];
+}
+
+const toAudio = ({ mime_type, data = "" }: PromptImage) => ({
+  type: "input_audio",
+  input_audio: { data, format: mime_type === "audio/mpeg" ? "mp3" : "wav" },
+});
+
+const toFile = ({ filename, mime_type, data = "" }: PromptDocument) => ({
+  type: "file",
+  file: { filename, file_data: `data:${mime_type};base64,${data}` },
+});
 
 const toImage = ({ mime_type, data = "" }: PromptImage) => ({
   type: "image_url",
