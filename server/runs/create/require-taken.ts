@@ -1,10 +1,13 @@
 import { AppError } from "../../domain/errors.ts";
 import type { RecordedInput } from "../../domain/run-input.ts";
-import { inputKindsOf } from "../../runtime/models/capabilities.ts";
+import { takenBy } from "../../runtime/models/input-kinds.ts";
+import { parseModel } from "../../runtime/models/registry.ts";
 
 /** Throws if the model is known not to take a kind of content that the input has. */
 export function requireTaken(model: string, { earlier = [], ...last }: RecordedInput): void {
-  const { images, audio } = inputKindsOf(model);
+  const name = parseModel(model);
+  if (!name) return;
+  const { images, audio } = takenBy(name.provider, name.model);
   const messages = [...earlier, last];
   messages.forEach((message, index) => {
     if (message.images && !images) throw notTaken(model, "images", index);

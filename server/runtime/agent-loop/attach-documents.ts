@@ -6,7 +6,7 @@ import type { RunState } from "../../domain/run-state.ts";
 import { type CompiledGuardrails, compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
-import { takenBy } from "../models/capabilities.ts";
+import { takenBy } from "../models/input-kinds.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
 import { withFindings } from "./spending.ts";

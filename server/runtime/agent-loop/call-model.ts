@@ -12,7 +12,7 @@ import { createYielder } from "../../lib/cooperative-yield.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
-import { takenBy } from "../models/capabilities.ts";
+import { takenBy } from "../models/input-kinds.ts";
 import { type AnswerObserver, type ModelError, unknownUsage } from "../models/model.ts";
 import { runPrice } from "../models/run-price.ts";
 import { callWithRetry, createAlarm, idleTimeout, silence } from "./call-with-retry.ts";

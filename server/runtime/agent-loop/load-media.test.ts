@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelRequest, PromptImage, PromptMessage } from "../../domain/model-call.ts";
-import { takenBy } from "../models/capabilities.ts";
+import { takenBy } from "../models/input-kinds.ts";
 import { loadMedia } from "./load-media.ts";
 import type { Ask } from "./messages.ts";
 

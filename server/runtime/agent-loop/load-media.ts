@@ -1,7 +1,7 @@
 import { documentText } from "../../domain/documents-prompt.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest, PromptDocument, PromptImage, PromptMessage } from "../../domain/model-call.ts";
-import type { InputKinds } from "../models/capabilities.ts";
+import type { InputKinds } from "../models/input-kinds.ts";
 import { readFile } from "./adapters.ts";
 import type { Ask } from "./messages.ts";
 
@@ -62,7 +62,7 @@ async function loadUser(
   const { role, content } = message;
   return {
     role,
-    content: [content, ...notes].join("\n\n"),
+    content: withNotes(content, notes),
     ...(images.length > 0 && { images }),
     ...(audio.length > 0 && { audio }),
     ...(documents.length > 0 && { documents }),
@@ -73,9 +73,11 @@ async function loadTool(message: ToolMessage, takes: InputKinds, room: Room, ask
   const notes: string[] = [];
   const images = await loadImages(message.images ?? [], takes, room, ask, notes);
   const { images: _, ...text } = message;
-  const output = [message.output, ...notes].join("\n\n");
-  return { ...text, output, ...(images.length > 0 && { images }) };
+  return { ...text, output: withNotes(message.output, notes), ...(images.length > 0 && { images }) };
 }
+
+const withNotes = (text: string, notes: readonly string[]): string =>
+  [...(text === "" && notes.length > 0 ? [] : [text]), ...notes].join("\n\n");
 
 /** Adds the bytes of images; notes say what is missing. */
 async function loadImages(

@@ -38,6 +38,12 @@ export function callOptions(request: ModelRequest, format: Format): LanguageMode
   };
 }
 
+/** Gemini, the only one of these providers with audio, knows MP3 under this name. */
+const toAudio = (recording: PromptImage) => ({
+  ...toFile(recording),
+  mediaType: recording.mime_type === "audio/mpeg" ? "audio/mp3" : recording.mime_type,
+});
+
 /** Masks numbers so that the SDK keeps their digits; `exactFetch` restores them. */
 const masked = (value: object): object => maskedValue(value) as object;
 
@@ -67,7 +73,7 @@ function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
 
 function toUser(message: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
   const { content, images = [], audio = [], documents = [] } = message;
-  const files = [...images, ...audio].map(toFile);
+  const files = [...images.map(toFile), ...audio.map(toAudio)];
   const named = documents.map((document) => ({ ...toFile(document), filename: document.filename }));
   return { role: "user", content: [{ type: "text", text: content }, ...files, ...named] };
 }

@@ -1,4 +1,5 @@
 import { fieldsOf } from "../../lib/json.ts";
+import { takenBy } from "./input-kinds.ts";
 import type { Connection, Model, ModelRequest } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { providerModel } from "./provider-model.ts";
@@ -12,6 +13,9 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
+  // Models that hear have chat completions only.
+  if (takenBy("openai", modelName).audio)
+    return (await import("./openai-compatible.ts")).open({ ...connection, base_url: baseURL }, modelName, fetch);
   const provider = createOpenAI({ apiKey, baseURL, fetch: sdkFetch(fetch) });
   return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
 }

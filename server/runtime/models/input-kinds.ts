@@ -1,5 +1,3 @@
-import { parseModel } from "./registry.ts";
-
 /** Kinds of content that a model takes beside text. */
 export interface InputKinds {
   images: boolean;
@@ -28,7 +26,7 @@ interface ProviderKinds {
 
 const claude: InputKinds = { ...withImages, pdf: true, tool_images: true, images_most: 100 };
 const claudeFamilies: Family[] = [
-  { name: /claude-(2|instant)/, ...textOnly },
+  { name: /claude-(v?2(\.\d)?($|:)|instant)/, ...textOnly },
   { name: /claude-3-(opus|sonnet|haiku)/, pdf: false, images_most: 20 },
 ];
 const gemini: InputKinds = { ...withImages, pdf: true, audio: true, images_most: 100 };
@@ -88,10 +86,4 @@ export function takenBy(provider: string, model: string): InputKinds {
   const { others, families } = kinds[provider] ?? { others: anything, families: [] };
   const { name: _, ...own } = families.find(({ name }) => name.test(model.toLowerCase())) ?? {};
   return { ...others, ...own };
-}
-
-/** Returns what a model takes, by its full name. */
-export function inputKindsOf(fullName: string): InputKinds {
-  const name = parseModel(fullName);
-  return name ? takenBy(name.provider, name.model) : anything;
 }
