@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectionProvider } from "../../domain/providers.ts";
-import { takenBy } from "./capabilities.ts";
+import { takenBy } from "./input-kinds.ts";
 import type { PromptMessage } from "./model.ts";
 import { openModel } from "./registry.ts";
 
