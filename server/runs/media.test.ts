@@ -31,13 +31,38 @@ const providers = startProviders(({ provider, body, request }) => {
 });
 const lastBody = () => String(providers.bodies.at(-1));
 
+/** An MCP server with one tool, whose result is a picture. */
+function answerMcp({
+  id,
+  method,
+  params,
+}: {
+  id?: number;
+  method: string;
+  params?: { protocolVersion?: string };
+}): Response {
+  const results: Record<string, object> = {
+    initialize: {
+      protocolVersion: params?.protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: "pictures", version: "1" },
+    },
+    "tools/list": { tools: [{ name: "snap", inputSchema: { type: "object" } }] },
+    "tools/call": { content: [{ type: "image", mimeType: "image/png", data: base64(png) }] },
+  };
+  if (id === undefined) return new Response(null, { status: 202 });
+  return Response.json({ jsonrpc: "2.0", id, result: results[method] ?? {} });
+}
+
 const asked: string[] = [];
 const site = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch({ url }) {
-    const { pathname } = new URL(url);
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
     asked.push(pathname);
+    if (pathname === "/mcp")
+      return request.method === "POST" ? answerMcp(await request.json()) : new Response(null, { status: 405 });
     const moved = /^\/to(\/.*)$/.exec(pathname)?.[1];
     if (moved) return new Response(null, { status: 302, headers: { location: moved } });
     if (pathname === "/metadata")
@@ -349,6 +374,37 @@ describe("a picture in a tool's result", () => {
     expect(journalOf(body.id)).not.toContain(base64(png));
     const replay = await client.post(`/v1/runs/${body.id}/replay`, { mode: "verify" });
     expect(replay.body.replay.divergences).toEqual([]);
+  });
+
+  test("of an MCP server, or of a program, is shown to the model; a file that only has its name is not", async () => {
+    const mcp = await made("/v1/tools", { name: "pictures", type: "mcp", server_url: at("/mcp") });
+    const source = `() => {
+      output.write("chart.png", new Uint8Array(${JSON.stringify([...png])}));
+      output.write("fake.png", "no picture");
+      return "Drawn.";
+    }`;
+    const code = await toolOf({ type: "code", source });
+    for (const [tool, name] of [
+      [mcp, "pictures_snap"],
+      [code, code.name],
+    ]) {
+      const agent_id = await asking("anthropic", "claude-sonnet-4-5", { id: tool.id, name });
+      const { body } = await run(agent_id, "Draw.");
+      expect([body.status, body.tool_calls[0].error]).toEqual(["completed", null]);
+      expect(body.messages[2].images).toHaveLength(1);
+      expect(lastBody()).toContain(
+        `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${base64(png)}"}}]}]`,
+      );
+    }
+  });
+
+  test("is one of at most eight of a result that the model is shown", async () => {
+    const source = `() => {
+      for (let n = 0; n < 10; n++) output.write("c" + n + ".png", new Uint8Array([...${JSON.stringify([...png])}, n]));
+    }`;
+    const agent_id = await asking("openai", "gpt-5", await toolOf({ type: "code", source }));
+    const { body } = await run(agent_id, "Draw.");
+    expect([body.tool_calls[0].files.length, body.messages[2].images.length]).toEqual([10, 8]);
   });
 
   test("that a client submits is a file first, by address and as data, and shown to the model", async () => {
