@@ -1,6 +1,6 @@
 import { requireValue } from "../lib/require-value.ts";
 import type { Budget, UnknownPrice } from "./budget-schema.ts";
-import { imageTokens } from "./context-size.ts";
+import { mediaTokens } from "./context-size.ts";
 import { dearestInput, nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
@@ -36,10 +36,10 @@ const outputUnknown = 8192;
 // Providers refuse lower values.
 const outputMin = 16;
 
-/** Overestimates the tokens of a prompt: one for every two bytes of its JSON in UTF-8, plus its images. */
+/** Overestimates the tokens of a prompt: one for every two bytes of its JSON in UTF-8, plus its media. */
 export const promptTokens = ({ messages, tools, output_schema }: ModelRequest): number =>
   Math.ceil(new TextEncoder().encode(JSON.stringify([messages, tools, output_schema])).length / bytesPerToken) +
-  imageTokens * messages.reduce((sum, message) => sum + (("images" in message && message.images?.length) || 0), 0);
+  messages.reduce((sum, message) => sum + mediaTokens(message), 0);
 
 export function worstCase(request: ModelRequest, price: ModelPrice | null): WorstCase {
   const input_tokens = promptTokens(request);

@@ -6,17 +6,26 @@ import type { ModelRequest, PromptMessage } from "./model-call.ts";
 // Texts with fewer bytes per token are detected when the provider refuses them.
 const bytesPerToken = 3;
 /** Highest cost of an image in well-known models, except gpt-4o-mini, which counts images in smaller tokens. */
-export const imageTokens = 4000;
+const imageTokens = 4000;
+/** Cost of a page of a PDF that the model sees as a picture, beside its text, and of a recording. */
+const [pageTokens, recordingTokens] = [2000, 8000];
 // Overhead of each message.
 export const messageTokens = 8;
 
 const sizeOf = (value: unknown): number => Math.ceil(byteLength(JSON.stringify(value)) / bytesPerToken);
 
-/** Estimated tokens of a message: by its bytes, and its images. */
-export const messageSize = (message: PromptMessage): number =>
-  messageTokens + sizeOf(message) + imageTokens * imagesIn(message);
+/** Estimated tokens of a message: by its bytes, and its media. */
+export const messageSize = (message: PromptMessage): number => messageTokens + sizeOf(message) + mediaTokens(message);
 
-const imagesIn = (message: PromptMessage): number => (message.role === "user" ? (message.images?.length ?? 0) : 0);
+/** Estimated tokens of a message's images, recordings and pages of PDFs. */
+export function mediaTokens(message: PromptMessage): number {
+  if (message.role !== "user" && message.role !== "tool") return 0;
+  const images = imageTokens * (message.images?.length ?? 0);
+  if (message.role === "tool") return images;
+  const { audio = [], documents = [] } = message;
+  const pages = documents.reduce((sum, document) => sum + document.pages, 0);
+  return images + recordingTokens * audio.length + pageTokens * pages;
+}
 
 /** Estimated tokens of a prompt. Never change this: recovery and replays depend on it. */
 export const promptSize = ({ messages, tools, output_schema }: ModelRequest): number =>

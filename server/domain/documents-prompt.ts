@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { bytesFor, promptRoom } from "./context-size.ts";
-import type { PromptImage, PromptMessage } from "./model-call.ts";
+import type { PromptDocument, PromptImage, PromptMessage } from "./model-call.ts";
 import { onOneLine, quoted } from "./quote-untrusted.ts";
 import type { AttachedDocument } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
@@ -9,8 +9,11 @@ import type { RunState } from "./run-state.ts";
 export function documentsMessage({ documents }: Pick<RunState, "documents">): PromptMessage[] {
   if (documents.length === 0) return [];
   const images = documents.flatMap(imageOf);
+  const native = documents.flatMap(nativeOf);
   const content = [preface, ...documents.map(shown)].join("\n\n");
-  return [{ role: "user", content, ...(images.length > 0 && { images }) }];
+  return [
+    { role: "user", content, ...(images.length > 0 && { images }), ...(native.length > 0 && { documents: native }) },
+  ];
 }
 
 const preface =
@@ -19,16 +22,27 @@ const preface =
 const imageOf = ({ image, file_id, mime_type, sha256 }: AttachedDocument): PromptImage[] =>
   image ? [{ file_id, mime_type, sha256 }] : [];
 
+const nativeOf = ({ native, file_id, mime_type, sha256, filename, text, pages = 1 }: AttachedDocument) =>
+  native ? [{ file_id, mime_type, sha256, filename, pages, text } satisfies PromptDocument] : [];
+
+/** Returns the text of a PDF for a model that does not read PDFs; null if it has none. */
+export const documentText = ({ file_id, filename, mime_type, text }: PromptDocument): string | null =>
+  text === null ? null : marked(file_id, `${file_id} ${quoted(filename)} (${mime_type})`, text);
+
 /**
  * The marker contains the file's id, which the text's author did not know, so that no text can imitate the end of its
  * file.
  */
-function shown({ file_id, filename, mime_type, text, image, note }: AttachedDocument): string {
+function shown({ file_id, filename, mime_type, text, image, native, note }: AttachedDocument): string {
   const about = `${file_id} ${quoted(filename)} (${mime_type})`;
   const noteText = note === null ? "" : ` [${onOneLine(note)}]`;
+  if (native) return `File ${about}: the document is attached.${noteText}`;
   if (text === null) return `File ${about}${image ? ": the image is attached." : ""}${noteText}`;
-  return `=== File ${about}${noteText} ===\n${text}\n=== End of ${file_id} ===`;
+  return marked(file_id, `${about}${noteText}`, text);
 }
+
+const marked = (file_id: string, about: string, text: string): string =>
+  `=== File ${about} ===\n${text}\n=== End of ${file_id} ===`;
 
 // For models with an unknown window: it fits into 128,000 tokens twice.
 const unknownMost = 200 * 1024;

@@ -28,6 +28,18 @@ export const catalogue = {
     meaning:
       "The model does not exist, or its provider has no connection. `GET /v1/models` lists the models that agents can use.",
   },
+  unsupported_input: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning:
+      "An image, a recording or a document is of a type that cannot be used, or the model does not take it. `param` names it: convert it, or use another model.",
+  },
+  url_not_fetched: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning:
+      "An address in the input could not be fetched. `details.reason` says why: `unreachable`, `timeout`, `bad_status`, `too_large`, `too_many_redirects` or `empty`. Send the content itself instead.",
+  },
   tool_call_not_found: {
     status: 400,
     type: "invalid_request_error",

@@ -262,7 +262,7 @@ function applyEdits(
   { tool_output, model_output }: PrefixEdits,
 ): RunEvent {
   if (tool_output && event.type === "tool.completed" && event.step_index === step) {
-    const { files: _, usage: __, by: ___, ...rest } = event;
+    const { files: _, usage: __, by: ___, images: ____, ...rest } = event;
     return { ...rest, ...tool_output, status: tool_output.error ? "failed" : "completed", submitted: true };
   }
   if (tool_output && event.type === "step.completed" && event.step_index === step)
@@ -316,10 +316,10 @@ function laterCalls(entries: readonly JournalEntry[], kept: ReadonlyMap<number, 
       results.set(event.call.id, null);
     }
     if (event.type !== "tool.completed" || event.status === "cancelled" || kept.has(seq)) continue;
-    const { status, output, error } = event;
+    const { status, output, error, images } = event;
     // The model requested it again, so the result is that of the repeated call.
     const call = error?.code === cutOffCode ? undefined : requests.get(event.tool_call_id);
-    if (call) results.set(event.tool_call_id, { ...call, status, output, error });
+    if (call) results.set(event.tool_call_id, { ...call, status, output, error, ...(images && { images }) });
   }
   return [...results.values()].filter((result) => result !== null);
 }

@@ -30,6 +30,11 @@ export const limits = {
   tools_per_agent: 128,
   models_per_agent: 5,
   files_per_run: 20,
+  /** Of one image, and of one recording, that a model is shown. */
+  image_bytes: 5 * 1024 * 1024,
+  audio_bytes: 10 * 1024 * 1024,
+  /** Data in a request, and content that it names by URL, all together. */
+  input_media_bytes: 20 * 1024 * 1024,
   /** Name of an agent, a key, a store, a schedule, a suite and a project, in characters. */
   name_length: 128,
   /** Client's id of a user or session. */
@@ -96,6 +101,9 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   tools_per_agent: "Tools of an agent.",
   models_per_agent: "Models of an agent, which are asked in their order.",
   files_per_run: "Files that a run is given.",
+  image_bytes: "Length of an image that a model is shown.",
+  audio_bytes: "Length of a recording that a model is given.",
+  input_media_bytes: "Length of all images and files that one request has as data or names by URL.",
   name_length: "Characters of the name of an agent, a key, a store, a schedule, a suite or a project.",
   subject_length: "Characters of a `user_id` or a `session_id`.",
   fact_length: "Characters of a fact that is learned of a user; a longer one is cut.",

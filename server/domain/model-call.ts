@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { about, closedObject, named, oneOf, optional } from "../lib/schema.ts";
-import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import { about, closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
+import { Count, CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data, validated where it enters. */
@@ -17,25 +17,47 @@ export const AssistantPart = Type.Union([
 ]);
 export type AssistantPart = Static<typeof AssistantPart>;
 
-/** An image by its content. */
+/** An image or a recording by its content. */
 const image = { file_id: Id, mime_type: Short, sha256: Hash };
 export const ImageFacts = closedObject(image);
 export type ImageFacts = Static<typeof ImageFacts>;
 
+/** A document of a message. */
+export const MessageFile = closedObject({ ...image, filename: Short });
+export type MessageFile = Static<typeof MessageFile>;
+
+/** Base64, only in a request that is being sent. */
+const data = { data: optional(Text) };
+
 /** Prompts are hashed and journaled without the bytes, which are fetched for each request. */
-const PromptImage = closedObject({
-  ...image,
-  /** Base64, only in a request that is being sent. */
-  data: optional(Text),
-});
+const PromptImage = closedObject({ ...image, ...data });
 export type PromptImage = Static<typeof PromptImage>;
+
+/** A PDF for a model that reads PDFs. `text` is for models that do not; null if it could not be read. */
+const PromptDocument = closedObject({ ...image, filename: Short, pages: Count, text: orNull(Text), ...data });
+export type PromptDocument = Static<typeof PromptDocument>;
 
 /** Conversation in a format for all providers. Plain JSON, so that it can be hashed and sent to workers. */
 export const PromptMessage = Type.Union([
   closedObject({ role: Type.Literal("system"), content: Text }),
-  closedObject({ role: Type.Literal("user"), content: Text, images: optional(many(PromptImage)) }),
+  closedObject({
+    role: Type.Literal("user"),
+    content: Text,
+    images: optional(many(PromptImage)),
+    audio: optional(many(PromptImage)),
+    documents: optional(many(PromptDocument)),
+    /** Documents of the message, as a later run of its thread finds them. */
+    files: optional(many(MessageFile)),
+  }),
   closedObject({ role: Type.Literal("assistant"), parts: many(AssistantPart) }),
-  closedObject({ role: Type.Literal("tool"), call_id: Id, tool: Short, output: Text, is_error: Flag }),
+  closedObject({
+    role: Type.Literal("tool"),
+    call_id: Id,
+    tool: Short,
+    output: Text,
+    is_error: Flag,
+    images: optional(many(PromptImage)),
+  }),
 ]);
 export type PromptMessage = Static<typeof PromptMessage>;
 

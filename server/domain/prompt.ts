@@ -1,8 +1,9 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { documentsMessage } from "./documents-prompt.ts";
-import type { AssistantPart, ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
+import type { AssistantPart, MessageFile, ModelRequest, ModelSettings, PromptMessage } from "./model-call.ts";
 import { passagesMessage } from "./passages.ts";
-import { quoteUntrusted } from "./quote-untrusted.ts";
+import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
+import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
 
@@ -103,11 +104,16 @@ export function conversation({ messages, calls }: Pick<RunState, "messages" | "c
   });
 }
 
-/** A user message with its images. */
-const userMessage = ({ content, images }: Extract<Message, { role: "user" }>): PromptMessage => ({
-  ...({ role: "user", content } as const),
-  ...(images && { images }),
+/** A user message with its media. Its documents are given in a message of their own, and named here. */
+const userMessage = ({ content, ...media }: Extract<Message, { role: "user" }>): PromptMessage => ({
+  ...({ role: "user", content: withFileNames(content, media.files) } as const),
+  ...mediaOfMessage(media),
 });
+
+function withFileNames(content: string, files: readonly MessageFile[] = []): string {
+  const names = files.map(({ file_id, filename }) => `[File ${file_id} ${quoted(filename)}]`);
+  return [...(content === "" ? [] : [content]), ...(names.length > 0 ? [names.join("\n")] : [])].join("\n\n");
+}
 
 const givenResult = (call_id: string, result: GivenResult): PromptMessage => ({
   role: "tool",
@@ -121,6 +127,7 @@ export const toolMessage = (call: ToolCall): PromptMessage => ({
   call_id: call.id,
   tool: call.tool,
   ...toolText(call),
+  ...(call.images && { images: call.images }),
 });
 
 /** Text of a finished call for the model. */

@@ -28,6 +28,7 @@ import {
   cacheWrites,
   FinishReason,
   ImageFacts,
+  MessageFile,
   ModelUsage,
   PromptMessage,
   RequestAdjustment,
@@ -151,6 +152,7 @@ const RecordedCall = closedObject({
   status: oneOf(callStatuses),
   output: Any,
   error: orNull(ToolError),
+  images: optional(many(ImageFacts)),
 });
 export type RecordedCall = Static<typeof RecordedCall>;
 
@@ -252,6 +254,9 @@ const attached = {
   /** True if the image itself is sent to the model; its bytes are fetched for each request. */
   image: about("Whether it is an image.", Flag),
   note: about("Why the model did not receive the whole file; null if it did.", orNull(Text)),
+  /** True if the PDF itself is sent to models that read PDFs; `text` is for the others. */
+  native: about("Whether the model received the PDF itself instead of its text.", optional(True)),
+  pages: about("How many pages the PDF has, estimated if unknown.", optional(Count)),
 };
 /** For clients, without the text. */
 export const DocumentFacts = named(
@@ -328,12 +333,19 @@ export const ForkedFrom = named(
   }),
 );
 
+/** Content of a message beside its text. */
+const media = {
+  images: optional(many(ImageFacts, limits.files_per_run)),
+  audio: optional(many(ImageFacts, limits.files_per_run)),
+  files: optional(many(MessageFile, limits.files_per_run)),
+};
+
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
   id: Id,
   role: oneOf(inputRoles),
   content: Text,
-  images: optional(many(ImageFacts, limits.files_per_run)),
+  ...media,
   tool_calls: optional(many(closedObject({ id: Id, name: Short, arguments: Json }))),
   tool_call_id: optional(Id),
   tool: optional(Short),
@@ -356,8 +368,8 @@ export const eventFields = {
     model: ModelName,
     input: Text,
     message_id: Id,
-    /** Images of the user's input. */
-    images: optional(many(ImageFacts, limits.files_per_run)),
+    /** Images, recordings and documents of the user's input. Documents are among `file_ids` too. */
+    ...media,
     /** Messages sent along before the input; an empty list if the input was a single message. */
     earlier: optional(many(EarlierMessage, limits.input_messages)),
     max_turns: Count,
@@ -501,6 +513,8 @@ export const eventFields = {
     by: optional(Decider),
     /** Files of the call, created in the transaction of this event. */
     files: about("Files of the run's tools.", optional(many(FileFacts))),
+    /** Pictures that the model is shown with the result. Absent in older runs, whose models saw none. */
+    images: about("Pictures of the result that the model was shown.", optional(many(ImageFacts))),
     /** Cost of a child run, or of models that a search used. Counted there and for this run too. */
     usage: optional(RunUsage),
   },

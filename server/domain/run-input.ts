@@ -2,7 +2,7 @@ import { lastItem } from "../lib/collections.ts";
 import { byteLength } from "./byte-length.ts";
 import { callExpected } from "./error-messages.ts";
 import { newId } from "./ids.ts";
-import type { ImageFacts } from "./model-call.ts";
+import type { ImageFacts, MessageFile } from "./model-call.ts";
 
 /** Roles of messages sent along with a run. There is no system role, because instructions have their own field. */
 export const inputRoles = ["user", "assistant", "tool"] as const;
@@ -10,13 +10,21 @@ export const messageRoles = ["system", ...inputRoles] as const;
 export type MessageRole = (typeof messageRoles)[number];
 type InputRole = (typeof inputRoles)[number];
 
-/** An image of a user message: a stored file, or its bytes as a `data:` URL. */
-interface ImagePart {
-  type: "image";
+const mediaTypes = ["image", "audio", "file"] as const;
+type MediaType = (typeof mediaTypes)[number];
+
+/** An image, a recording or a document: a stored file, its bytes (a `data:` URL or base64), or its address. */
+export interface MediaPart {
+  type: MediaType;
   file_id?: string;
   data?: string;
+  url?: string;
+  /** The name of a document that is sent along. */
+  filename?: string;
+  /** The field of the request that has the content, for errors; absent: `file_id`, `data` or `url`. */
+  field?: string;
 }
-type InputPart = { type: "text"; text: string } | ImagePart;
+type InputPart = { type: "text"; text: string } | MediaPart;
 
 /** A call of an assistant message that is sent along. */
 export interface InputCall {
@@ -25,7 +33,7 @@ export interface InputCall {
   arguments: Record<string, unknown>;
 }
 
-interface InputMessage {
+export interface InputMessage {
   role: InputRole;
   content: string | InputPart[];
   /** For assistant messages. */
@@ -38,12 +46,19 @@ interface InputMessage {
 /** Input of a run, as clients send and read it: a text, or messages that end with a user message. */
 export type RunInput = string | InputMessage[];
 
-/** A message in the journal. Its texts are joined as lines; images follow the text. */
-export interface EarlierMessage {
+/** Content of a message beside its text. */
+export interface MessageMedia {
+  images?: ImageFacts[];
+  audio?: ImageFacts[];
+  /** Documents. The run that reads the message gives them to its model. */
+  files?: MessageFile[];
+}
+
+/** A message in the journal. Its texts are joined as lines; images, recordings and documents follow the text. */
+export interface EarlierMessage extends MessageMedia {
   id: string;
   role: InputRole;
   content: string;
-  images?: ImageFacts[];
   tool_calls?: InputCall[];
   tool_call_id?: string;
   /** Name of the tool. */
@@ -52,55 +67,87 @@ export interface EarlierMessage {
 }
 
 /** Input of a run in the journal: the last text is the input, earlier messages come before it. */
-export interface RecordedInput {
+export interface RecordedInput extends MessageMedia {
   input: string;
-  /** Images of the last message. */
-  images?: ImageFacts[];
   /** Present if messages were sent, even a single one. */
   earlier?: EarlierMessage[];
 }
 
-/** Returns the facts of a message's image; `path` is the parameter that names it. */
-export type ImageOf = (part: ImagePart, path: string) => ImageFacts;
+/** Returns the file that a part names; `path` is the parameter of the part. */
+export type MediaOf = (part: MediaPart, path: string) => MessageFile;
 
-/** Images of one input. */
-export interface ShownImages {
-  of: ImageOf;
-  /** Creates files for images that were sent along. Call inside the write that creates their run or thread message. */
-  keep(of: { run_id: string } | { thread_id: string }): void;
+/** A part and its path below the input, such as `[2].content[0]`. */
+export interface PlacedPart {
+  part: MediaPart;
+  path: string;
 }
 
-/** Converts an input for the journal. `imageOf` throws for an unknown image. */
-export function toRecordedInput(requestInput: RunInput, imageOf: ImageOf): RecordedInput {
+/** Images, recordings and documents of one input. */
+export interface ShownMedia {
+  /** Fetches the parts that are addresses; undefined if there are none. Call before `of`. */
+  fetch(parts: readonly PlacedPart[]): Promise<void> | undefined;
+  of: MediaOf;
+  /** Creates files for what was sent along or fetched. Call inside the write that creates their run or thread message. */
+  keep(of: { run_id: string } | { thread_id: string }): void;
+  /** Call after that write. */
+  kept(): void;
+}
+
+/** Returns the parts of an input that are no text. */
+export const placedParts = (given: RunInput): PlacedPart[] =>
+  typeof given === "string" ? [] : given.flatMap((message, index) => partsOfMessage(message, `[${index}]`));
+
+export const partsOfMessage = ({ content }: Pick<InputMessage, "content">, path: string): PlacedPart[] =>
+  shownIn(content).map(({ part, index }) => ({ part, path: `${path}.content[${index}]` }));
+
+/** Converts an input for the journal. `mediaOf` throws for an unknown file. */
+export function toRecordedInput(requestInput: RunInput, mediaOf: MediaOf): RecordedInput {
   if (typeof requestInput === "string") return { input: requestInput };
   const tools = new Map<string, string>();
-  const messages = requestInput.map((message, index) => toEarlierMessage(message, `[${index}]`, tools, imageOf));
-  const { content: input, images } = lastItem(messages);
-  return { input, ...(images && { images }), earlier: messages.slice(0, -1) };
+  const messages = requestInput.map((message, index) => toEarlierMessage(message, `[${index}]`, tools, mediaOf));
+  const last = lastItem(messages);
+  return { input: last.content, ...mediaOfMessage(last), earlier: messages.slice(0, -1) };
 }
+
+/** Returns only the media of a message. */
+export const mediaOfMessage = ({ images, audio, files }: MessageMedia): MessageMedia => ({
+  ...(images && { images }),
+  ...(audio && { audio }),
+  ...(files && { files }),
+});
 
 /** Converts one message for the journal or a thread. `tools` maps the ids of the calls so far to tool names. */
 export function toEarlierMessage(
   { role, content, tool_calls = [], tool_call_id, is_error }: InputMessage,
   path: string,
   tools: Map<string, string>,
-  imageOf: ImageOf,
+  mediaOf: MediaOf,
 ): EarlierMessage {
   for (const { id, name } of tool_calls) tools.set(id, name);
-  const parts = typeof content === "string" ? [] : content;
-  const images = parts.flatMap((part, index) =>
-    part.type === "image" ? [imageOf(part, `${path}.content[${index}]`)] : [],
-  );
   return {
     id: newId("message"),
     role,
     content: contentText(content),
-    ...(images.length > 0 && { images }),
+    ...recordedMedia(partsOfMessage({ content }, path), mediaOf),
     ...(tool_calls.length > 0 && { tool_calls }),
     ...(tool_call_id !== undefined && { tool_call_id, tool: tools.get(tool_call_id) ?? "" }),
     ...(is_error && { is_error }),
   };
 }
+
+/** Returns the files of these parts by kind. */
+export function recordedMedia(parts: readonly PlacedPart[], mediaOf: MediaOf): MessageMedia {
+  const found = parts.map(({ part, path }) => ({ type: part.type, file: mediaOf(part, path) }));
+  const ofType = (type: MediaType) => found.flatMap((one) => (one.type === type ? [one.file] : []));
+  const [images, audio, files] = [ofType("image").map(factsOf), ofType("audio").map(factsOf), ofType("file")];
+  return {
+    ...(images.length > 0 && { images }),
+    ...(audio.length > 0 && { audio }),
+    ...(files.length > 0 && { files }),
+  };
+}
+
+const factsOf = ({ file_id, mime_type, sha256 }: MessageFile): ImageFacts => ({ file_id, mime_type, sha256 });
 
 /** Returns the text of a message, without images. */
 export const contentText = (content: InputMessage["content"]): string =>
@@ -108,29 +155,39 @@ export const contentText = (content: InputMessage["content"]): string =>
     ? content
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
-export const toRequestInput = ({ input, images, earlier }: RecordedInput): RunInput =>
-  earlier ? [...earlier.map(givenMessage), { role: "user" as const, content: givenContent(input, images) }] : input;
+export const toRequestInput = ({ input, earlier, ...media }: RecordedInput): RunInput =>
+  earlier ? [...earlier.map(givenMessage), { role: "user" as const, content: givenContent(input, media) }] : input;
 
-function givenMessage({ role, content, images, tool_calls, tool_call_id, is_error }: EarlierMessage): InputMessage {
+function givenMessage({ role, content, tool_calls, tool_call_id, is_error, ...media }: EarlierMessage): InputMessage {
   return {
     role,
-    content: givenContent(content, images),
+    content: givenContent(content, media),
     ...(tool_calls && { tool_calls }),
     ...(tool_call_id !== undefined && { tool_call_id }),
     ...(is_error && { is_error }),
   };
 }
 
-function givenContent(text: string, images: readonly ImageFacts[] = []): InputMessage["content"] {
-  if (images.length === 0) return text;
-  const shown = images.map(({ file_id }) => ({ type: "image" as const, file_id }));
+function givenContent(text: string, { images = [], audio = [], files = [] }: MessageMedia): InputMessage["content"] {
+  const partsOf = (type: MediaType, of: readonly ImageFacts[]) => of.map(({ file_id }) => ({ type, file_id }));
+  const shown = [...partsOf("image", images), ...partsOf("audio", audio), ...partsOf("file", files)];
+  if (shown.length === 0) return text;
   return text === "" ? shown : [{ type: "text", text }, ...shown];
 }
 
-/** Returns all images of an input. */
-export const imagesIn = ({ images = [], earlier = [] }: RecordedInput): ImageFacts[] => [
-  ...earlier.flatMap((message) => message.images ?? []),
-  ...images,
+/** Returns the images, recordings and documents of an input. */
+export const mediaIn = ({ earlier = [], ...last }: RecordedInput): ImageFacts[] =>
+  [...earlier, last].flatMap(({ images = [], audio = [], files = [] }) => [...images, ...audio, ...files]);
+
+/** Returns the documents of an input. */
+export const filesIn = ({ earlier = [], files = [] }: RecordedInput): MessageFile[] => [
+  ...earlier.flatMap((message) => message.files ?? []),
+  ...files,
+];
+
+/** Adds the documents of an input's messages to a run's files. */
+export const withFilesOf = (file_ids: readonly string[], input: RecordedInput): string[] => [
+  ...new Set([...file_ids, ...filesIn(input).map(({ file_id }) => file_id)]),
 ];
 
 /** Returns the input as messages, also if it is a text. */
@@ -147,7 +204,7 @@ export const lastText = (given: RunInput): string =>
 export function withLastText(given: RunInput, text: string): RunInput {
   if (typeof given === "string") return text;
   const { content = "" } = given.at(-1) ?? {};
-  const shown = typeof content === "string" ? [] : content.filter(({ type }) => type === "image");
+  const shown = shownIn(content).map(({ part }) => part);
   const last = shown.length === 0 ? text : [{ type: "text" as const, text }, ...shown];
   return [...given.slice(0, -1), { role: "user", content: last }];
 }
@@ -175,7 +232,8 @@ interface InputFault {
 
 interface InputMost {
   bytes: number;
-  images: number;
+  /** Images, recordings and documents together. */
+  media: number;
 }
 
 /** Returns a fault of the input that its schema cannot express, or null. */
@@ -192,8 +250,8 @@ function sizeFault(messages: readonly InputMessage[], most: InputMost): InputFau
   // The schema counts characters, which can have four bytes.
   const bytes = messages.reduce((sum, message) => sum + byteLength(messageText(message)), 0);
   if (bytes > most.bytes) return { path: "", message: `Expected at most ${most.bytes} bytes.` };
-  const images = messages.reduce((sum, { content }) => sum + shownIn(content).length, 0);
-  return images > most.images ? { path: "", message: `Expected at most ${most.images} images.` } : null;
+  const media = messages.reduce((sum, { content }) => sum + shownIn(content).length, 0);
+  return media > most.media ? { path: "", message: `Expected at most ${most.media} images and files.` } : null;
 }
 
 function lastFault(given: readonly InputMessage[]): InputFault | null {
@@ -237,17 +295,23 @@ function ownFault({ role, content, tool_calls, tool_call_id, is_error }: InputMe
   if (tool_call_id !== undefined && role !== "tool") return { path: ".tool_call_id", message: onlyTool };
   if (is_error !== undefined && role !== "tool") return { path: ".is_error", message: onlyTool };
   if (tool_call_id === undefined && role === "tool") return { path: ".tool_call_id", message: callExpected };
-  const images = shownIn(content);
-  if (role !== "user" && images.length > 0) return { path: ".content", message: "Only the user shows images." };
-  const wrong = images.find(({ part: { file_id, data } }) => (file_id === undefined) === (data === undefined));
-  if (wrong) return { path: `.content[${wrong.index}]`, message: "An image has either a file_id or data." };
-  const isSaid = contentText(content) !== "" || images.length > 0;
+  const shown = shownIn(content);
+  const isImage = shown.every(({ part }) => part.type === "image");
+  if (shown.length > 0 && (role === "assistant" || (role === "tool" && !isImage)))
+    return { path: ".content", message: "Only the user shows images and files; a tool shows images." };
+  const wrong = shown.find(({ part }) => contentsIn(part) !== 1);
+  if (wrong) return { path: `.content[${wrong.index}]`, message: oneContent };
+  const isSaid = contentText(content) !== "" || shown.length > 0;
   // A model's answer may be empty, and clients send it back with the rest of the conversation.
   if (!isSaid && role === "user") return { path: ".content", message: "The message says nothing." };
   return null;
 }
 
 const onlyTool = "Only the result of a tool has this.";
+const oneContent = "Expected exactly one of file_id, data and url.";
 
-const shownIn = (content: InputMessage["content"]): { part: ImagePart; index: number }[] =>
-  typeof content === "string" ? [] : content.flatMap((part, index) => (part.type === "image" ? [{ part, index }] : []));
+const contentsIn = ({ file_id, data, url }: MediaPart): number =>
+  [file_id, data, url].filter((content) => content !== undefined).length;
+
+const shownIn = (content: InputMessage["content"]): { part: MediaPart; index: number }[] =>
+  typeof content === "string" ? [] : content.flatMap((part, index) => (part.type === "text" ? [] : [{ part, index }]));

@@ -1,8 +1,9 @@
 import { parseExact } from "../lib/exact-numbers.ts";
 import { siblingId } from "./ids.ts";
+import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
 import { cancelError } from "./run-error.ts";
-import { toRequestInput } from "./run-input.ts";
+import { type MessageMedia, toRequestInput } from "./run-input.ts";
 import { modelsOf } from "./run-models.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { triggerOf } from "./run-trigger.ts";
@@ -100,14 +101,20 @@ export function messageObject(message: Message, callOf: CallOf) {
   const { id, role, at } = message;
   const created_at = timestamp(at);
   if (message.role === "user") {
-    const images = message.images?.map(({ file_id, mime_type }) => ({ file_id, mime_type }));
-    return { id, role, content: message.content, ...(images && { images }), created_at };
+    return { id, role, content: message.content, ...shownMedia(message), created_at };
   }
   if (message.role === "tool") {
     const { tool_call_id, given } = message;
-    if (given) return { id, role, content: given.output, tool_call_id, created_at };
+    if (given) return { id, role, content: given.output, ...shownMedia(given), tool_call_id, created_at };
     const call = callOf(message.tool_call_id);
-    return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
+    return {
+      id,
+      role,
+      content: call ? toolText(call).output : "",
+      ...(call?.images && shownMedia({ images: call.images })),
+      tool_call_id: message.tool_call_id,
+      created_at,
+    };
   }
   const toolCallParts = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
   const tool_calls = toolCallParts.map((part) => ({
@@ -117,6 +124,17 @@ export function messageObject(message: Message, callOf: CallOf) {
   }));
   return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
 }
+
+/** Returns the media of a message for clients, without hashes. */
+function shownMedia({ images, audio, files }: MessageMedia) {
+  return {
+    ...(images && { images: images.map(toShown) }),
+    ...(audio && { audio: audio.map(toShown) }),
+    ...(files && { files: files.map((file) => ({ ...toShown(file), filename: file.filename })) }),
+  };
+}
+
+const toShown = ({ file_id, mime_type }: ImageFacts) => ({ file_id, mime_type });
 
 export const toolCallObject = (call: ToolCall) => ({
   id: call.id,

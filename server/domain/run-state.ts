@@ -20,7 +20,7 @@ import type {
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
-import type { EarlierMessage } from "./run-input.ts";
+import { type EarlierMessage, type MessageMedia, mediaOfMessage } from "./run-input.ts";
 import { triggerOf } from "./run-trigger.ts";
 import type { StepType } from "./step-kinds.ts";
 import { stepKinds } from "./step-kinds.ts";
@@ -31,7 +31,7 @@ export const runStatuses = ["queued", "in_progress", "requires_action", "complet
 export type RunStatus = (typeof runStatuses)[number];
 
 export type Message =
-  | { role: "user"; id: string; at: number; content: string; images?: ImageFacts[] }
+  | ({ role: "user"; id: string; at: number; content: string } & MessageMedia)
   | {
       role: "assistant";
       id: string;
@@ -49,6 +49,7 @@ export interface GivenResult {
   tool: string;
   output: string;
   is_error: boolean;
+  images?: ImageFacts[];
 }
 
 export type ToolCallStatus =
@@ -74,6 +75,8 @@ export interface ToolCall extends ToolRequest {
   submitted: boolean;
   /** Files that the call made. */
   files: FileFacts[];
+  /** Pictures of the result that the model is shown. */
+  images?: ImageFacts[];
   /** The child run of an agent tool, and the calls that it waits for. */
   child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
 }
@@ -263,7 +266,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         started_at: at,
         messages: [
           ...(event.earlier ?? []).map((message) => earlierMessage(message, at)),
-          userMessage(event.message_id, at, event.input, event.images),
+          userMessage(event.message_id, at, event.input, event),
         ],
       };
     case "run.queued":
@@ -383,7 +386,7 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         }),
       };
     case "history.loaded":
-      return { history: event.messages, to_prepare: without(state, "history") };
+      return { history: event.messages, to_prepare: afterHistory(event.messages, without(state, "history")) };
     case "documents.attached":
       return { documents: event.documents, to_prepare: without(state, "documents") };
     case "memory.retrieved": {
@@ -409,8 +412,9 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
 /** Converts a message that was sent along to a run's message. */
 export function earlierMessage(message: EarlierMessage, at: number): Message {
   const { id, role, content, images, tool_calls = [], tool_call_id = "", tool = "", is_error = false } = message;
-  if (role === "user") return userMessage(id, at, content, images);
-  if (role === "tool") return { role, id, at, tool_call_id, given: { tool, output: content, is_error } };
+  if (role === "user") return userMessage(id, at, content, message);
+  const given = { tool, output: content, is_error, ...(images && { images }) };
+  if (role === "tool") return { role, id, at, tool_call_id, given };
   const calls = tool_calls.map(
     (call): AssistantPart => ({ ...call, type: "tool_call", arguments: JSON.stringify(call.arguments) }),
   );
@@ -418,10 +422,16 @@ export function earlierMessage(message: EarlierMessage, at: number): Message {
   return { role, id, at, parts: [...text, ...calls], given: true };
 }
 
-const userMessage = (id: string, at: number, content: string, images: ImageFacts[] | undefined): Message => ({
+const userMessage = (id: string, at: number, content: string, media: MessageMedia): Message => ({
   ...({ role: "user", id, at, content } as const),
-  ...(images && { images }),
+  ...mediaOfMessage(media),
 });
+
+/** Returns the remaining preparations: documents of earlier messages are given to the model again. */
+const afterHistory = (history: readonly PromptMessage[], rest: Preparation[]): Preparation[] =>
+  rest.includes("documents") || !history.some((message) => message.role === "user" && message.files)
+    ? rest
+    : ["documents", ...rest];
 
 /** Returns the messages from the run's input on, because earlier ones are no answers of this run. */
 export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run.earlier?.length ?? 0);
@@ -565,10 +575,11 @@ function changeCall(
 
 function settle(
   call: ToolCall,
-  { status, output, error, latency_ms, attempts, submitted, files = [] }: ToolCompleted,
+  { status, output, error, latency_ms, attempts, submitted, files = [], images }: ToolCompleted,
   at: number,
 ): ToolCall {
-  return { ...call, needs: null, status, output, error, latency_ms, attempts, submitted, files, completed_at: at };
+  const result = { status, output, error, latency_ms, attempts, submitted, files, ...(images && { images }) };
+  return { ...call, needs: null, ...result, completed_at: at };
 }
 
 /** Returns the calls without a result. */

@@ -3,6 +3,7 @@ import { completeCall } from "./complete-call.ts";
 import { equalJson } from "./equal.ts";
 import { AppError } from "./errors.ts";
 import { limits } from "./limits.ts";
+import type { ImageFacts } from "./model-call.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
 import type { Decision, RunEvent, ToolError } from "./run-event.ts";
@@ -12,6 +13,8 @@ import { applyAll, isAwaitingAnswer, pendingCalls, type RunState, type RunStatus
 export interface ToolAnswer {
   tool_call_id: string;
   output?: unknown;
+  /** Pictures of the output, already files. */
+  images?: ImageFacts[];
   is_error?: boolean;
   decision?: Decision;
   reason?: string;
@@ -75,10 +78,13 @@ const resolved = (call: ToolCall, param: string) =>
   });
 
 /** True if the same answer was submitted before, so that a retry after a lost response succeeds. */
-function isRepeated(call: ToolCall, { output, is_error, decision, arguments: args }: ToolAnswer): boolean {
+function isRepeated(call: ToolCall, answer: ToolAnswer): boolean {
+  const { output, is_error, decision, arguments: args, images = [] } = answer;
   if (decision === "approve") return call.approved && (args === undefined || equalJson(args, call.arguments));
   if (decision === "reject") return call.status === "rejected";
   if (!call.submitted) return false;
+  const hashes = (list: readonly ImageFacts[]) => list.map(({ sha256 }) => sha256);
+  if (!equalJson(hashes(call.images ?? []), hashes(images))) return false;
   return is_error ? equalJson(call.error, clientError(output)) : call.error === null && equalJson(call.output, output);
 }
 
@@ -90,7 +96,7 @@ function answerEvents(
   check: CheckArguments,
   at: number,
 ): RunEvent[] {
-  const { output, decision, arguments: args, is_error, reason } = answer;
+  const { output, images, decision, arguments: args, is_error, reason } = answer;
   const refuse = (message: string, field: string) =>
     new AppError("validation_failed", message, { param: `${param}.${field}` });
   if (call.needs === "output" && decision && call.approved) throw resolved(call, param);
@@ -110,7 +116,9 @@ function answerEvents(
   if (fault) throw refuse(fault, "arguments");
   if (decision === "approve") return approve(state, call, reason ?? null, args ?? null);
   if (decision === "reject") return settle(call, "rejected", null, rejection(call, reason), at);
-  return is_error ? settle(call, "failed", null, clientError(output), at) : settle(call, "completed", output, null, at);
+  return is_error
+    ? settle(call, "failed", null, clientError(output), at, images)
+    : settle(call, "completed", output, null, at, images);
 }
 
 function approve(
@@ -140,9 +148,18 @@ function settle(
   output: unknown,
   error: ToolError | null,
   at: number,
+  images: ImageFacts[] = [],
 ): RunEvent[] {
   const latency_ms = Math.max(0, at - call.created_at);
-  const result = { status, output, error, latency_ms, attempts: call.attempts, submitted: true };
+  const result = {
+    status,
+    output,
+    error,
+    latency_ms,
+    attempts: call.attempts,
+    submitted: true,
+    ...(images.length > 0 && { images }),
+  };
   const isRefused = status === "rejected" && call.needs === "approval";
   return completeCall(call, isRefused ? { ...result, refused: true } : result);
 }

@@ -34,7 +34,8 @@ export function threadMessages({ messages, calls, error, run, documents }: RunSt
   return messages.flatMap((message): ThreadMessage[] => {
     if (message.role === "user" || message.given) {
       const it = asSaid(message, callOf);
-      return [message.id === run.message_id ? { ...it, message: { ...it.message, ...filesOf(documents) } } : it];
+      const own = documents.filter(({ file_id }) => run.file_ids.includes(file_id));
+      return [message.id === run.message_id ? { ...it, message: { ...it.message, ...filesOf(own) } } : it];
     }
     if (message.role === "tool") return [];
     const callIds = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));

@@ -49,7 +49,6 @@ export function createIdentify({
   limiter,
   cors,
   clientOf = () => null,
-  wasCounted = () => false,
 }: {
   authenticate: Authenticate;
   limiter: RateLimiter;
@@ -57,8 +56,6 @@ export function createIdentify({
   cors?: Cors;
   /** Client address of a request; absent if there is no socket. */
   clientOf?: (request: Request) => string | null;
-  /** True if the request was already counted, by the outer request that it belongs to. */
-  wasCounted?: (request: Request, bucket: Bucket) => boolean;
 }) {
   // Read the address now: once the request was answered, its socket has none.
   const actorOf = ({ kind, id, token }: Identity, request: Request, headers: Headers): Actor => ({
@@ -79,22 +76,21 @@ export function createIdentify({
     cors?.settle(principal, request, headers);
     if (principal.token?.is_visitor && !visitors)
       throw new AppError("insufficient_scope", "A visitor of a chat page may not ask for this.");
-    if (!wasCounted(request, bucket))
-      count(limiter, principal, bucket, (bucketState) => setRateLimitHeaders(request, headers, bucketState));
+    count(limiter, principal, bucket, (bucketState) => setRateLimitHeaders(request, headers, bucketState));
     return principal;
   };
 }
 
 /** Counts a request; throws 429 if a limit is exceeded. */
-export function count(
+function count(
   limiter: RateLimiter,
   principal: Principal,
   bucket: Bucket,
-  onState?: (standing: BucketState | null) => void,
+  onState: (standing: BucketState | null) => void,
 ): void {
   if (principal.token) limitToken(limiter, principal.token, bucket);
   const standing = limiter.take(principal, bucket, principal.limits, principal.token?.page);
-  onState?.(standing);
+  onState(standing);
   if (standing?.accepted === false) throw rateLimited(standing);
 }
 

@@ -4,12 +4,12 @@ import { AppError } from "../domain/errors.ts";
 import { docsDir } from "../lib/assets.ts";
 import { createEventEmitter } from "../lib/event-emitter.ts";
 import { lazy } from "../lib/lazy.ts";
-import { type Authenticate, count, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
+import { type Authenticate, createAuth, createIdentify, type NoLongerValid, type OnRefused } from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { docsRoutes } from "./docs-site.ts";
 import { createTransportGate, type GateOptions, type OnExposed } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
-import { createInternalClient, type ProtocolAccess } from "./internal-client.ts";
+import { createInternalClient } from "./internal-client.ts";
 import type { Base, Mount, ProtocolPlugin } from "./module.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -125,7 +125,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       dashboard,
       protocols,
     }: Served): Elysia {
-      const identify = createIdentify({ authenticate, limiter, cors, clientOf, wasCounted: within.wasCounted });
+      const identify = createIdentify({ authenticate, limiter, cors, clientOf });
       const auth = createAuth("key", {
         identify,
         authenticate,
@@ -169,10 +169,6 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(callbacks)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard?.own ?? new Elysia());
-      const countAhead: ProtocolAccess["countAhead"] = (outer, principal, bucket) => {
-        count(limiter, principal, bucket);
-        within.counted(outer, bucket);
-      };
       const { previousRunId } = idempotency;
       const access = {
         auth,
@@ -180,7 +176,6 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         noLongerValid,
         api: within.send,
         forward: within.forward,
-        countAhead,
         previousRunId,
       };
       for (const protocol of protocols) root.use(protocol(access));

@@ -4,8 +4,6 @@ import { parseExact } from "../lib/exact-numbers.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Auth, Identify, NoLongerValid } from "./auth.ts";
 import { noteDotSegments } from "./dot-segments.ts";
-import type { Principal } from "./principal.ts";
-import type { Bucket } from "./rate-limit.ts";
 
 /** Response of the API, parsed for a protocol. */
 export interface ApiResponse {
@@ -39,9 +37,6 @@ interface SentBody {
   content: string | ReadableStream<Uint8Array>;
 }
 
-/** Counts a request; throws 429. */
-type CountAhead = (outer: Request, principal: Principal, bucket: Bucket) => void;
-
 /** Services that a protocol gets for authenticating and forwarding requests. */
 export interface ProtocolAccess {
   /** For routes that authenticate like API routes. */
@@ -50,8 +45,6 @@ export interface ProtocolAccess {
   noLongerValid: NoLongerValid;
   api: Api;
   forward: Forward;
-  /** Charges the first write of a request in advance, before its inputs are fetched. */
-  countAhead: CountAhead;
   /** Returns the id of the run that an earlier request with the same `Idempotency-Key` started, or null. */
   previousRunId(request: Request, scope: Scope): string | null;
 }
@@ -68,8 +61,6 @@ export function createInternalClient(handle: (request: Request) => Promise<Respo
   const outers = new WeakMap<Request, Request>();
   /** Number of writes sent for an outer request. */
   const writeCounts = new WeakMap<Request, number>();
-  /** Buckets charged in advance, so that the inner request is not charged again. */
-  const chargedBuckets = new WeakMap<Request, Bucket>();
 
   /**
    * Returns the key of the next write: the client's own for the first, so that reuse with another content is refused,
@@ -115,12 +106,6 @@ export function createInternalClient(handle: (request: Request) => Promise<Respo
   return {
     send,
     forward,
-    counted: (outer: Request, bucket: Bucket): void => void chargedBuckets.set(outer, bucket),
-    /** True once if this request was charged in advance. */
-    wasCounted(request: Request, bucket: Bucket): boolean {
-      const outer = outers.get(request);
-      return outer !== undefined && chargedBuckets.get(outer) === bucket && chargedBuckets.delete(outer);
-    },
     /** Returns the outer request; of an external request, itself. */
     outerOf: (request: Request): Request => outers.get(request) ?? request,
   };

@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { historyModes, mostTurns, rerankTypes } from "../domain/agent-snapshot.ts";
 import { Budget as anyBudget } from "../domain/budget-schema.ts";
 import { chunkingBounds } from "../domain/chunking.ts";
@@ -44,26 +44,63 @@ export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Un
 /** Id of a tool call, as chosen by clients and models. */
 const CallId = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 
-const InputPart = named(
-  "RunInputPart",
-  Type.Union([
-    named(
-      "RunInputText",
-      closedObject({
-        type: about("Its type.", Type.Literal("text")),
-        text: about("The text.", Type.String({ minLength: 1, maxLength: limits.input_bytes })),
-      }),
-    ),
-    named(
-      "RunInputImage",
-      closedObject({
-        type: about("Its type.", Type.Literal("image")),
-        file_id: about("The file.", Type.Optional(idOf("file"))),
-        data: about("The items of this page.", Type.Optional(Type.String())),
-      }),
-    ),
-  ]),
+/** Contents of a part, of which it has one. */
+const partContents = {
+  file_id: about("A file of the project.", Type.Optional(idOf("file"))),
+  data: about("The content: a `data:` URL, or base64.", Type.Optional(Type.String())),
+  url: about(
+    "A public https address, from which the server fetches the content once.",
+    Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
+  ),
+};
+const PartText = about("The text.", Type.String({ minLength: 1, maxLength: limits.input_bytes }));
+const FileName = about(
+  "The name of a document that is sent as data or fetched.",
+  Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
 );
+const partOf = <T extends string, P extends TProperties>(name: string, type: T, properties: P) =>
+  named(name, closedObject({ type: about("Its type.", Type.Literal(type)), ...properties }));
+
+/** Parts under runnel's names, and under those of OpenAI's Responses and Chat Completions. */
+const inputParts = [
+  partOf("RunInputText", "text", { text: PartText }),
+  partOf("RunInputImage", "image", partContents),
+  partOf("RunInputAudio", "audio", partContents),
+  partOf("RunInputFile", "file", { ...partContents, filename: FileName }),
+  partOf("RunInputTextItem", "input_text", { text: PartText }),
+  partOf("RunInputImageItem", "input_image", {
+    file_id: partContents.file_id,
+    data: partContents.data,
+    image_url: about("A public https address, or a `data:` URL.", Type.Optional(Type.String({ minLength: 1 }))),
+  }),
+  partOf("RunInputFileItem", "input_file", {
+    file_id: partContents.file_id,
+    file_data: partContents.data,
+    file_url: partContents.url,
+    filename: FileName,
+  }),
+  partOf("RunInputAudioItem", "input_audio", {
+    input_audio: about(
+      "The recording.",
+      named(
+        "RunInputAudioData",
+        closedObject({
+          data: about("The content: base64, or a `data:` URL.", Type.String()),
+          format: about("Its format, such as `wav` or `mp3`.", Type.Optional(Type.String({ maxLength: 32 }))),
+        }),
+      ),
+    ),
+  }),
+] as const;
+
+export const InputPart = named("RunInputPart", Type.Union([...inputParts]));
+
+/** Errors of routes that take images, recordings and documents. */
+export const mediaErrors = ["unsupported_input", "url_not_fetched"] as const;
+
+const [textPart, imagePart, , , textItem, imageItem] = inputParts;
+/** A part of a tool's result. */
+export const OutputPart = named("ToolOutputPart", Type.Union([textPart, imagePart, textItem, imageItem]));
 
 /** A message of a user, an assistant or a tool. `inputFault` checks which fields may be combined. */
 export const InputMessage = named(
@@ -99,7 +136,7 @@ export const InputMessage = named(
 );
 
 /** Limits for all messages of an input together. */
-export const inputMost = { bytes: limits.input_bytes, images: limits.files_per_run };
+export const inputMost = { bytes: limits.input_bytes, media: limits.files_per_run };
 
 /** Input of a run. `inputFault` checks the rest: total size and the role of the last message. */
 export const RunInput = named(

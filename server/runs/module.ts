@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
 import { defaultLimits } from "../domain/project-settings.ts";
 import type { RunCreated } from "../domain/run-event.ts";
-import { toRecordedInput } from "../domain/run-input.ts";
+import { placedParts } from "../domain/run-input.ts";
 import type { RunObject } from "../domain/run-object.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -169,7 +169,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       void (isNew ? threads.store.begin(scope, thread) : threads.store.chats.begin(thread.id)),
     requireModelAvailable: connections.store.requireModelAvailable,
     requireFiles: files.store.facts,
-    imagesOf: files.store.imagesOf,
+    mediaOf: files.store.mediaOf,
     onCreated(run, agent) {
       if (run.thread_id !== null) threads.store.chats.began(run, run.thread_id);
       created.tell(run, agent);
@@ -189,8 +189,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     (await service.create(scope, order, requestId, note)).shown();
   const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
     requireScopeIds(agents.store.snapshot(viewer, agentId, overrides ?? {}), run);
-  const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) =>
-    void toRecordedInput(input, files.store.imagesOf(viewer, "input", null).of);
+  const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) => {
+    const media = files.store.mediaOf(viewer, "input", null);
+    // Each run fetches what is named by address.
+    for (const { part, path } of placedParts(input)) if (part.url === undefined) media.of(part, path);
+  };
   let recovered = 0;
 
   return {

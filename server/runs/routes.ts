@@ -7,7 +7,7 @@ import { callNeeds } from "../domain/run-event.ts";
 import type { Auth } from "../http/auth.ts";
 import { filterQuery, forwardQuery, listQuery, readPage } from "../http/page.ts";
 import type { Principal } from "../http/principal.ts";
-import { pathOf } from "../http/schemas.ts";
+import { mediaErrors, pathOf } from "../http/schemas.ts";
 import { Wait } from "../http/wait-param.ts";
 import { about, oneOf } from "../lib/schema.ts";
 import { createRunRequests, type RunRequestDeps } from "./create/run-requests.ts";
@@ -52,7 +52,7 @@ export const runRoutes = (deps: RunRoutes) => {
         bucket: "run_creations_per_minute",
         creates: Run,
         streams: "With `stream: true`: the run's events from the first to the last.",
-        errors: ["thread_busy", "model_not_available", "resource_not_found"],
+        errors: ["thread_busy", "model_not_available", "resource_not_found", ...mediaErrors],
       },
       body: CreateRun,
     })
@@ -117,7 +117,7 @@ export const runRoutes = (deps: RunRoutes) => {
           bucket: "run_creations_per_minute",
           creates: Run,
           streams: "With `stream: true`: the run's events from the first to the last.",
-          errors: ["record_damaged", "model_not_available"],
+          errors: ["record_damaged", "model_not_available", ...mediaErrors],
         },
         params,
         body: ForkRun,
@@ -153,7 +153,7 @@ export const runRoutes = (deps: RunRoutes) => {
           query: { frames: Frames },
           returns: Run,
           streams: "With `stream: true`: the run's new events.",
-          errors: ["run_not_awaiting_action", "tool_call_already_resolved", "tool_call_not_found"],
+          errors: ["run_not_awaiting_action", "tool_call_already_resolved", "tool_call_not_found", ...mediaErrors],
         },
         params,
         body: SubmitToolOutputs,

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
-import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput, Subject } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, JsonObject, Metadata, OutputPart, RunInput, Subject } from "../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
 
@@ -64,6 +64,10 @@ export const SubmitToolOutputs = closedObject({
         closedObject({
           tool_call_id: about("The call that is answered.", Type.String({ minLength: 1, maxLength: 100 })),
           output: about("The result of the call.", Type.Optional(Type.Unknown())),
+          content: about(
+            "The result as text and pictures, in place of `output`: the model is shown the pictures.",
+            Type.Optional(Type.Array(OutputPart, { minItems: 1, maxItems: limits.input_parts })),
+          ),
           is_error: about("Whether the output says what went wrong.", Type.Optional(Type.Boolean())),
           decision: about("Whether the call is made.", Type.Optional(oneOf(decisions))),
           reason: about(

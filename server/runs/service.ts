@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
-import type { ShownImages } from "../domain/run-input.ts";
+import type { ShownMedia } from "../domain/run-input.ts";
 import { openStep } from "../domain/run-state.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -32,7 +32,7 @@ type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
   Partial<
     Pick<
       NewRunOptions,
-      "refreshTools" | "requireModelAvailable" | "requireFiles" | "imagesOf" | "windowOf" | "fallbacksOf" | "onCreated"
+      "refreshTools" | "requireModelAvailable" | "requireFiles" | "mediaOf" | "windowOf" | "fallbacksOf" | "onCreated"
     >
   >;
 
@@ -72,7 +72,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     refreshTools = () => undefined,
     requireModelAvailable = async () => {},
     windowOf = () => null,
-    imagesOf = () => noImages,
+    mediaOf = () => noMedia,
     childrenMax = () => Number.POSITIVE_INFINITY,
     due = createPendingWrites(pool),
     editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
@@ -105,11 +105,20 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     threadQueue,
     refreshTools,
     requireModelAvailable,
-    imagesOf,
+    mediaOf,
     windowOf,
     requireFiles: options.requireFiles ?? (() => {}),
   });
-  const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, audit, now });
+  const submit = createSubmissions({
+    journal,
+    runs,
+    pool,
+    ends,
+    insertAbove: children.insertAbove,
+    mediaOf,
+    audit,
+    now,
+  });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
@@ -117,7 +126,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     queue,
     editAgent,
     requireModelAvailable,
-    imagesOf,
+    mediaOf,
     windowOf,
     snapshot: freshSnapshot,
   });
@@ -219,9 +228,11 @@ const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
   head?.status === "in_progress" || head?.status === "queued";
 
 /** Default without a file store: no message may reference a file. */
-const noImages: ShownImages = {
+const noMedia: ShownMedia = {
+  fetch: () => undefined,
   of(_, path) {
     throw invalid(path, "There are no files here.");
   },
   keep() {},
+  kept() {},
 };

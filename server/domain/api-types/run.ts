@@ -24,14 +24,22 @@ import {
 } from "./fields.ts";
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "./schema.ts";
 
+/** A run shows files; a schedule shows what it was given. */
+const contents = {
+  file_id: t.about("The file.", t.optional(t.text)),
+  data: t.about("The content: a `data:` URL, or base64.", t.optional(t.text)),
+  url: t.about("The address from which the content is fetched.", t.optional(t.text)),
+};
 const InputPart = choiceOf("InputPart", "type", {
   text: t.named("InputText", t.object({ type: t.about("Its type.", t.word("text")), text: Text })),
-  image: t.named(
-    "InputImage",
+  image: t.named("InputImage", t.object({ type: t.about("Its type.", t.word("image")), ...contents })),
+  audio: t.named("InputAudio", t.object({ type: t.about("Its type.", t.word("audio")), ...contents })),
+  file: t.named(
+    "InputFile",
     t.object({
-      type: t.about("Its type.", t.word("image")),
-      file_id: t.about("A file that is an image.", t.optional(t.text)),
-      data: t.about("The items of this page.", t.optional(t.text)),
+      type: t.about("Its type.", t.word("file")),
+      ...contents,
+      filename: t.about("The name of a document that is sent along.", t.optional(t.text)),
     }),
   ),
 });
@@ -49,17 +57,22 @@ const InputMessage = t.named(
 /** Input of a run. */
 export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)]));
 
+const shown = { file_id: t.about("The file.", t.text), mime_type: MimeType };
+const MessageImage = t.named("MessageImage", t.object(shown));
+const MessageAudio = t.named("MessageAudio", t.object(shown));
+export const MessageFile = t.named(
+  "MessageFile",
+  t.object({ ...shown, filename: t.about("The file's name.", t.text) }),
+);
+
 export const message = {
   id: Id,
   role: t.about("Who said it.", t.oneOf(messageRoles)),
   content: t.about("What was said.", t.text),
   created_at: CreatedAt,
-  images: t.about(
-    "What the user shows.",
-    t.optional(
-      t.list(t.named("MessageImage", t.object({ file_id: t.about("The file.", t.text), mime_type: MimeType }))),
-    ),
-  ),
+  images: t.about("Images of the user, or of a tool's result.", t.optional(t.list(MessageImage))),
+  audio: t.about("Recordings of the user.", t.optional(t.list(MessageAudio))),
+  files: t.about("Documents of the user.", t.optional(t.list(MessageFile))),
   tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
   tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };

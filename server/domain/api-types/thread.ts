@@ -1,8 +1,8 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { threadStatuses } from "./enums.ts";
-import { MimeType, UpdatedAt } from "./fields.ts";
-import { message } from "./run.ts";
+import { UpdatedAt } from "./fields.ts";
+import { MessageFile, message } from "./run.ts";
 import { envelope, resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
@@ -15,15 +15,6 @@ export const Thread = resource("Thread", "thread", {
   updated_at: UpdatedAt,
 });
 export type Thread = Static<typeof Thread>;
-
-const MessageFile = t.named(
-  "MessageFile",
-  t.object({
-    file_id: t.about("The file.", t.text),
-    filename: t.about("The file's name.", t.text),
-    mime_type: MimeType,
-  }),
-);
 
 export const ThreadMessage = t.named(
   "ThreadMessage",

@@ -4,15 +4,18 @@ import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { CreateRun } from "../../runs/schema.ts";
-import type { ChatMessage, CreateChatCompletion } from "./chat-schema.ts";
+import type { ChatMessage, ChatPart, CreateChatCompletion } from "./chat-schema.ts";
 import {
+  audioOf,
   choiceOf,
   effortOf,
+  fileOf,
   type InputCall,
   type InputMessage,
   type InputPart,
   imageOf,
   objectOf,
+  resultOf,
   type Settings,
   schemaOf,
   toolOf,
@@ -49,7 +52,7 @@ export function readChat(body: CreateChatCompletion): AskedChat {
   const results = trailing > 0 && {
     answers: (messages.slice(first) as InputMessage[]).map(({ tool_call_id, content }) => ({
       tool_call_id: requireValue(tool_call_id, "tool_call_id"),
-      output: content as string,
+      ...resultOf(content),
     })),
     places: Array.from({ length: trailing }, (_, index) => first + index),
   };
@@ -90,11 +93,18 @@ function readMessage(message: ChatMessage, path: string, faults: Fault[]): Input
     }
     case "tool":
       if (!tool_call_id) faults.push(fault(`${path}.tool_call_id`, callExpected, "required"));
-      return { role, content: text(), tool_call_id: tool_call_id ?? "" };
+      return { role, content: toolContent(message, path, faults), tool_call_id: tool_call_id ?? "" };
     default:
       faults.push(fault(`${path}.role`, "Expected one of system, developer, user, assistant, tool."));
       return null;
   }
+}
+
+/** Returns the content of a result: text, or text and images. */
+function toolContent(message: ChatMessage, path: string, faults: Fault[]): InputMessage["content"] {
+  const { content } = message;
+  const hasImage = typeof content === "object" && content?.some(({ type }) => type === "image_url");
+  return hasImage ? contentOf(message, path, faults) : textOf(message, path, faults);
 }
 
 function textOf({ content }: ChatMessage, path: string, faults: Fault[]): string {
@@ -110,13 +120,31 @@ function textOf({ content }: ChatMessage, path: string, faults: Fault[]): string
 
 function contentOf({ content }: ChatMessage, path: string, faults: Fault[]): InputMessage["content"] {
   if (typeof content === "string") return content;
-  return (content ?? []).map(({ type, text, image_url }, index): InputPart => {
-    const at = `${path}.content[${index}]`;
-    if (type === "text") return { type, text: text ?? "" };
-    if (type !== "image_url") faults.push(fault(`${at}.type`, "Expected text or image_url."));
-    return imageOf(type === "image_url" ? image_url?.url : "data:", `${at}.image_url.url`, faults);
-  });
+  return (content ?? []).map((part, index) => partOf(part, `${path}.content[${index}]`, faults));
 }
+
+function partOf({ type, text, image_url, file, input_audio }: ChatPart, at: string, faults: Fault[]): InputPart {
+  switch (type) {
+    case "text":
+      return { type, text: text ?? "" };
+    case "image_url":
+      return imageOf(image_url?.url, `${at}.image_url.url`, faults);
+    case "file":
+      return fileOf(file, `${at}.file`, faults);
+    case "input_audio":
+      return audioOf(input_audio, `${at}.input_audio`, faults);
+    default:
+      faults.push(fault(`${at}.type`, "Expected text, image_url, file or input_audio."));
+      return { type: "text", text: "" };
+  }
+}
+
+/** Names of the API's fields in chat completions. */
+export const chatFields: Record<string, string> = {
+  image_url: "image_url.url",
+  file_data: "file.file_data",
+  file_id: "file.file_id",
+};
 
 function readCall(
   { id, function: functionCall }: NonNullable<ChatMessage["tool_calls"]>[number],

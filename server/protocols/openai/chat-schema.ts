@@ -15,7 +15,11 @@ const Part = open({
   text: nullable(Text),
   refusal: nullable(Text),
   image_url: nullable(open({ url: Text })),
+  file: nullable(open({ file_id: nullable(Text), file_data: nullable(Text), filename: nullable(Text) })),
+  input_audio: nullable(open({ data: Text, format: nullable(Text) })),
 });
+
+export type ChatPart = Static<typeof Part>;
 
 const Call = open({ id: Text, type: Text, function: nullable(open({ name: Text, arguments: Text })) });
 

@@ -33,13 +33,20 @@ const statuses: Partial<Record<RunError["code"], number>> = {
 };
 
 /** Renames the run's `input[…]` in an error to the client's `messages[…]` or items. */
-export function ofMessages(error: unknown, places: readonly (number | null)[], name = "messages"): unknown {
+export function ofMessages(
+  error: unknown,
+  places: readonly (number | null)[],
+  name = "messages",
+  fields: Readonly<Record<string, string>> = {},
+): unknown {
   if (!(error instanceof AppError) || !error.param?.startsWith("input")) return error;
   const renamed = (text: string): string =>
-    text.replace(/^input(?:\[(\d+)\])?/, (_, place?: string) => {
-      if (place === undefined) return name;
-      const own = places[Number(place)];
-      return own === null ? "previous_response_id" : `${name}[${own ?? place}]`;
-    });
+    text
+      .replace(/^(input\[\d+\]\.content\[\d+\]\.)(\w+)/, (_, path, field) => `${path}${fields[field] ?? field}`)
+      .replace(/^input(?:\[(\d+)\])?/, (_, place?: string) => {
+        if (place === undefined) return name;
+        const own = places[Number(place)];
+        return own === null ? "previous_response_id" : `${name}[${own ?? place}]`;
+      });
   return new AppError(error.code, renamed(error.message), { param: renamed(error.param) });
 }

@@ -15,6 +15,10 @@ const Part = open({
   refusal: nullable(Text),
   image_url: nullable(Text),
   file_id: nullable(Id),
+  file_data: nullable(Text),
+  file_url: nullable(Text),
+  filename: nullable(Text),
+  input_audio: nullable(open({ data: Text, format: nullable(Text) })),
 });
 export type ItemPart = Static<typeof Part>;
 

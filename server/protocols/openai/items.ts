@@ -1,15 +1,25 @@
 import type { Fault } from "../../domain/errors.ts";
-import type { ToolAnswer } from "../../domain/submit.ts";
 import { fault } from "../../http/errors.ts";
 import { itemOfMessage } from "./item-ids.ts";
 import type { InputItem, ItemPart } from "./item-schema.ts";
-import { type InputCall, type InputMessage, type InputPart, imageOf, objectOf } from "./request-fields.ts";
+import {
+  audioOf,
+  fileOf,
+  type InputCall,
+  type InputMessage,
+  type InputPart,
+  imageOf,
+  objectOf,
+  resultOf,
+  storedImageOf,
+} from "./request-fields.ts";
+import type { SentResult } from "./results.ts";
 
 /** A parsed input item; `place` is its index. */
 export type Entry = { place: number } & (
   | { is: "message"; message: InputMessage }
   | { is: "call"; call: InputCall }
-  | { is: "result"; answer: ToolAnswer & { output: string } }
+  | { is: "result"; answer: SentResult; content: InputMessage["content"] }
   /** A system or developer message. */
   | { is: "instruction"; text: string }
   /** An item of an earlier response. */
@@ -36,8 +46,8 @@ function readItem(item: InputItem, place: number, path: string, faults: Fault[])
     }
     case "function_call_output": {
       if (!item.call_id) missing("call_id");
-      const output = textOf(item.output, `${path}.output`, faults);
-      return { is: "result", place, answer: { tool_call_id: item.call_id ?? "", output } };
+      const content = outputOf(item.output, `${path}.output`, faults);
+      return { is: "result", place, answer: { tool_call_id: item.call_id ?? "", ...resultOf(content) }, content };
     }
     case "item_reference":
       if (!item.id) missing("id");
@@ -80,17 +90,32 @@ const textOf = (content: Content, path: string, faults: Fault[]): string =>
         })
         .join("\n");
 
+/** Returns the content of a result: text, or text and images. */
+const outputOf = (content: Content, path: string, faults: Fault[]): InputMessage["content"] =>
+  typeof content === "object" && content?.some(({ type }) => type === "input_image")
+    ? partsOf(content, path, faults)
+    : textOf(content, path, faults);
+
 function partsOf(content: Content, path: string, faults: Fault[]): InputMessage["content"] {
   if (typeof content === "string") return content;
   const parts = (content ?? []).flatMap((part, index) => partOf(part, `${path}[${index}]`, faults));
   return parts.length === 0 ? "" : parts;
 }
 
-function partOf({ type, text, image_url, file_id }: ItemPart, path: string, faults: Fault[]): InputPart[] {
+function partOf(part: ItemPart, path: string, faults: Fault[]): InputPart[] {
+  const { type, text, image_url, file_id, input_audio } = part;
   if (texts.has(type)) return text ? [{ type: "text", text }] : [];
-  if (type !== "input_image") faults.push(fault(`${path}.type`, "Expected input_text or input_image."));
-  if (file_id) return [{ type: "image", file_id }];
-  return [imageOf(type === "input_image" ? image_url : "data:", `${path}.image_url`, faults)];
+  switch (type) {
+    case "input_image":
+      return [file_id ? storedImageOf(file_id, path, faults) : imageOf(image_url, `${path}.image_url`, faults)];
+    case "input_file":
+      return [fileOf(part, path, faults)];
+    case "input_audio":
+      return [audioOf(input_audio, `${path}.input_audio`, faults)];
+    default:
+      faults.push(fault(`${path}.type`, "Expected input_text, input_image, input_file or input_audio."));
+      return [];
+  }
 }
 
 export interface Conversation {
@@ -115,8 +140,8 @@ export function conversationOf(before: readonly InputMessage[], entries: readonl
         messages[messages.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] };
       else push({ role: "assistant", content: "", tool_calls: [call] }, place);
     } else if (entry.is === "result") {
-      const { tool_call_id, output } = entry.answer;
-      push({ role: "tool", content: output, tool_call_id }, entry.place);
+      const { tool_call_id } = entry.answer;
+      push({ role: "tool", content: entry.content, tool_call_id }, entry.place);
     } else if (entry.is === "message") {
       const { message, place } = entry;
       // Results must follow their calls directly, so add the text to the message with the calls.
@@ -137,6 +162,8 @@ export interface ShownMessage {
   role: string;
   content: string;
   images?: { file_id: string }[] | undefined;
+  audio?: { file_id: string }[] | undefined;
+  files?: { file_id: string; filename: string }[] | undefined;
   tool_calls?: InputCall[] | undefined;
   tool_call_id?: string | undefined;
 }
@@ -146,28 +173,38 @@ export function toInputMessage({
   role,
   content,
   images = [],
+  audio = [],
+  files = [],
   tool_calls,
   tool_call_id,
 }: ShownMessage): InputMessage | null {
-  const imageParts = images.map(({ file_id }): InputPart => ({ type: "image", file_id }));
+  const shown = [
+    ...images.map(({ file_id }): InputPart => ({ type: "image", file_id })),
+    ...audio.map(({ file_id }): InputPart => ({ type: "audio", file_id })),
+    ...files.map(({ file_id }): InputPart => ({ type: "file", file_id })),
+  ];
   const text: InputPart[] = content === "" ? [] : [{ type: "text", text: content }];
+  const whole = shown.length === 0 ? content : [...text, ...shown];
   switch (role) {
     case "user":
-      return { role, content: imageParts.length === 0 ? content : [...text, ...imageParts] };
+      return { role, content: whole };
     case "assistant":
       return content === "" && !tool_calls ? null : { role, content, ...(tool_calls && { tool_calls }) };
     default:
-      return { role: "tool", content, tool_call_id: tool_call_id ?? "" };
+      return { role: "tool", content: whole, tool_call_id: tool_call_id ?? "" };
   }
 }
 
 /** Returns the items of a message, each with an id of its own. */
-export function itemsOf({ id, role, content, images = [], tool_calls = [], tool_call_id }: ShownMessage): object[] {
+export function itemsOf(message: ShownMessage): object[] {
+  const { id, role, content, images = [], files = [], tool_calls = [], tool_call_id } = message;
   const status = "completed";
-  if (role === "tool")
-    return [
-      { id: itemOfMessage("fco", id), type: "function_call_output", status, call_id: tool_call_id, output: content },
-    ];
+  const text = content === "" ? [] : [{ type: "input_text", text: content }];
+  const shown = images.map(({ file_id }) => ({ type: "input_image", detail: "auto", file_id, image_url: null }));
+  if (role === "tool") {
+    const output = shown.length === 0 ? content : [...text, ...shown];
+    return [{ id: itemOfMessage("fco", id), type: "function_call_output", status, call_id: tool_call_id, output }];
+  }
   const messageItem = (parts: object[]) => ({
     id: itemOfMessage("msg", id),
     type: "message",
@@ -176,9 +213,8 @@ export function itemsOf({ id, role, content, images = [], tool_calls = [], tool_
     content: parts,
   });
   if (role === "user") {
-    const text = content === "" ? [] : [{ type: "input_text", text: content }];
-    const shown = images.map(({ file_id }) => ({ type: "input_image", detail: "auto", file_id, image_url: null }));
-    return [messageItem([...text, ...shown])];
+    const documents = files.map(({ file_id, filename }) => ({ type: "input_file", file_id, filename }));
+    return [messageItem([...text, ...shown, ...documents])];
   }
   const calls = tool_calls.map(({ id: call_id, name, arguments: args }, place) => ({
     id: itemOfMessage("fc", id, place),

@@ -7,16 +7,15 @@ import { storeRoutes } from "./stores/routes.ts";
 
 /** Agents as models, for clients of OpenAI's API. */
 export function createOpenAi(modules: ProtocolModules): ProtocolPlugin[] {
-  const { publicEgress } = modules.base;
   const { journal } = modules.journals;
   const { store: connections, prices, catalog } = modules.connections;
   const { embedders, stores, entries } = modules.memory;
   const { store: runs, tail, openStream } = modules.runs;
   const models = { agents: modules.agents.store, connections, prices, catalog, making: new Map() };
   return [
-    (access) => openAiRoutes({ ...access, ...models, runs, journal, openStream, publicEgress }),
-    (access) => conversationRoutes({ ...access, publicEgress }),
-    (access) => responseRoutes({ ...access, ...models, runs, journal, tail, openStream, publicEgress }),
+    (access) => openAiRoutes({ ...access, ...models, runs, journal, openStream }),
+    (access) => conversationRoutes(access),
+    (access) => responseRoutes({ ...access, ...models, runs, journal, tail, openStream }),
     (access) => storeRoutes({ ...access, embedders, stores, entries }),
   ];
 }

@@ -1,9 +1,11 @@
+import { noSuch } from "../../domain/error-messages.ts";
 import type { Fault } from "../../domain/errors.ts";
+import { idPattern } from "../../domain/ids.ts";
 import { type reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { fault } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import { ownValue } from "../../lib/collections.ts";
-import type { CreateRun } from "../../runs/schema.ts";
+import type { CreateRun, SubmitToolOutputs } from "../../runs/schema.ts";
 import { toInput } from "../../runtime/models/call-options.ts";
 
 // Fields that chat completions and responses share. Unreadable values are added to the faults.
@@ -13,6 +15,7 @@ type Input = Exclude<CreateRun["input"], string>;
 export type InputMessage = Input[number];
 export type InputPart = Exclude<InputMessage["content"], string>[number];
 export type InputCall = NonNullable<InputMessage["tool_calls"]>[number];
+type OutputPart = NonNullable<SubmitToolOutputs["tool_outputs"][number]["content"]>[number];
 type RequestTool = NonNullable<CreateRun["tools"]>[number];
 
 /** Returns the settings without null and undefined ones. */
@@ -90,5 +93,53 @@ export function schemaOf(format: Format | null | undefined, param: string, fault
 export function imageOf(url: string | null | undefined, param: string, faults: Fault[]): InputPart {
   if (!/^(data|https?):/i.test(url ?? ""))
     faults.push(fault(param, "Expected https://… or data:<type>;base64,<content>."));
-  return { type: "image", data: url ?? "" };
+  return { type: "input_image", image_url: url || "data:" };
 }
+
+/** Parses an image that is a stored file. */
+export function storedImageOf(file_id: string, param: string, faults: Fault[]): InputPart {
+  requireFileId(file_id, param, faults);
+  return { type: "input_image", file_id };
+}
+
+const fileId = new RegExp(idPattern("file"));
+
+function requireFileId(id: string, param: string, faults: Fault[]): void {
+  if (!fileId.test(id)) faults.push(fault(`${param}.file_id`, noSuch("file")));
+}
+
+interface FileFields {
+  file_id?: string | null;
+  file_data?: string | null;
+  file_url?: string | null;
+  filename?: string | null;
+}
+
+/** Parses a document: a stored file, a `data:` URL or an address. */
+export function fileOf(file: FileFields | null | undefined, param: string, faults: Fault[]): InputPart {
+  const { file_id, file_data, file_url, filename } = file ?? {};
+  if (file_id) requireFileId(file_id, param, faults);
+  if (!file_id && !file_data && !file_url) faults.push(fault(param, "Expected file_id or file_data."));
+  return {
+    type: "input_file",
+    ...(file_id && { file_id }),
+    ...(file_data && { file_data }),
+    ...(file_url && { file_url }),
+    ...(filename && { filename }),
+  };
+}
+
+/** Parses a recording. */
+export function audioOf(
+  audio: { data: string; format?: string | null } | null | undefined,
+  param: string,
+  faults: Fault[],
+): InputPart {
+  if (!audio) faults.push(fault(param, "Expected data and format."));
+  const { data = "", format } = audio ?? {};
+  return { type: "input_audio", input_audio: { data, ...(format && { format }) } };
+}
+
+/** Returns the result of a call as the API takes it. */
+export const resultOf = (content: InputMessage["content"]): { output: string } | { content: OutputPart[] } =>
+  typeof content === "string" ? { output: content } : { content: content as OutputPart[] };

@@ -1,15 +1,17 @@
 import { unaskedCall } from "../../domain/error-messages.ts";
 import { AppError, tolerate } from "../../domain/errors.ts";
-import type { ToolAnswer } from "../../domain/submit.ts";
 import type { Principal } from "../../http/principal.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { RunStore } from "../../runs/store.ts";
 import type { ApiCalls } from "./api-calls.ts";
-import type { InputMessage } from "./request-fields.ts";
+import type { InputMessage, resultOf } from "./request-fields.ts";
+
+/** Result of a call, as the API takes it. */
+export type SentResult = { tool_call_id: string } & ReturnType<typeof resultOf>;
 
 /** Results of calls at the end of a request. */
 export interface Results {
-  answers: ToolAnswer[];
+  answers: SentResult[];
   /** Index of each in the request. */
   places: number[];
 }

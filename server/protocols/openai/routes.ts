@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import type { ProtocolAccess } from "../../http/internal-client.ts";
 import { readJsonBody } from "../../http/json-body.ts";
-import type { Base } from "../../http/module.ts";
 import { withDeclaration } from "../../http/operation.ts";
 import type { Principal } from "../../http/principal.ts";
 import { decodeUri } from "../../lib/safe-string.ts";
@@ -10,10 +9,9 @@ import type { OpenSseResponse } from "../../runs/stream/sse-response.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import { createApiCalls, json, noRetry, readerOf } from "./api-calls.ts";
 import { chatDialect } from "./chat-dialect.ts";
-import { type AskedChat, readChat } from "./chat-request.ts";
+import { type AskedChat, chatFields, readChat } from "./chat-request.ts";
 import { CreateChatCompletion } from "./chat-schema.ts";
 import { ofMessages } from "./errors.ts";
-import { withFetchedImages } from "./fetch-images.ts";
 import { createdAt, isOfSchema, lastQuestionSeq } from "./journal-places.ts";
 import { createModels, type ModelDeps } from "./models.ts";
 import type { InputMessage } from "./request-fields.ts";
@@ -24,24 +22,12 @@ interface Deps extends ProtocolAccess, ModelDeps {
   runs: RunStore;
   journal: Journal;
   openStream: OpenSseResponse;
-  publicEgress: Base["publicEgress"];
 }
 
 const read = readerOf(CreateChatCompletion);
 
 /** Routes of OpenAI's API that runs can carry out. Every operation goes through the API, with its key and its rules. */
-export function openAiRoutes({
-  identify,
-  noLongerValid,
-  api,
-  forward,
-  countAhead,
-  runs,
-  journal,
-  openStream,
-  publicEgress,
-  ...known
-}: Deps) {
+export function openAiRoutes({ identify, noLongerValid, api, forward, runs, journal, openStream, ...known }: Deps) {
   const { guarded, must } = createApiCalls({ identify, api, forward });
   const models = createModels({ ...known, must });
 
@@ -57,7 +43,6 @@ export function openAiRoutes({
         ? await submit(request, askingRun.id, results)
         : await create(
             request,
-            principal,
             askingRun ? { ...chatRequest, ...userLast(chatRequest.run.input, chatRequest.places) } : chatRequest,
           );
     const { run_id, seq } = place;
@@ -88,18 +73,10 @@ export function openAiRoutes({
 
   async function create(
     request: Request,
-    principal: Principal,
     { run, places, messages = run.input }: AskedChat & { messages?: InputMessage[] },
   ) {
-    const input = await withFetchedImages(messages, {
-      principal,
-      egress: publicEgress,
-      signal: request.signal,
-      count: () => countAhead(request, principal, "run_creations_per_minute"),
-      param: (message, part) => `messages[${places[message]}].content[${part}].image_url.url`,
-    });
-    const createdRun = await must(request, "POST", "/v1/runs", { ...run, input }).catch((error) => {
-      throw ofMessages(error, places);
+    const createdRun = await must(request, "POST", "/v1/runs", { ...run, input: messages }).catch((error) => {
+      throw ofMessages(error, places, "messages", chatFields);
     });
     return { run_id: String(createdRun.id), seq: 0 };
   }

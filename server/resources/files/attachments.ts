@@ -1,4 +1,6 @@
 import type { Chunking } from "../../domain/chunking.ts";
+import { imageTypes } from "../../domain/image-types.ts";
+import { limits } from "../../domain/limits.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { truncationNotice } from "../../domain/truncate-middle.ts";
@@ -18,17 +20,21 @@ interface Row {
   chunking: string | null;
 }
 
-/** Files that a run requests, the most text it takes, and whether its model accepts images. */
+/** Files that a run requests, the most text it takes, and whether its model accepts images and PDFs. */
 interface AttachmentOrder {
   file_ids: readonly string[];
   max_bytes: number;
   images: boolean;
+  pdf?: boolean;
 }
+
+/** Longest PDF that providers take, in pages; in bytes it has to fit into a request in base64. */
+const nativeMost = { pages: 100, bytes: 10 * 1024 * 1024 };
+// For a PDF without text; scans have more bytes per page.
+const bytesPerPage = 100 * 1024;
 
 // Milliseconds that a run waits for files that are still being processed.
 const wait_ms = 60_000;
-export const imageBytesMax = 5 * 1024 * 1024;
-export const imageTypes = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 const texts = new Set([
   "application/json",
   "application/jsonl",
@@ -58,6 +64,9 @@ export function createAttachments({
   );
   const selectSize = db.sqlite.query<{ size: number }, Key>(
     `SELECT coalesce(sum(octet_length(text) + 2), 0) AS size FROM document_chunks WHERE ${scope} AND file_id = $id`,
+  );
+  const selectPages = db.sqlite.query<{ pages: number | null }, Key>(
+    `SELECT max(page) AS pages FROM document_chunks WHERE ${scope} AND file_id = $id`,
   );
   const selectChunk = db.sqlite.query<{ text: string }, Key & { index: number }>(
     `SELECT text FROM document_chunks WHERE ${scope} AND file_id = $id AND chunk_index = $index`,
@@ -102,13 +111,23 @@ export function createAttachments({
     const { id: file_id, filename, mime_type, sha256 } = row;
     const about = { file_id, filename, mime_type, sha256 };
     const note = reasonAgainst(row, order.images);
+    const pages = order.pdf === true && mayBeNative(row) ? pagesOf(scope, row) : 0;
+    if (pages > 0 && pages <= nativeMost.pages) {
+      const text = note === null ? cutText(textOf(scope, row, share), share) : null;
+      return { ...about, text, image: false, note: null, native: true, pages };
+    }
     if (note !== null) return { ...about, text: null, image: false, note };
     if (imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
     const fullText = textOf(scope, row, share);
-    const bytes = new TextEncoder().encode(fullText);
-    if (bytes.length <= share) return { ...about, text: fullText, image: false, note: null };
+    const text = cutText(fullText, share);
+    if (text === fullText) return { ...about, text, image: false, note: null };
     const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
-    return { ...about, text: truncationNotice(bytes.subarray(0, share)), image: false, note: cut };
+    return { ...about, text, image: false, note: cut };
+  }
+
+  /** Number of pages of a PDF; estimated if its text has none. */
+  function pagesOf({ project_id, environment }: Scope, { id, bytes }: Row): number {
+    return selectPages.get({ project_id, environment, id })?.pages ?? Math.ceil(bytes / bytesPerPage);
   }
 
   return {
@@ -133,6 +152,22 @@ const unreadStatuses = ["uploaded", "processing"];
 
 const isBeingRead = (row: Row | null): boolean =>
   row !== null && row.chunks === 0 && row.purpose !== "code_interpreter" && unreadStatuses.includes(row.status);
+
+const unreadable = ["document_unreadable", "document_encrypted", "document_too_large", "document_out_of_memory"];
+
+/** True if providers may take the PDF itself. One without text may still have pictures. */
+const mayBeNative = ({ mime_type, bytes, status, purpose, error }: Row): boolean =>
+  mime_type === "application/pdf" &&
+  bytes <= nativeMost.bytes &&
+  purpose !== "code_interpreter" &&
+  status !== "deleted" &&
+  !(status === "failed" && unreadable.includes(faultOf(error).code ?? ""));
+
+/** Returns the beginning of a text within so many bytes. */
+function cutText(text: string, most: number): string {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.length <= most ? text : truncationNotice(bytes.subarray(0, most));
+}
 
 const isText = ({ mime_type }: Pick<Row, "mime_type">): boolean =>
   mime_type.startsWith("text/") || texts.has(mime_type);
@@ -165,15 +200,15 @@ function reasonAgainst(row: Row, seesImages: boolean): string | null {
   if (isBeingRead(row)) return "It is still being read; its text is not ready";
   if (imageTypes.has(mime_type)) {
     if (!seesImages) return "The model cannot see images";
-    return bytes > imageBytesMax ? `The image is larger than ${imageBytesMax} bytes` : null;
+    return bytes > limits.image_bytes ? `The image is larger than ${limits.image_bytes} bytes` : null;
   }
   return chunks > 0 || isText(row) ? null : "Files of this type are not put before the model";
 }
 
-function messageOf(error: string | null): string {
-  const { message = "the reason is unknown" } = error === null ? {} : (JSON.parse(error) as { message?: string });
-  return message;
-}
+const messageOf = (error: string | null): string => faultOf(error).message ?? "the reason is unknown";
+
+const faultOf = (error: string | null): { code?: string; message?: string } =>
+  error === null ? {} : JSON.parse(error);
 
 /** Max-min fair shares of a total: small needs are met in full, larger ones share the rest. */
 export function fairShares(needs: readonly number[], total: number): number[] {

@@ -54,6 +54,20 @@ const signatures: [bytes: string, type: string][] = [
   ["PK\x03\x04", "application/zip"],
   ["\xd0\xcf\x11\xe0", container],
   ["\x1f\x8b", "application/gzip"],
+  ["II*\x00", "image/tiff"],
+  ["MM\x00*", "image/tiff"],
+  ["ID3", "audio/mpeg"],
+  ["OggS", "audio/ogg"],
+  ["fLaC", "audio/flac"],
+  ["\x1aE\xdf\xa3", "video/webm"],
+];
+
+/** Brands of the ISO container, in which many formats come. */
+const brands: [RegExp, string][] = [
+  [/^(heic|heix|hevc|hevx|heim|heis|mif1|msf1)/, "image/heic"],
+  [/^avi[fs]/, "image/avif"],
+  [/^M4A /, "audio/mp4"],
+  [/^qt {2}/, "video/quicktime"],
 ];
 
 /** True if the file's text can be searched, including text in images. */
@@ -79,6 +93,11 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   // RTF is plain text, so check it before the text types.
   if (/^(\xef\xbb\xbf)?\s*\{\\rtf/.test(text)) return "application/rtf";
   if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
+  if (/^RIFF.{4}WAVE/s.test(text)) return "audio/wav";
+  // MPEG audio without a tag: a frame of layer III.
+  if (/^\xff[\xf2\xf3\xfa\xfb][^\xff]/s.test(text)) return "audio/mpeg";
+  const [, brand] = /^[\s\S]{4}ftyp([\s\S]{4})/.exec(text) ?? [];
+  if (brand !== undefined) return brands.find(([pattern]) => pattern.test(brand))?.[1] ?? "video/mp4";
   // PDF readers allow bytes before the header.
   if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
   const known = Object.hasOwn(texts, extension) ? (texts[extension] ?? null) : null;

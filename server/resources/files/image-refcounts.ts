@@ -1,4 +1,4 @@
-import { imagesIn } from "../../domain/run-input.ts";
+import { mediaIn } from "../../domain/run-input.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { type Projector, startsRun } from "../../storage/journal/journal.ts";
@@ -35,7 +35,7 @@ export function createImageRefcounts({ db }: { db: Db }) {
   const project: Projector = (run, entries) => {
     const [first] = entries;
     if (!startsRun(entries) || first?.event.type !== "run.created") return;
-    for (const { file_id } of imagesIn(first.event)) shows(run, file_id, run.run_id);
+    for (const { file_id } of mediaIn(first.event)) shows(run, file_id, run.run_id);
     const { project_id, environment, run_id: owner_id } = run;
     for (const file_id of first.event.file_ids)
       if (insertRunUse.run({ project_id, environment, file_id, owner_id }).changes > 0)

@@ -54,6 +54,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   });
   const files = createFileStore({
     ...base,
+
     blobs,
     work,
     chunks,

@@ -9,6 +9,7 @@ import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { fillPage, listPage, type Page, readRows, toList } from "../../http/page.ts";
 import type { Condition } from "../../http/row-filter.ts";
+import { createEgress, type Egress } from "../../lib/egress.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import type { FileBlobs, StoredContent } from "../../storage/db/file-blobs.ts";
 import { files } from "../../storage/db/schema.ts";
@@ -19,8 +20,8 @@ import { createFileErasure } from "./file-erasure.ts";
 import { fitFileName } from "./file-name.ts";
 import { createFileRows } from "./file-rows.ts";
 import { isDocument, isSearchable, typeOfFile } from "./file-type.ts";
-import { createImageAccess } from "./image-access.ts";
 import { createImageRefcounts } from "./image-refcounts.ts";
+import { createMediaAccess } from "./media-access.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
 import { type IndexingProgress, type FileRow as Row, serializeFile } from "./row.ts";
 import { createRunAttachments } from "./run-attachments.ts";
@@ -58,8 +59,11 @@ export function createFileStore({
   removed = () => {},
   announce = () => {},
   announced = () => {},
+  publicEgress = createEgress({ allow: [], loopback: false }),
   now = Date.now,
 }: StoreBase & {
+  /** Fetches what messages name by address. */
+  publicEgress?: Egress;
   blobs: FileBlobs;
   work: DocumentWork;
   chunks: DocumentChunks;
@@ -231,7 +235,7 @@ export function createFileStore({
     ...createNamedFiles({ rows, blobs }),
     projectImages: uses.project,
     projectGiven: runAttachments.project,
-    imagesOf: createImageAccess({ rows, blobs, uses, now }),
+    mediaOf: createMediaAccess({ rows, blobs, uses, egress: publicEgress, process, now }),
     forgetExpired: erasure.forgetExpired,
     idle: erasure.idle,
     stop: erasure.stop,

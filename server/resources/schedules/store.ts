@@ -5,6 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
+import { plainInput } from "../../http/plain-input.ts";
 import { inputMost } from "../../http/schemas.ts";
 import { nameIssues } from "../../http/validate-name.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
@@ -162,7 +163,8 @@ const blank = ({ project_id, environment }: Scope, id: string, at: number): Row 
 
 /** Applies an update to a row. Absent fields stay. */
 function applyInput(row: Row, input: UpdateSchedule): Row {
-  const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, ...own } = input;
+  const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, input: given, ...rest } = input;
+  const own = { ...rest, ...(given !== undefined && { input: plainInput(given) }) };
   const columns = { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata };
   const definedColumns = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
   return {

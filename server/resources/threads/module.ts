@@ -23,7 +23,7 @@ interface Needs {
 /** Conversations over several runs. */
 export function createThreadsModule({ base, journals, files }: Needs) {
   const { journal, project } = journals;
-  const threads = createThreadStore({ ...base, imagesOf: files.store.imagesOf });
+  const threads = createThreadStore({ ...base, mediaOf: files.store.mediaOf });
   project(createThreadProjection(base.db.sqlite, (runId) => nullIfUnreadable(() => journal.state(runId))));
   return { routes: (auth) => [threadRoutes({ auth, threads })], store: threads } satisfies Module;
 }

@@ -7,7 +7,7 @@ import type { Auth } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
-import { pathOf } from "../../http/schemas.ts";
+import { mediaErrors, pathOf } from "../../http/schemas.ts";
 import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
 import type { ThreadStore } from "./store.ts";
 
@@ -84,7 +84,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
           summary: "Add a message to a thread, from elsewhere",
           needs: "run",
           creates: ThreadMessage,
-          errors: ["thread_busy"],
+          errors: ["thread_busy", ...mediaErrors],
         },
         params,
         body: CreateMessage,

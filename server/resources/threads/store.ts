@@ -6,12 +6,13 @@ import { noSuch, threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
-import { messageFault, type ShownImages, toEarlierMessage } from "../../domain/run-input.ts";
+import { messageFault, partsOfMessage, type ShownMedia, toEarlierMessage } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { seededMessage } from "../../domain/thread-messages.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
+import { plainMessage } from "../../http/plain-input.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import { inputMost } from "../../http/schemas.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
@@ -23,8 +24,8 @@ import { createAppend, historyWithin, listMessages, openCallsIn } from "./messag
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
 interface ThreadStoreOptions extends StoreBase {
-  /** Resolves the images in messages. */
-  imagesOf: (viewer: Viewer, param: string, agentId: null) => ShownImages;
+  /** Resolves the images, recordings and documents in messages. */
+  mediaOf: (viewer: Viewer, param: string, agentId: null) => ShownMedia;
 }
 
 type Row = typeof threads.$inferSelect & { status: ThreadStatus };
@@ -55,7 +56,7 @@ const isForeignTo = `EXISTS (SELECT 1 FROM (
   ) WHERE agent_id NOT IN (SELECT value FROM json_each(?)))`;
 
 /** Conversations over several runs. A run's messages are added when it ends (`module.ts`). */
-export function createThreadStore({ db, audit, imagesOf, now = Date.now }: ThreadStoreOptions) {
+export function createThreadStore({ db, audit, mediaOf, now = Date.now }: ThreadStoreOptions) {
   const { sqlite } = db;
   const rows = createScopedTable(db, threads);
   const statusOf = sqlite.query<{ status: ThreadStatus }, [string, string, string]>(
@@ -119,27 +120,29 @@ export function createThreadStore({ db, audit, imagesOf, now = Date.now }: Threa
   }
 
   /** Adds a message from outside of runs. Refused while a run is active, because its messages must stay together. */
-  async function say(viewer: Viewer, id: string, newMessage: CreateMessage) {
+  async function say(viewer: Viewer, id: string, given: CreateMessage) {
+    const newMessage = plainMessage(given);
     const wrong = messageFault(newMessage, inputMost);
     if (wrong) throw invalid(wrong.path.slice(1) || "content", wrong.message);
     const { project_id, environment } = viewer;
     const thread = { project_id, environment, id };
-    return await db.write(() => {
+    find(viewer, id);
+    const media = mediaOf(viewer, "", null);
+    await media.fetch(partsOfMessage(newMessage, ""));
+    const said = await db.write(() => {
       find(viewer, id);
       const atWork = firstUnfinished.get(project_id, environment, id);
       if (atWork) throw new AppError("thread_busy", threadBusy, { details: { run_id: atWork.id } });
       const open = openCallsIn(sqlite, thread);
       requireCallOrder(newMessage, open);
-      const images = imagesOf(viewer, "", null);
-      const entry = seededMessage(
-        toEarlierMessage(newMessage, "", open, (part, path) => images.of(part, path.slice(1))),
-        now(),
-      );
-      images.keep({ thread_id: id });
+      const entry = seededMessage(toEarlierMessage(newMessage, "", open, media.of), now());
+      media.keep({ thread_id: id });
       append(thread, null, [entry]);
       rows.update(viewer, id, { updated_at_ms: entry.at, message_count: sql`message_count + 1` });
       return { ...entry.message, run_id: null };
     });
+    media.kept();
+    return said;
   }
 
   const chats = createExternalThreadIds({

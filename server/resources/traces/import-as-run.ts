@@ -1,6 +1,6 @@
 import { newId } from "../../domain/ids.ts";
 import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
-import type { RecordedInput } from "../../domain/run-input.ts";
+import { mediaOfMessage, type RecordedInput } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
 
 /** Place of an imported run on this server. */
@@ -66,14 +66,16 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
     case "documents.attached":
       return place.keepsImages
         ? event
-        : { ...event, documents: event.documents.map((one) => (one.image ? withoutOwner(one) : one)) };
+        : { ...event, documents: event.documents.map((one) => (one.image || one.native ? withoutOwner(one) : one)) };
+    case "tool.completed":
+      return place.keepsImages || !event.images ? event : { ...event, images: event.images.map(withoutOwner) };
     case "history.loaded":
       return place.keepsImages
         ? event
         : {
             ...event,
             messages: event.messages.map((one) =>
-              one.role === "user" && one.images ? { ...one, images: one.images.map(withoutOwner) } : one,
+              one.role === "user" || one.role === "tool" ? withoutOwners(one) : one,
             ),
           };
     default:
@@ -81,10 +83,19 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
   }
 }
 
-function withoutImages({ images, earlier }: RecordedInput): Pick<RecordedInput, "images" | "earlier"> {
-  const withoutOwners = <T extends Pick<RecordedInput, "images">>(one: T): T =>
-    one.images ? { ...one, images: one.images.map(withoutOwner) } : one;
-  return { ...(images && withoutOwners({ images })), ...(earlier && { earlier: earlier.map(withoutOwners) }) };
+function withoutImages({ earlier, ...last }: RecordedInput): Omit<RecordedInput, "input"> {
+  return { ...withoutOwners(mediaOfMessage(last)), ...(earlier && { earlier: earlier.map(withoutOwners) }) };
+}
+
+const mediaFields = ["images", "audio", "files", "documents"] as const;
+
+/** Replaces the ids of all files that a message shows. */
+function withoutOwners<T extends object>(message: T): T {
+  const lists = mediaFields.flatMap((name) => {
+    const list: { file_id: string }[] | undefined = Object(message)[name];
+    return list ? [[name, list.map(withoutOwner)]] : [];
+  });
+  return { ...message, ...Object.fromEntries(lists) };
 }
 
 /** Replaces a file's id by an unused one. */

@@ -36,7 +36,7 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
   if (typeof body.input !== "string" && body.input.some(({ content }) => showsFile(content)))
     throw new AppError(
       "insufficient_scope",
-      "A client token can only send images as data. Images by file_id need an API key.",
+      "A client token can only send images and files as data. By file_id they need an API key.",
       {
         param: "input",
       },
@@ -54,4 +54,4 @@ export function applyTokenRules({ token }: Principal, body: CreateRun): CreateRu
 
 // Files have no owner, so a browser could show another user's file by id.
 const showsFile = (content: Exclude<CreateRun["input"], string>[number]["content"]): boolean =>
-  typeof content !== "string" && content.some((part) => part.type === "image" && part.file_id !== undefined);
+  typeof content !== "string" && content.some((part) => "file_id" in part && part.file_id !== undefined);

@@ -6,10 +6,17 @@ import { newId } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import type { RunCreated, RunEvent } from "../../domain/run-event.ts";
-import { type ShownImages, toRecordedInput } from "../../domain/run-input.ts";
+import {
+  placedParts,
+  type RecordedInput,
+  type ShownMedia,
+  toRecordedInput,
+  withFilesOf,
+} from "../../domain/run-input.ts";
 import { type RunObject, runObject } from "../../domain/run-object.ts";
 import { fold, initialState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
+import { plainInput } from "../../http/plain-input.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
@@ -22,6 +29,7 @@ import { requireScopeIds } from "../scope-ids.ts";
 import type { Note, RunStore } from "../store.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import { requireChosenTool, withRequestTools } from "./request-tools.ts";
+import { requireTaken } from "./require-taken.ts";
 import { screenInput } from "./screening.ts";
 
 export interface NewRunOptions extends ModelFacts {
@@ -40,8 +48,8 @@ export interface NewRunOptions extends ModelFacts {
   refreshTools(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
   /** Throws if the model named in a request is not available now, as far as can be known beforehand. */
   requireModelAvailable: RequireModelAvailable;
-  /** Returns the images that the input's messages reference. */
-  imagesOf(scope: Viewer, param: string, agentId: string): ShownImages;
+  /** Resolves the images, recordings and documents of the input's messages. */
+  mediaOf(scope: Viewer, param: string, agentId: string): ShownMedia;
   /** Throws if one of the files does not exist. */
   requireFiles(scope: Viewer, ids: readonly string[]): void;
   /** Called inside the write that creates the run. */
@@ -55,7 +63,7 @@ interface PreparedRun {
   /** Its `run_id` is set by each attempt to write it. */
   created: { type: "run.created" } & RunCreated;
   findings: readonly Finding[];
-  images: ShownImages;
+  media: ShownMedia;
   /** True if the run is over at once: it takes no place in its thread and no slot. */
   isOverAtOnce: boolean;
 }
@@ -96,6 +104,7 @@ export function createNewRuns(options: NewRunOptions) {
         return () => pool.abort(first[0]);
       },
     );
+    prepared.media.kept();
     const run = lastItem(inserted);
     const [run_id, entries] = run;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
@@ -111,20 +120,24 @@ export function createNewRuns(options: NewRunOptions) {
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
+    const media = options.mediaOf(scope, "input", agent.id);
+    const reading = readInput(body.input, media);
+    const recordedInput = reading instanceof Promise ? await reading : reading;
+    requireTaken(agent.model, recordedInput);
     // Only if there are guardrails, because the runs created in one tick share a snapshot of the database.
-    const images = options.imagesOf(scope, "input", agent.id);
-    const recordedInput = toRecordedInput(body.input, images.of);
+    const file_ids = withFilesOf(body.file_ids ?? [], recordedInput);
     const screened = agent.guardrails ? await screenInput(agent, recordedInput) : null;
     const created = {
       type: "run.created" as const,
       ...creationFields(scope, agent, body, requestId, journal.hashOf(agent)),
+      file_ids,
       ...(screened?.asked ?? recordedInput),
       ...owner,
-      ...preModelSteps(agent, { ...owner, file_ids: body.file_ids ?? [] }),
+      ...preModelSteps(agent, { ...owner, file_ids }),
       ...pinnedModels(agent, scope.environment, options),
     };
     const isOverAtOnce = screened?.isBlocked === true;
-    return { agent, created, images, findings: screened?.findings ?? [], isOverAtOnce };
+    return { agent, created, media, findings: screened?.findings ?? [], isOverAtOnce };
   }
 
   /** Call inside a write. Returns the ended runs whose place it takes, then the new run. */
@@ -144,7 +157,7 @@ export function createNewRuns(options: NewRunOptions) {
         : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decisionEvents];
     const own = journal.insert(run_id, events);
     journal.pin(scope, run_id, agent);
-    made.images.keep({ run_id });
+    made.media.keep({ run_id });
     options.onCreated?.(created, agent);
     note?.(runs.standing(scope, run_id), 0);
     return [...place.ended, [run_id, own]];
@@ -153,13 +166,20 @@ export function createNewRuns(options: NewRunOptions) {
   return create;
 }
 
+/** Not asynchronous without addresses, because the runs created in one tick share a snapshot of the database. */
+function readInput(given: CreateRun["input"], media: ShownMedia): RecordedInput | Promise<RecordedInput> {
+  const input = plainInput(given);
+  const fetching = media.fetch(placedParts(input));
+  return fetching ? fetching.then(() => toRecordedInput(input, media.of)) : toRecordedInput(input, media.of);
+}
+
 function creationFields(
   scope: Viewer,
   agent: AgentSnapshot,
   body: CreateRun,
   request_id: string,
   agent_hash: string,
-): Omit<RunCreated, "input"> {
+): Omit<RunCreated, "input" | "file_ids"> {
   const { project_id, environment } = scope;
   return {
     run_id: "",
@@ -177,7 +197,6 @@ function creationFields(
     thread_id: null,
     session_id: null,
     user_id: null,
-    file_ids: body.file_ids ?? [],
     parent_run_id: null,
     budget: tightestBudget(agent.budget, body.budget),
     metadata: body.metadata ?? {},

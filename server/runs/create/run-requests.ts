@@ -7,6 +7,7 @@ import { invalid } from "../../http/errors.ts";
 import { type Claim, claimOf } from "../../http/idempotency.ts";
 import { jsonStream } from "../../http/json-stream.ts";
 import type { Base } from "../../http/module.ts";
+import { plainInput } from "../../http/plain-input.ts";
 import type { Principal } from "../../http/principal.ts";
 import { readWaitParam } from "../../http/wait-param.ts";
 import type { Audit } from "../../storage/db/audit.ts";
@@ -95,13 +96,14 @@ export function createRunRequests(deps: RunRequestDeps) {
   return {
     create(asked: RequestContext, body: CreateRun) {
       const { principal, request } = asked;
-      const { agent_id, input } = body;
+      const { agent_id } = body;
+      const input = plainInput(body.input);
       // A run that was created earlier is returned again, even if its agent is gone.
       const isKnown = claimOf(request)?.previous ? mayUse(principal, agent_id) : hasAgent(principal, agent_id);
       if (!isKnown) throw invalid("agent_id", noSuch("agent"));
       requireInput(input, "input");
       return answerNew(asked, body, (requestId, note) =>
-        service.create(principal, applyTokenRules(principal, body), requestId, note),
+        service.create(principal, applyTokenRules(principal, { ...body, input }), requestId, note),
       );
     },
     fork: (asked: RequestContext, id: string, body: ForkRun) =>

@@ -1,9 +1,20 @@
 import { decidedEvents } from "../../domain/guardrail-event.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
+import {
+  contentText,
+  messageFault,
+  type PlacedPart,
+  partsOfMessage,
+  recordedMedia,
+  type ShownMedia,
+} from "../../domain/run-input.ts";
 import { fold, isOver, type RunState } from "../../domain/run-state.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolAnswer } from "../../domain/submit.ts";
 import type { Viewer } from "../../http/auth.ts";
+import { invalid } from "../../http/errors.ts";
+import { plainPart } from "../../http/plain-input.ts";
+import { inputMost } from "../../http/schemas.ts";
 import { lastItem } from "../../lib/collections.ts";
 import { validateAgainst } from "../../lib/json-schema.ts";
 import { requireValue } from "../../lib/require-value.ts";
@@ -14,12 +25,16 @@ import { type DecisionAuthor, noteDecisions } from "../decision-notes.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import { routeToolOutputs } from "../dispatch/route-tool-outputs.ts";
 import type { RunTerminator } from "../end/terminate-run.ts";
+import type { SubmitToolOutputs } from "../schema.ts";
 import type { Note, RunStore } from "../store.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer } from "./screening.ts";
 
 /** Answers after guardrails, by tool call id. */
 type AnswerScreens = Map<string, ScreenedAnswer>;
 const noScreens: AnswerScreens = new Map();
+
+/** An answer as a client sends it: its output, or text and pictures. */
+type SentAnswer = ToolAnswer & Pick<SubmitToolOutputs["tool_outputs"][number], "content">;
 
 interface SubmissionOptions {
   journal: Journal;
@@ -28,16 +43,19 @@ interface SubmissionOptions {
   ends: RunTerminator;
   /** Call inside a write. Records in a run's ancestors that its status has changed. */
   insertAbove(runId: string): Inserted[];
+  /** Resolves pictures that clients submit. */
+  mediaOf(scope: Viewer, param: string, agentId: string): ShownMedia;
   /** Records decisions, from every route. */
   audit: Audit;
   now: () => number;
 }
 
 /** Handles tool outputs and approvals. */
-export function createSubmissions({ journal, runs, pool, ends, insertAbove, audit, now }: SubmissionOptions) {
+export function createSubmissions({ journal, runs, pool, ends, insertAbove, mediaOf, audit, now }: SubmissionOptions) {
   /** Submits answers to a run. Returns the `seq` before them, from which a stream resumes. */
-  async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
+  async function submit(scope: Viewer, runId: string, given: readonly SentAnswer[], note?: Note): Promise<number> {
     let before = 0;
+    const { answers, media } = await readAnswers(scope, runId, given);
     // Only if guardrails may apply, because otherwise the submissions of a tick share a snapshot of the database.
     const screens = mayBeScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
     const write = () => {
@@ -45,6 +63,7 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
       if (summary !== null) throw notAwaiting(status);
       before = seq;
       const inserted = insertAnswers(scope, runId, answers, screens);
+      if (inserted.length > 0) media?.keep({ run_id: runId });
       note?.(runs.standing(scope, runId), before);
       return inserted;
     };
@@ -54,6 +73,20 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, audi
       else pool.start(id);
     }
     return before;
+  }
+
+  /** Reads the pictures in answers. Awaits nothing without addresses. */
+  async function readAnswers(scope: Viewer, runId: string, given: readonly SentAnswer[]) {
+    if (given.every(({ content }) => content === undefined))
+      return { answers: given as readonly ToolAnswer[], media: null };
+    const media = mediaOf(scope, "tool_outputs", runs.standing(scope, runId).agent_id);
+    const sent = given.map(plainAnswer);
+    await media.fetch(sent.flatMap(({ parts }) => parts));
+    const answers = sent.map(({ answer, parts }): ToolAnswer => {
+      const { images } = recordedMedia(parts, media.of);
+      return images ? { ...answer, images } : answer;
+    });
+    return { answers, media };
   }
 
   /** Screens answers before the write, because that may take long; the pinned guardrails cannot change in between. */
@@ -160,4 +193,16 @@ function withAuthor(events: RunEvent[], author: Viewer & Partial<Author>): RunEv
       ? { ...event, by: { type, id } }
       : event,
   );
+}
+
+/** Returns an answer with the text of its parts as the output, and its pictures. */
+function plainAnswer({ content, ...answer }: SentAnswer, index: number): { answer: ToolAnswer; parts: PlacedPart[] } {
+  if (content === undefined) return { answer, parts: [] };
+  const path = `[${index}]`;
+  if (answer.output !== undefined)
+    throw invalid(`tool_outputs${path}.content`, "Give an output or a content, not both.");
+  const message = { role: "tool" as const, content: content.map(plainPart), tool_call_id: answer.tool_call_id };
+  const wrong = messageFault(message, inputMost);
+  if (wrong) throw invalid(`tool_outputs${path}${wrong.path}`, wrong.message);
+  return { answer: { ...answer, output: contentText(message.content) }, parts: partsOfMessage(message, path) };
 }

@@ -3,9 +3,16 @@ import { AppError } from "../../domain/errors.ts";
 import type { PrefixEdits } from "../../domain/fork.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import { limits } from "../../domain/limits.ts";
-import { type ImageOf, type RecordedInput, type RunInput, toRecordedInput, wholeText } from "../../domain/run-input.ts";
+import {
+  placedParts,
+  type RecordedInput,
+  type ShownMedia,
+  toRecordedInput,
+  wholeText,
+} from "../../domain/run-input.ts";
 import { clientError } from "../../domain/submit.ts";
 import { invalid } from "../../http/errors.ts";
+import { plainInput } from "../../http/plain-input.ts";
 import { compileGuardrails, withoutKinds } from "../../runtime/guardrails/compile.ts";
 import { searchInSlices, textsOf } from "../../runtime/guardrails/in-slices.ts";
 import { screenCall, screenText } from "../../runtime/guardrails/inspect.ts";
@@ -37,13 +44,13 @@ export async function readEdits(
   { tool_output, is_error, model_output, input }: ForkEdits,
   tool: string | null,
   agent: AgentSnapshot,
-  imageOf: ImageOf,
+  media: ShownMedia,
 ): Promise<ReadEdits> {
   if (is_error !== undefined && tool_output === undefined)
     throw invalid("edits.is_error", "is_error requires tool_output.");
   const modelAnswer = model_output === undefined ? null : await readAnswer(model_output, agent);
   const toolResult = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
-  const screenedInput = input === undefined ? null : await readInput(input, agent, imageOf);
+  const screenedInput = input === undefined ? null : await readInput(input, agent, media);
   return {
     prefix: {
       ...(modelAnswer && { model_output: modelAnswer.output }),
@@ -60,10 +67,12 @@ export async function readEdits(
   };
 }
 
-async function readInput(input: RunInput, agent: AgentSnapshot, imageOf: ImageOf) {
+async function readInput(given: NonNullable<ForkEdits["input"]>, agent: AgentSnapshot, media: ShownMedia) {
+  const input = plainInput(given);
   requireBytes(wholeText(input), limits.input_bytes, "edits.input");
   requireInput(input, "edits.input");
-  const recordedInput = toRecordedInput(input, imageOf);
+  await media.fetch(placedParts(input));
+  const recordedInput = toRecordedInput(input, media.of);
   const { asked, findings } = await screenInput(agent, recordedInput);
   return { asked, findings: requireUnblocked(findings, "edits.input") };
 }

@@ -11,11 +11,14 @@ import { preModelSteps } from "../../domain/pre-model-steps.ts";
 import { requestCalls, wordsOf } from "../../domain/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../../domain/run-event.ts";
 import {
-  type ImageOf,
-  imagesIn,
+  filesIn,
+  type MediaOf,
+  mediaIn,
+  mediaOfMessage,
   type RecordedInput,
-  type ShownImages,
+  type ShownMedia,
   toRequestInput,
+  withFilesOf,
 } from "../../domain/run-input.ts";
 import { applyAll, isOver, ownMessages, type RunState } from "../../domain/run-state.ts";
 import { keyOf, type Viewer } from "../../http/auth.ts";
@@ -27,6 +30,7 @@ import type { AgentEdits } from "../../resources/agents/schema.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { type ModelFacts, pinnedModels } from "../create/pinned-models.ts";
 import { withToolsOf } from "../create/request-tools.ts";
+import { requireTaken } from "../create/require-taken.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
 import {
@@ -59,7 +63,7 @@ export function createForks({
   snapshot,
   editAgent,
   requireModelAvailable,
-  imagesOf,
+  mediaOf,
   priceOf,
   windowOf,
   fallbacksOf,
@@ -73,8 +77,8 @@ export function createForks({
   snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
   editAgent: EditAgent;
   requireModelAvailable: RequireModelAvailable;
-  /** Returns the images that an edited input's messages reference. */
-  imagesOf(viewer: Viewer, param: string, agentId: string): ShownImages;
+  /** Resolves the images, recordings and documents of an edited input's messages. */
+  mediaOf(viewer: Viewer, param: string, agentId: string): ShownMedia;
   now: () => number;
 }) {
   /** Starts or queues a fork; it is durable when this resolves. */
@@ -86,12 +90,16 @@ export function createForks({
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
-    const images = imagesOf(viewer, "edits.input", agent.id);
-    const { prefix, edits } = await prepareFork(source, agent, body, isForeign, images, yieldTurn);
+    const media = mediaOf(viewer, "edits.input", agent.id);
+    const { prefix, edits } = await prepareFork(source, agent, body, isForeign, media, yieldTurn);
+    const asked = edits.asked ?? inputOf(created);
+    requireTaken(agent.model, asked);
+    const file_ids = withFilesOf(filesBeside(created), asked);
     const run: RunCreated = {
       ...creationEvent(created, agent, body, prefix),
-      ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
-      ...(edits.asked ?? inputOf(created)),
+      ...(isForeign ? { foreign_agent: true } : preparation({ ...created, file_ids }, agent, body.step_index, prefix)),
+      ...asked,
+      file_ids,
       ...keyOf(viewer),
       request_id: requestId,
       agent_hash: journal.hashOf(agent),
@@ -108,7 +116,7 @@ export function createForks({
     if (isOverAtOnce) requireFollower(body);
     return begin(
       viewer,
-      { agent, record, before, own, begun, images, isOverAtOnce, at },
+      { agent, record, before, own, begun, media, isOverAtOnce, at },
       body.on_concurrency_limit,
       note,
     );
@@ -133,7 +141,7 @@ export function createForks({
 
   async function begin(
     viewer: Viewer,
-    { agent, record, before, own, begun, images, isOverAtOnce, at }: Beginning,
+    { agent, record, before, own, begun, media, isOverAtOnce, at }: Beginning,
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
   ): Promise<ShownRun> {
@@ -151,11 +159,12 @@ export function createForks({
       const all = [{ ...first, event: created }, ...copiedEntries, ...events.map((event) => ({ at, event }))];
       const inserted = journal.insertRecord(run_id, all);
       journal.pin(viewer, run_id, agent);
-      images.keep({ run_id });
+      media.keep({ run_id });
       note?.(runs.standing(viewer, run_id), 0);
       return [[run_id, inserted]];
     };
     const [[, history] = [run_id, []]] = await journal.commitRecords([[run_id, record]], insert, viewer);
+    media.kept();
     const state = applyAll({ ...before, run }, events, at);
     const answer = serializeState(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);
@@ -174,7 +183,7 @@ interface Beginning {
   own: RunEvent[];
   /** `own` and the events that follow at once. */
   begun: RunEvent[];
-  images: ShownImages;
+  media: ShownMedia;
   isOverAtOnce: boolean;
   at: number;
 }
@@ -192,7 +201,7 @@ async function prepareFork(
   agent: AgentSnapshot,
   body: ForkRun,
   isForeign: boolean,
-  images: ShownImages,
+  media: ShownMedia,
   rest: () => Promise<void>,
 ): Promise<{ prefix: Prefix; edits: ReadEdits }> {
   const { step_index: step } = body;
@@ -201,19 +210,25 @@ async function prepareFork(
   });
   // Another agent screens the record's input with its own guardrails.
   const allEdits = { ...(body.agent === "current" && { input: toRequestInput(created) }), ...body.edits };
-  // Images in the record need not exist any more.
-  const recordedImages = new Map(imagesIn(inputOf(created)).map((image) => [image.file_id, image]));
-  const imageOf: ImageOf = (part, path) => recordedImages.get(part.file_id ?? "") ?? images.of(part, path);
-  const edits = await readEdits(allEdits, toolOf(state, step), agent, imageOf);
+  // Images and files in the record need not exist any more.
+  const recordedFiles = new Map(mediaIn(inputOf(created)).map((file) => [file.file_id, { filename: "", ...file }]));
+  const of: MediaOf = (part, path) => recordedFiles.get(part.file_id ?? "") ?? media.of(part, path);
+  const edits = await readEdits(allEdits, toolOf(state, step), agent, { ...media, of });
   // Another agent also screens the documents.
   const documents = step < 0 && edits.asked !== null && !isForeign;
   return { prefix: await forkable(entries, step, { ...edits.prefix, documents }, state, rest), edits };
 }
 
+/** Returns the files of a run that no message of its input names. */
+function filesBeside(run: RunCreated): string[] {
+  const named = new Set(filesIn(run).map(({ file_id }) => file_id));
+  return run.file_ids.filter((id) => !named.has(id));
+}
+
 /** Returns a run's input from its record. */
-const inputOf = ({ input, images, earlier }: RunCreated): RecordedInput => ({
+const inputOf = ({ input, earlier, ...run }: RunCreated): RecordedInput => ({
   input,
-  ...(images && { images }),
+  ...mediaOfMessage(run),
   ...(earlier && { earlier }),
 });
 

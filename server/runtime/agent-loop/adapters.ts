@@ -1,4 +1,5 @@
 import { newId } from "../../domain/ids.ts";
+import { imageTypeOf, imageTypes } from "../../domain/image-types.ts";
 import { createEgress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -73,7 +74,8 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       hidden: hidden.texts,
       async keepFile({ name, bytes }) {
         const id = newId("file");
-        const facts = { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
+        const mime_type = typeOf(name, bytes);
+        const facts = { id, filename: name, mime_type, bytes: bytes.length, sha256: sha256(bytes) };
         await ask("keep_file", { file_id: id, content: bytes });
         return facts;
       },
@@ -89,6 +91,12 @@ function createTools({ now, warn, leading }: World): Adapters["tools"] {
       close: () => void mcp.close(),
     };
   };
+}
+
+/** Returns the type of a tool's file. A picture is one by its content, because its model is shown it. */
+function typeOf(name: string, bytes: Uint8Array): string {
+  const named = mimeTypeOf(name);
+  return imageTypeOf(bytes) ?? (imageTypes.has(named) ? "application/octet-stream" : named);
 }
 
 /** Returns a getter of one sandbox shared by all runs, created when the first code runs. */

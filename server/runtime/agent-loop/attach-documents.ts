@@ -1,10 +1,12 @@
 import { attachmentBytes } from "../../domain/documents-prompt.ts";
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
+import { limits } from "../../domain/limits.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
+import type { RunState } from "../../domain/run-state.ts";
 import { type CompiledGuardrails, compileGuardrails, withoutKinds } from "../guardrails/compile.ts";
 import { searchInSlices } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
-import { takesImages } from "../models/capabilities.ts";
+import { takenBy } from "../models/input-kinds.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import type { RunContext } from "./run-context.ts";
 import { withFindings } from "./spending.ts";
@@ -12,14 +14,24 @@ import { withFindings } from "./spending.ts";
 /** Adds the run's files to its prompt and journals them once, so that every later prompt has the same text. */
 export async function attachDocuments(context: RunContext): Promise<void> {
   const { state, start, ports } = context;
-  const { file_ids, model } = state().run;
+  const file_ids = filesFor(state());
   const max_bytes = attachmentBytes(state(), start.agent);
-  const attachments = await ports.ask("documents", { file_ids, max_bytes, images: takesImages(model) });
+  const { images, pdf } = takenBy(start.connection.provider, start.model);
+  // A guardrail reads only text, so that a PDF which it did not see must not reach the model.
+  const isGuarded = start.agent.guardrails?.some(({ on }) => on.includes("input")) ?? false;
+  const attachments = await ports.ask("documents", { file_ids, max_bytes, images, pdf: pdf && !isGuarded });
   const { documents, findings } = await screen(attachments, context);
   const decided = decidedEvents(findings, context.takeSteps(findings.length), 0);
   // Blocked content is not journaled.
   if (findings.some(isBlocked)) await context.record(...decided);
   else await context.record(...decided, { type: "documents.attached", documents });
+}
+
+/** Returns the files of the run, and the newest of its thread's messages. */
+function filesFor({ run, history }: RunState): string[] {
+  const earlier = history.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));
+  const ids = earlier.slice(-limits.files_per_run).map(({ file_id }) => file_id);
+  return [...new Set([...ids, ...run.file_ids])];
 }
 
 /**

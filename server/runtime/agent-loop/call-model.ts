@@ -17,8 +17,8 @@ import { type AnswerObserver, type ModelError, unknownUsage } from "../models/mo
 import { type Attempt, callWithRetry } from "./call-with-retry.ts";
 import { type Callee, runModels } from "./callee.ts";
 import { createAlarm, idleTimeout, silence } from "./collect-text.ts";
-import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
+import { loadMedia } from "./load-media.ts";
 import { DeltaBatch } from "./message-channel.ts";
 import { createOutputGuard, type OutputGuard } from "./output-guard.ts";
 import { currentStep, type RunContext } from "./run-context.ts";
@@ -58,7 +58,7 @@ export async function callModel(context: RunContext): Promise<void> {
     request: () => withPromptCaching(requestForModel(state(), start.agent), start.agent, state().run),
     async send(sent, callee) {
       failpoint?.("before_effect.model_call");
-      const whole = await fetchImages(sent, ports.ask);
+      const whole = await loadMedia(sent, callee.takes, ports.ask);
       const response = await ports.inPlace(() => receive(whole, callee, anchor, context, begun), callee.connection);
       failpoint?.("after_effect.model_call");
       return response;

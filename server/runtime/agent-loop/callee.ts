@@ -1,8 +1,8 @@
 import { defaultFailover } from "../../domain/failover.ts";
-import type { ModelRequest, PromptImage, PromptMessage } from "../../domain/model-call.ts";
+import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { modelsOf } from "../../domain/run-models.ts";
-import { takesImages } from "../models/capabilities.ts";
+import { type InputKinds, takenBy } from "../models/input-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
 import { parseModel } from "../models/registry.ts";
 import { priceIn } from "../models/run-price.ts";
@@ -13,6 +13,8 @@ import type { RunContext } from "./run-context.ts";
 export interface Callee {
   /** Its full name. */
   id: string;
+  /** Kinds of content that it takes. */
+  takes: InputKinds;
   model: Model;
   connection: Connection;
   /** Null if unknown. */
@@ -40,11 +42,13 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
   const { run } = state();
   const { candidates: [first] = [] } = start;
   const isFirst = id === (first?.id ?? run.model);
+  const { connection, model } = connectedModel(id, start) ?? start;
   let hasBegun = false;
   return {
     id,
+    takes: takenBy(connection.provider, model),
     model: isFirst ? ports.model : await ports.modelNamed(id),
-    connection: connectedModel(id, start)?.connection ?? start.connection,
+    connection,
     price: priceIn(run, id),
     counted: id === run.model ? {} : { model: id },
     begins() {
@@ -62,21 +66,10 @@ export function runModels({ state, start }: Pick<RunContext, "state" | "start">)
   return { models, failover_on: start.agent.failover_on ?? defaultFailover };
 }
 
-/** Returns the request as this model takes it: a model that replaces another may take less. */
-export function suitRequest(request: ModelRequest, { id, price, counted }: Callee): ModelRequest {
-  if (counted.model === undefined) return request;
-  const messages = takesImages(id) ? request.messages : request.messages.map(withoutImages);
+/** Returns the request with an answer that this model can give: a model that replaces another may say less. */
+export function suitRequest(request: ModelRequest, { price, counted }: Callee): ModelRequest {
   const { max_output_tokens: wanted } = request.settings;
   const most = price?.max_output_tokens;
-  if (wanted === undefined || most === undefined || wanted <= most) return { ...request, messages };
-  return { ...request, messages, settings: { ...request.settings, max_output_tokens: most } };
+  if (counted.model === undefined || wanted === undefined || most === undefined || wanted <= most) return request;
+  return { ...request, settings: { ...request.settings, max_output_tokens: most } };
 }
-
-/** Replaces images by notes, so that the model does not answer as if there were none. */
-function withoutImages(message: PromptMessage): PromptMessage {
-  if (message.role !== "user" || !message.images) return message;
-  const { images, ...rest } = message;
-  return { ...rest, content: [message.content, ...images.map(noteOf)].join("\n\n") };
-}
-
-const noteOf = ({ file_id }: PromptImage): string => `[The image ${file_id} is left out: this model takes no images]`;

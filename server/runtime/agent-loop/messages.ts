@@ -85,7 +85,7 @@ export interface Asks {
   history: { ask: { max_messages: number }; answer: PromptMessage[] };
   /** Returns the run's files as its model gets them, with at most this many bytes of text in total. */
   documents: {
-    ask: { file_ids: readonly string[]; max_bytes: number; images: boolean };
+    ask: { file_ids: readonly string[]; max_bytes: number; images: boolean; pdf?: boolean };
     answer: AttachedDocument[];
   };
   /** Searches a memory store of the run; in a store per user or session, only the run's own part. */

@@ -2,9 +2,13 @@ import { afterFailure, outcomeUnknown } from "../../domain/after-failure.ts";
 import type { ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import { completeCall, type Result, stepTypeOf } from "../../domain/complete-call.ts";
 import { decidedEvents, type Finding, isBlocked } from "../../domain/guardrail-event.ts";
+import { imageTypes } from "../../domain/image-types.ts";
+import { limits } from "../../domain/limits.ts";
+import type { ImageFacts } from "../../domain/model-call.ts";
 import { toolText } from "../../domain/prompt.ts";
 import { replayResult } from "../../domain/replay-lookup.ts";
 import { processRestarted, restartStep } from "../../domain/restart.ts";
+import type { FileFacts } from "../../domain/run-event.ts";
 import { isOver, type OpenStep, type ToolCall } from "../../domain/run-state.ts";
 import { addChildRun } from "../../domain/usage.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -15,6 +19,9 @@ import { askJudges, judgesOn } from "./judge.ts";
 import { type RunContext, Superseded } from "./run-context.ts";
 import { type ToolOutcome, type ToolResult, toolError } from "./tools/tool-result.ts";
 import { truncateOutput } from "./truncate-output.ts";
+
+/** Most pictures of one result that the model is shown; the others are files only. */
+const shownMost = 8;
 
 /** Runs calls concurrently. They are journaled before; each result is recorded as it arrives. */
 export async function runTools(calls: readonly ToolCall[], context: RunContext): Promise<void> {
@@ -68,7 +75,7 @@ async function runCall({ id }: ToolCall, turn: RunContext, inLine: InLine): Prom
 /** Uses a recorded result instead of running the call, after guardrails have checked it. */
 async function takeRecorded(
   call: ToolCall,
-  { status, output, error }: NonNullable<ReturnType<typeof replayResult>>,
+  { status, output, error, images }: NonNullable<ReturnType<typeof replayResult>>,
   turn: RunContext,
   inLine: InLine,
 ): Promise<void> {
@@ -83,6 +90,7 @@ async function takeRecorded(
       submitted: false,
       recorded: true,
       status: left.error && !error ? "failed" : status,
+      ...(images && !(left.error && !error) && { images }),
     }));
   });
 }
@@ -157,6 +165,7 @@ async function record(
       usage,
       attempts,
     }: ToolResult = await truncateOutput(left, tool, turn.ports.keepFile);
+    const images = shownImages(files);
     return {
       status: isUnknown ? "unknown" : error ? "failed" : "completed",
       output,
@@ -166,10 +175,18 @@ async function record(
       // Each earlier start of the step counts as an attempt.
       attempts: openStep(turn, call.id).attempt - 1 + attempts,
       ...(files.length > 0 && { files }),
+      ...(images.length > 0 && { images }),
       ...(usage && { usage }),
     };
   });
 }
+
+/** Returns the pictures among a call's files that the model is shown. */
+const shownImages = (files: readonly FileFacts[]): ImageFacts[] =>
+  files
+    .filter(({ mime_type, bytes }) => imageTypes.has(mime_type) && bytes <= limits.image_bytes)
+    .slice(0, shownMost)
+    .map(({ id: file_id, mime_type, sha256 }) => ({ file_id, mime_type, sha256 }));
 
 /** Completes a call with its result after guardrails. */
 async function settle(

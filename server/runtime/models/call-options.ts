@@ -9,10 +9,11 @@ import type {
 } from "@ai-sdk/provider";
 import { maskedValue } from "../../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../../lib/json.ts";
-import type { AssistantPart, ModelRequest, PromptMessage } from "./model.ts";
+import type { AssistantPart, ModelRequest, PromptImage, PromptMessage } from "./model.ts";
 import type { Format } from "./model-stream.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
+type ToolOutput = LanguageModelV4ToolResultPart["output"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** Converts a request to the AI SDK's provider interface; adapters add settings of single providers. */
@@ -36,6 +37,12 @@ export function callOptions(request: ModelRequest, format: Format): LanguageMode
       }),
   };
 }
+
+/** Gemini, the only one of these providers with audio, knows MP3 under this name. */
+const toAudio = (recording: PromptImage) => ({
+  ...toFile(recording),
+  mediaType: recording.mime_type === "audio/mpeg" ? "audio/mp3" : recording.mime_type,
+});
 
 /** Masks numbers so that the SDK keeps their digits; `exactFetch` restores them. */
 const masked = (value: object): object => maskedValue(value) as object;
@@ -64,14 +71,18 @@ function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
   return prompt;
 }
 
-function toUser({ content, images = [] }: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
-  const files = images.map(({ mime_type, data = "" }) => ({
-    type: "file" as const,
-    mediaType: mime_type,
-    data: { type: "data" as const, data },
-  }));
-  return { role: "user", content: [{ type: "text", text: content }, ...files] };
+function toUser(message: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
+  const { content, images = [], audio = [], documents = [] } = message;
+  const files = [...images.map(toFile), ...audio.map(toAudio)];
+  const named = documents.map((document) => ({ ...toFile(document), filename: document.filename }));
+  return { role: "user", content: [{ type: "text", text: content }, ...files, ...named] };
 }
+
+const toFile = ({ mime_type, data = "" }: PromptImage) => ({
+  type: "file" as const,
+  mediaType: mime_type,
+  data: { type: "data" as const, data },
+});
 
 /** Merges consecutive results into one message: Google requires all results of parallel calls in one turn. */
 function addResult(prompt: LanguageModelV4Prompt, result: LanguageModelV4ToolResultPart): void {
@@ -81,13 +92,18 @@ function addResult(prompt: LanguageModelV4Prompt, result: LanguageModelV4ToolRes
 }
 
 function toResult(message: Extract<PromptMessage, { role: "tool" }>): LanguageModelV4ToolResultPart {
-  const type = message.is_error ? "error-text" : "text";
   return {
     type: "tool-result",
     toolCallId: message.call_id,
     toolName: message.tool,
-    output: { type, value: message.output },
+    output: toOutput(message),
   };
+}
+
+function toOutput({ output, is_error, images }: Extract<PromptMessage, { role: "tool" }>): ToolOutput {
+  if (!images) return { type: is_error ? "error-text" : "text", value: output };
+  const text = { type: "text" as const, text: is_error ? `[The tool failed]\n${output}` : output };
+  return { type: "content", value: [text, ...images.map(toFile)] };
 }
 
 /** Skips empty answers: Anthropic refuses messages and text parts without content. */

@@ -2,7 +2,15 @@ import { sha256 } from "../../lib/hash.ts";
 import { fieldsOf } from "../../lib/json.ts";
 import { toInput } from "./call-options.ts";
 import { type ChatDialect, type OptionalField, plainDialect, type ReasoningName } from "./chat-dialect.ts";
-import type { AssistantPart, JsonSchema, ModelRequest, ModelTool, PromptImage, PromptMessage } from "./model.ts";
+import type {
+  AssistantPart,
+  JsonSchema,
+  ModelRequest,
+  ModelTool,
+  PromptDocument,
+  PromptImage,
+  PromptMessage,
+} from "./model.ts";
 import type { Way } from "./model-stream.ts";
 import { mendName } from "./tool-names.ts";
 
@@ -57,10 +65,7 @@ function toMessage(message: PromptMessage, dialect: ChatDialect): Record<string,
     const content = message.output === "" ? dialect.no_output : message.output;
     return [{ role: "tool", tool_call_id: idFor(message.call_id, dialect), content }];
   }
-  if (message.role === "user" && message.images && message.images.length > 0) {
-    const text = { type: "text", text: message.content };
-    return [{ role: "user", content: [text, ...message.images.map(toImage)] }];
-  }
+  if (message.role === "user") return [{ role: "user", content: toContent(message) }];
   if (message.role === "assistant") return toAnswer(message.parts, dialect);
   return [{ role: message.role, content: message.content }];
 }
@@ -109,6 +114,23 @@ function detailsOf(parts: AssistantPart[]) {
   });
   return reasoning_details.length > 0 ? { reasoning_details } : {};
 }
+
+/** Returns a text alone as a string, which every server takes. */
+function toContent(message: Extract<PromptMessage, { role: "user" }>): string | object[] {
+  const { content, images = [], audio = [], documents = [] } = message;
+  const parts = [...images.map(toImage), ...audio.map(toAudio), ...documents.map(toFile)];
+  return parts.length === 0 ? content : [{ type: "text", text: content }, ...parts];
+}
+
+const toAudio = ({ mime_type, data = "" }: PromptImage) => ({
+  type: "input_audio",
+  input_audio: { data, format: mime_type === "audio/mpeg" ? "mp3" : "wav" },
+});
+
+const toFile = ({ filename, mime_type, data = "" }: PromptDocument) => ({
+  type: "file",
+  file: { filename, file_data: `data:${mime_type};base64,${data}` },
+});
 
 const toImage = ({ mime_type, data = "" }: PromptImage) => ({
   type: "image_url",

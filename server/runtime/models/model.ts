@@ -11,6 +11,7 @@ export type {
   ModelSettings,
   ModelTool,
   ModelUsage,
+  PromptDocument,
   PromptImage,
   PromptMessage,
   RequestAdjustment,

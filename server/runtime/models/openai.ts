@@ -3,10 +3,11 @@ import { fieldsOf } from "../../lib/json.ts";
 import { baseAddress } from "./base-address.ts";
 import { isCacheable, markSystem } from "./cache-breakpoints.ts";
 import { isOpenAi } from "./chat-cache.ts";
+import { takenBy } from "./input-kinds.ts";
 import type { Connection, Model, ModelEvent, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { type Answer, modelOf } from "./model-stream.ts";
-import { chatAnswers } from "./openai-compatible.ts";
+import { chatAnswers, open as openChat } from "./openai-compatible.ts";
 import { countAt, providerAnswers, providerModel } from "./provider-model.ts";
 
 /**
@@ -17,7 +18,10 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const { createOpenAI } = await import("@ai-sdk/openai");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
-  const base = baseAddress(connection.base_url ?? "https://api.openai.com/v1", fetch);
+  const baseURL = connection.base_url ?? "https://api.openai.com/v1";
+  // Models that hear have chat completions only.
+  if (takenBy("openai", modelName).audio) return openChat({ ...connection, base_url: baseURL }, modelName, fetch);
+  const base = baseAddress(baseURL, fetch);
   const provider = createOpenAI({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
   const own = isOpenAi(connection);
   const options = (request: ModelRequest) => optionsOf(request, own && isCacheable(request));

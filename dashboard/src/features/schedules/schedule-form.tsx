@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { limits } from "../../../../server/domain/limits.ts";
-import { lastText, withLastText } from "../../../../server/domain/run-input.ts";
+import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
 import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
@@ -29,7 +29,9 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
   { value: "one", label: "Start one run", hint: "As soon as the server is back." },
 ];
 
-type Draft = ScheduleOrder & Required<Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">>;
+type Draft = Omit<ScheduleOrder, "input"> & { input: RunInput } & Required<
+    Pick<ScheduleOrder, "catch_up" | "if_busy" | "user_id">
+  >;
 
 /** Form that creates or edits a schedule: agent and input, times, and handling of missed times. */
 export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {

@@ -4,18 +4,12 @@ import { AppError, type Fault, isRefusal } from "../../../domain/errors.ts";
 import { fault, invalid, throwIfInvalid } from "../../../http/errors.ts";
 import type { ProtocolAccess } from "../../../http/internal-client.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
-import type { Base } from "../../../http/module.ts";
 import type { Principal } from "../../../http/principal.ts";
 import { createApiCalls, json, readerOf } from "../api-calls.ts";
-import { withFetchedImages } from "../fetch-images.ts";
 import { conversationId, messageOfItem, threadOf } from "../item-ids.ts";
 import { listOfItems, readItemQuery } from "../item-page.ts";
 import { CreateConversation, CreateItems, type InputItem, UpdateConversation } from "../item-schema.ts";
 import { conversationOf, itemsOf, readItems, type ShownMessage } from "../items.ts";
-
-interface Deps extends ProtocolAccess {
-  publicEgress: Base["publicEgress"];
-}
 
 interface Thread {
   id: string;
@@ -35,28 +29,20 @@ const readUpdate = readerOf(UpdateConversation);
 const readNewItems = readerOf(CreateItems);
 
 /** Conversations: each is a thread, and its items are made of the thread's messages. */
-export function conversationRoutes({ publicEgress, ...access }: Deps) {
-  const { countAhead } = access;
+export function conversationRoutes(access: ProtocolAccess) {
   const { guarded, must, orUndo } = createApiCalls(access);
 
   /** Appends items to a conversation and returns them as stored. */
-  async function add({ request, principal, thread }: Asked, items: readonly InputItem[]): Promise<object[]> {
+  async function add({ request, thread }: Asked, items: readonly InputItem[]): Promise<object[]> {
     const faults: Fault[] = [];
     const entries = readItems(items, "items", faults);
     for (const { is, place } of entries)
       if (is === "instruction" || is === "reference")
         faults.push(fault(`items[${place}]`, "A conversation takes what users, assistants and tools say."));
     throwIfInvalid(faults);
-    const { messages: inputMessages, places } = conversationOf([], entries);
-    const messages = await withFetchedImages(inputMessages, {
-      principal,
-      egress: publicEgress,
-      signal: request.signal,
-      count: () => countAhead(request, principal, "writes_per_minute"),
-      param: (message, part) => `items[${places[message]}].content[${part}].image_url`,
-    });
+    const { messages, places } = conversationOf([], entries);
     const added: object[] = [];
-    for (const [index, message] of (messages as typeof inputMessages).entries()) {
+    for (const [index, message] of messages.entries()) {
       const created = await must(request, "POST", `${thread}/messages`, message).catch((error) => {
         throw error instanceof AppError && error.param
           ? new AppError(error.code, error.message, { param: `items[${places[index]}].${error.param}` })

@@ -4,6 +4,7 @@ import type { Fault } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { contentText } from "../../../domain/run-input.ts";
 import { fault, throwIfInvalid } from "../../../http/errors.ts";
+import { plainContent } from "../../../http/plain-input.ts";
 import type { AgentOverrides } from "../../../http/schemas.ts";
 import type { CreateRun } from "../../../runs/schema.ts";
 import { threadOf } from "../item-ids.ts";
@@ -106,7 +107,7 @@ export function resultsIn(entries: readonly Entry[]): Results | null {
 export function withoutRoom(messages: readonly InputMessage[]): number {
   let [bytes, count] = [0, 0];
   const fits = messages.findLastIndex(({ content, tool_calls }) => {
-    bytes += byteLength(contentText(content)) + byteLength(JSON.stringify(tool_calls ?? []));
+    bytes += byteLength(contentText(plainContent(content))) + byteLength(JSON.stringify(tool_calls ?? []));
     return bytes > limits.input_bytes || ++count > limits.input_messages;
   });
   if (fits < 0) return 0;

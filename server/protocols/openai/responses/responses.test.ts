@@ -333,17 +333,17 @@ describe("unsupported requests", () => {
     ["an unknown item", { input: [{ type: "computer_call" }] }, 400, "validation_failed", "input[0].type"],
     ["an item that is none", { input: [1] }, 400, "validation_failed", "input"],
     [
-      "a file",
+      "a file that is not there",
       { input: message([{ type: "input_file", file_id: "x" }]) },
       400,
       "validation_failed",
-      "input[0].content[0].type",
+      "input[0].content[0].file_id",
     ],
     [
       "an image at a private address",
       { input: message([{ type: "input_image", image_url: "https://10.0.0.1/a.png" }]) },
       400,
-      "validation_failed",
+      "url_not_fetched",
       "input[0].content[0].image_url",
     ],
     [

@@ -4,7 +4,6 @@ import { AppError } from "../../../domain/errors.ts";
 import { invalid } from "../../../http/errors.ts";
 import type { ProtocolAccess } from "../../../http/internal-client.ts";
 import { readJsonBody } from "../../../http/json-body.ts";
-import type { Base } from "../../../http/module.ts";
 import { withDeclaration } from "../../../http/operation.ts";
 import type { Principal } from "../../../http/principal.ts";
 import { requireValue } from "../../../lib/require-value.ts";
@@ -13,7 +12,6 @@ import type { RunStore } from "../../../runs/store.ts";
 import type { OpenSseResponse } from "../../../runs/stream/sse-response.ts";
 import { createApiCalls, json, noRetry, readerOf } from "../api-calls.ts";
 import { failedRun, ofMessages } from "../errors.ts";
-import { withFetchedImages } from "../fetch-images.ts";
 import { type ResponsePosition, responseId } from "../item-ids.ts";
 import { itemPage } from "../item-page.ts";
 import { CreateResponse } from "../item-schema.ts";
@@ -29,14 +27,13 @@ import { createResponses, type ResponsesOptions } from "./responses.ts";
 interface Deps extends ProtocolAccess, ResponsesOptions, ModelDeps {
   runs: RunStore;
   openStream: OpenSseResponse;
-  publicEgress: Base["publicEgress"];
 }
 
 const read = readerOf(CreateResponse);
 
 /** Responses: each is a run, or the part of one between two questions to its client. */
 export function responseRoutes(deps: Deps) {
-  const { noLongerValid, countAhead, agents, runs, journal, openStream, publicEgress } = deps;
+  const { noLongerValid, agents, runs, journal, openStream } = deps;
   const { guarded, must } = createApiCalls(deps);
   const responses = createResponses(deps);
   const models = createModels({ ...deps, must });
@@ -80,21 +77,15 @@ export function responseRoutes(deps: Deps) {
     const rest = { messages: whole.messages.slice(cut), places: whole.places.slice(cut) };
     const { messages, places } = from ? handOverMessages(from, rest) : rest;
     if (messages.length === 0) throw invalid("input", "Expected something that the user says.");
-    const input = await withFetchedImages(messages, {
-      principal,
-      egress: publicEgress,
-      signal: request.signal,
-      count: () => countAhead(request, principal, "run_creations_per_minute"),
-      param: (message, part) => `input[${places[message]}].content[${part}].image_url`,
-    });
     // In a conversation, the waiting run blocks later ones, so end it first.
     if (from) await handOver(must, request, from);
-    const createdRun = await must(request, "POST", "/v1/runs", { ...remembering(principal, run), input }).catch(
-      (error) => {
-        const isThread = error instanceof AppError && error.param === "thread_id";
-        throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
-      },
-    );
+    const createdRun = await must(request, "POST", "/v1/runs", {
+      ...remembering(principal, run),
+      input: messages,
+    }).catch((error) => {
+      const isThread = error instanceof AppError && error.param === "thread_id";
+      throw isThread ? refusedConversation(error) : ofMessages(error, places, "input");
+    });
     return { run_id: String(createdRun.id), seq: 0 };
   }
 

@@ -1,12 +1,14 @@
 import type { HttpCall, HttpTool } from "../../../domain/agent-snapshot.ts";
+import { imageTypeOf } from "../../../domain/image-types.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { EgressResponse } from "../../../lib/egress.ts";
 import { parsedJson } from "../../../lib/json.ts";
 import { jsonFault, textFault } from "../../../lib/json-limits.ts";
-import { hideInAnyCase, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
+import { contentTypeOf } from "../../../lib/mime-type.ts";
+import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
 import { fillTemplate } from "../../../lib/url-template.ts";
 import { inTurn, recordLength, withMemoryBudget } from "../response-memory-budget.ts";
-import type { ToolRunner } from "./context.ts";
+import type { ToolContext, ToolRunner } from "./context.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 import { type ToolResult, toolError } from "./tool-result.ts";
 
@@ -26,6 +28,8 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
     if (!("response" in sent)) return sent;
     const { response, attempts } = sent;
     recordLength(tool.id, response.body.length);
+    const picture = await keepPicture(response, context, attempts);
+    if (picture) return picture;
     const read = () => readResult(response, http.response, context.hidden(), attempts);
     return inTurn(context.owner, response.body.length, signal, read);
   });
@@ -54,6 +58,21 @@ function withQuery(url: string, args: Record<string, unknown>): string {
     for (const item of Array.isArray(value) ? value : [value])
       target.searchParams.append(name, typeof item === "string" ? item : JSON.stringify(item));
   return target.href;
+}
+
+/** Keeps a response that is a picture as a file, which the model is shown. Returns null for any other response. */
+export async function keepPicture(
+  { body, truncated, headers }: EgressResponse,
+  { keepFile, hidden }: Pick<ToolContext, "keepFile" | "hidden">,
+  attempts: number,
+): Promise<ToolResult | null> {
+  const type = contentTypeOf(headers).startsWith("image/") && !truncated ? imageTypeOf(body) : null;
+  if (type === null) return null;
+  const name = `image.${type === "image/jpeg" ? "jpg" : type.slice("image/".length)}`;
+  const size = body.length;
+  const file = await keepFile({ name, bytes: await hideInBytes(new Uint8Array(body), hidden()) });
+  const output = `[image ${type}, ${size} bytes, kept as ${file.id}]`;
+  return { output, error: null, attempts, files: [file] };
 }
 
 /** Returns the result in a response: its JSON or its text. */

@@ -1,0 +1,89 @@
+/** Kinds of content that a model takes beside text. */
+export interface InputKinds {
+  images: boolean;
+  /** True if it reads a PDF itself; else it gets the text of the PDF. */
+  pdf: boolean;
+  audio: boolean;
+  /** True if a tool's result may have images; else they follow it in a message of the user. */
+  tool_images: boolean;
+  /** Most images of one request; the provider refuses more. */
+  images_most: number;
+}
+
+const textOnly: InputKinds = { images: false, pdf: false, audio: false, tool_images: false, images_most: 0 };
+const withImages: InputKinds = { ...textOnly, images: true, images_most: 50 };
+
+/** A family of models, by the beginning or a part of its name. The first that fits counts. */
+interface Family extends Partial<InputKinds> {
+  name: RegExp;
+}
+
+interface ProviderKinds {
+  /** Models of no family. Unknown models are sent images: an error of the server is better than a silent answer. */
+  others: InputKinds;
+  families: Family[];
+}
+
+const claude: InputKinds = { ...withImages, pdf: true, tool_images: true, images_most: 100 };
+const claudeFamilies: Family[] = [
+  { name: /claude-(v?2(\.\d)?($|:)|instant)/, ...textOnly },
+  { name: /claude-3-(opus|sonnet|haiku)/, pdf: false, images_most: 20 },
+];
+const gemini: InputKinds = { ...withImages, pdf: true, audio: true, images_most: 100 };
+const geminiFamilies: Family[] = [
+  // Results with images came with the third generation.
+  { name: /gemini-([3-9]|\d\d)/, tool_images: true },
+  { name: /gemma-3-1b/, ...textOnly },
+  { name: /gemma/, pdf: false, audio: false },
+];
+const gpt: InputKinds = { ...withImages, pdf: true, tool_images: true, images_most: 100 };
+const gptFamilies: Family[] = [
+  { name: /^(gpt-3\.5|gpt-4(-\d{4})?$|gpt-4-32k|o1-mini|o1-preview|o3-mini)/, ...textOnly },
+  { name: /^gpt-(audio|4o(-mini)?-audio)/, ...textOnly, audio: true },
+];
+// A server of one's own may run any model.
+const anything: InputKinds = { ...withImages, audio: true };
+
+/** By provider, as their documentation says. A provider that is not here has OpenAI's chat completions. */
+const kinds: Record<string, ProviderKinds> = {
+  anthropic: { others: claude, families: claudeFamilies },
+  openai: { others: gpt, families: gptFamilies },
+  google: { others: gemini, families: geminiFamilies },
+  bedrock: {
+    others: { ...withImages, images_most: 20 },
+    families: [
+      ...claudeFamilies,
+      { name: /claude/, ...claude, images_most: 20 },
+      { name: /nova-micro|titan-text|command|jamba/, ...textOnly },
+      { name: /nova/, pdf: true },
+    ],
+  },
+  vertex: {
+    others: withImages,
+    families: [...claudeFamilies, { name: /claude/, ...claude }, ...geminiFamilies, { name: /gemini/, ...gemini }],
+  },
+  azure: { others: { ...withImages, audio: true }, families: gptFamilies },
+  mistral: {
+    others: { ...withImages, images_most: 8 },
+    families: [
+      { name: /voxtral/, ...textOnly, audio: true },
+      { name: /codestral|devstral-small-2505|^open-m/, ...textOnly },
+    ],
+  },
+  groq: { others: { ...withImages, images_most: 5 }, families: [] },
+  deepseek: { others: textOnly, families: [] },
+  xai: {
+    others: { ...withImages, images_most: 20 },
+    families: [{ name: /^grok-(2(?!-vision)|3|beta|code)/, ...textOnly }],
+  },
+  openrouter: { others: { ...anything, pdf: true }, families: [] },
+  ollama: { others: withImages, families: [] },
+  test: { others: { ...anything, pdf: true, tool_images: true }, families: [] },
+};
+
+/** Returns what a model takes, by the provider of its connection and its name there. */
+export function takenBy(provider: string, model: string): InputKinds {
+  const { others, families } = kinds[provider] ?? { others: anything, families: [] };
+  const { name: _, ...own } = families.find(({ name }) => name.test(model.toLowerCase())) ?? {};
+  return { ...others, ...own };
+}
