@@ -50,6 +50,9 @@ const fails = (usage: ModelUsage, text = ""): ModelEvent[] => [
   },
 ];
 
+/** Settings of every request. */
+const caching = { prompt_caching: "auto" as const, prompt_cache_key: expect.any(String) };
+
 type Answer = ModelEvent[] | ((request: ModelRequest) => ModelEvent[]);
 
 /** Runs the loop with this budget over a model that gives these answers, one per call. */
@@ -171,9 +174,9 @@ describe("before a model call", () => {
     const long = { model_settings: {}, settings: { max_output_tokens: 100 } };
     const free = await run([says(counts(10, 5))], { max_total_tokens: 1000 });
     const left = 1000 - promptTokens(free.requests[0]!);
-    expect(free.requests[0]!.settings).toEqual({ max_output_tokens: left });
+    expect(free.requests[0]!.settings).toEqual({ ...caching, max_output_tokens: left });
     const fixed = await run([says(counts(10, 5))], { max_total_tokens: 1000 }, { agent: long });
-    expect(fixed.requests[0]!.settings).toEqual({ max_output_tokens: 100 });
+    expect(fixed.requests[0]!.settings).toEqual({ ...caching, max_output_tokens: 100 });
     const tooLittle = await run([says(counts(10, 5))], { max_total_tokens: 100 }, { agent: long });
     expect(tooLittle.requests).toEqual([]);
     expect(tooLittle.state).toMatchObject(exceeded("budget.max_total_tokens"));
@@ -201,7 +204,7 @@ describe("before a model call", () => {
   test("without a budget nothing is counted and the request is unchanged", async () => {
     for (const budget of [null, {}, { max_tool_calls: 9 }]) {
       const { requests, state } = await run([says(counts(10, 5))], budget);
-      expect([requests[0]!.settings, state.status]).toEqual([{}, "completed"]);
+      expect([requests[0]!.settings, state.status]).toEqual([caching, "completed"]);
     }
   });
 
@@ -222,7 +225,10 @@ describe("budget of the day", () => {
     const { requests, asked } = await run([fails(unknownUsage), says(counts(10, 5))], null, {
       reserve: () => granted(77),
     });
-    expect(requests.map(({ settings }) => settings)).toEqual([{ max_output_tokens: 77 }, { max_output_tokens: 77 }]);
+    expect(requests.map(({ settings }) => settings)).toEqual([
+      { ...caching, max_output_tokens: 77 },
+      { ...caching, max_output_tokens: 77 },
+    ]);
     expect(asked).toEqual(requests.map(promptTokens));
   });
 

@@ -291,3 +291,78 @@ test("OpenRouter gets one mark for all results of parallel calls, and none witho
     content: [{ type: "text", text: "Seen.", ...ephemeral }],
   });
 });
+
+const sse = (...events: object[]) =>
+  new Response(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), {
+    headers: { "content-type": "text/event-stream" },
+  });
+
+/** Returns the usage of an answer, as this provider streams it. */
+async function usageIn(provider: "anthropic" | "openai" | "openai_compatible", response: Response) {
+  const fetch = (async () => response) as unknown as typeof globalThis.fetch;
+  const model = await openModel({ ...connection, name: provider, provider }, "some-model", fetch);
+  const request: ModelRequest = { messages: [user("Hi")], tools: [], settings: auto };
+  const last = (await Array.fromAsync(model.stream(request, new AbortController().signal))).at(-1);
+  return last?.type === "done" ? last.usage : last;
+}
+
+test("tokens that Anthropic wrote for an hour are told apart from those of five minutes", async () => {
+  const answerWith = (usage: object) =>
+    sse(
+      {
+        type: "message_start",
+        message: {
+          id: "m",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content: [],
+          usage: { input_tokens: 10, output_tokens: 1, ...usage },
+        },
+      },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 2 } },
+      { type: "message_stop" },
+    );
+  const split = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 70 };
+  const counted = { cache_read_input_tokens: 0, cache_creation_input_tokens: 100 };
+  expect(await usageIn("anthropic", answerWith({ ...counted, cache_creation: split }))).toMatchObject({
+    input_tokens: 110,
+    cache_write_5m_tokens: 30,
+    cache_write_1h_tokens: 70,
+  });
+  const unsplit = await usageIn("anthropic", answerWith(counted));
+  expect(unsplit).toMatchObject({ input_tokens: 110, cache_write_5m_tokens: 100 });
+  expect(unsplit).not.toHaveProperty("cache_write_1h_tokens");
+  // A server that counts nothing has written nothing that it would charge for.
+  expect(await usageIn("anthropic", answerWith({}))).not.toHaveProperty("cache_write_5m_tokens");
+});
+
+test("tokens that OpenAI and OpenRouter wrote to a cache are counted", async () => {
+  const response = {
+    id: "r",
+    object: "response",
+    created_at: 1,
+    model: "m",
+    output: [],
+    status: "completed",
+    usage: {
+      input_tokens: 100,
+      input_tokens_details: { cached_tokens: 20, cache_write_tokens: 60 },
+      output_tokens: 2,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 102,
+    },
+  };
+  const counted = { input_tokens: 100, cached_input_tokens: 20, cache_write_5m_tokens: 60 };
+  expect(await usageIn("openai", sse({ type: "response.completed", response }))).toMatchObject(counted);
+  const usage = {
+    prompt_tokens: 100,
+    completion_tokens: 2,
+    prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 60 },
+  };
+  const chat = sse({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }], usage });
+  expect(await usageIn("openai_compatible", chat)).toMatchObject(counted);
+});
