@@ -217,9 +217,10 @@ const unsendable = new Set([
   "AI_NoSuchModelError",
 ]);
 
-// A limit of tokens per minute is not the model's context, unless the request alone exceeds it.
+// A limit of tokens per minute is not the model's context, unless the request alone exceeds it. Some servers and
+// proxies answer a long prompt with a bare 413.
 const isContextOverflow = ({ status, kind, text }: Facts): boolean =>
-  exceedsRate(text) || (status !== 429 && saysOverflow(`${kind} ${text}`));
+  status === 413 || exceedsRate(text) || (status !== 429 && saysOverflow(`${kind} ${text}`));
 
 function factsOf(failure: unknown): Facts {
   const top = fieldsOf(failure);
