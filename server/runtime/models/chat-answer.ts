@@ -199,11 +199,12 @@ export function chatAnswer(
   /** Takes a whole message: some servers send only this, others repeat in it what they streamed. */
   function takeMessage(message: Fields): void {
     flush();
-    const { tool_calls, function_call, content, refusal, reasoning, reasoning_content } = message;
+    const hasReasoning = hasOutput || thoughts !== "";
     takeDelta({
-      ...(calls.count() === 0 && { tool_calls, function_call }),
-      ...(!hasOutput && { content, refusal }),
-      ...(thoughts === "" && !hasOutput && { reasoning, reasoning_content }),
+      ...message,
+      ...(calls.count() > 0 && { tool_calls: null, function_call: null }),
+      ...(hasOutput && { content: null, refusal: null }),
+      ...(hasReasoning && { reasoning: null, reasoning_content: null }),
     });
   }
 

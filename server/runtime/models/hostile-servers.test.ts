@@ -388,7 +388,7 @@ const servers: Hostile[] = [
     serve: responds("400 Bad Request", {
       error: { message: "Failed.", code: "tool_use_failed", failed_generation: "<x" },
     }),
-    end: fails("model_error", "could not be read"),
+    end: fails("model_error", "could not read the model's answer"),
   },
   {
     title: "refuses every format of an output",

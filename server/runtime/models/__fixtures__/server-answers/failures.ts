@@ -190,6 +190,32 @@ const inside: readonly ServerAnswer[] = [
 /** Refusals by their status. */
 const refusals: readonly ServerAnswer[] = [
   response(
+    "a call that could not be read",
+    400,
+    {
+      error: {
+        message: "Failed to call a function.",
+        type: "invalid_request_error",
+        code: "tool_use_failed",
+        failed_generation: "<function=look",
+      },
+    },
+    { code: "model_error", retryable: true, unread_answer: "<function=look", says: "Failed to call a function." },
+  ),
+  response(
+    "JSON that could not be read",
+    400,
+    {
+      error: {
+        message: "Failed to generate JSON.",
+        type: "invalid_request_error",
+        code: "json_validate_failed",
+        failed_generation: "",
+      },
+    },
+    { code: "model_error", retryable: true, unread_answer: "", says: "Failed to generate JSON." },
+  ),
+  response(
     "429 of a rate, with a length",
     429,
     {
