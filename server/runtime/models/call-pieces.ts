@@ -132,6 +132,8 @@ const isSentAgain = (call: Call, id: string, args: string): boolean =>
 
 /** Follows the braces of a JSON text through its next piece. */
 function follow(braces: Braces, piece: string): void {
+  // Most pieces are words of a text.
+  if (braces.isText && !braces.isEscaped && !piece.includes('"') && !piece.includes("\\")) return;
   for (let at = 0; at < piece.length && !braces.isClosed; at++) {
     const code = piece.charCodeAt(at);
     if (braces.isEscaped) braces.isEscaped = false;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chatAnswer } from "./chat-answer.ts";
+import { chatAnswer, readChatAnswer } from "./chat-answer.ts";
 import type { ModelEvent } from "./model.ts";
 
 const said = (delta: object) => JSON.stringify({ choices: [{ delta }] });
@@ -150,4 +150,19 @@ test("reasoning that is counted beside the answer is added to the output, becaus
     heard([stop, JSON.stringify({ choices: [], usage: { ...usage, total_tokens } })]).at(-1);
   expect(counted(525)).toMatchObject({ usage: { output_tokens: 505, reasoning_tokens: 500 } });
   expect(counted(25)).toMatchObject({ usage: { output_tokens: 5 } });
+});
+
+/** A response whose server sends these payloads, and never ends it. */
+function endless(...payloads: string[]): Response {
+  const start = (controller: ReadableStreamDefaultController) => {
+    for (const payload of payloads) controller.enqueue(new TextEncoder().encode(`data: ${payload}\n\n`));
+  };
+  return new Response(new ReadableStream({ start }));
+}
+
+test("the end of a response is not waited for once its answer has a finish reason", async () => {
+  const observer = { onByte() {}, onArguments() {} };
+  const response = endless(said({ content: "So." }), stop);
+  const events = await Array.fromAsync(readChatAnswer(response, { secrets: [], observer, tools: [], grace_ms: 1 }));
+  expect([texts(events), events.at(-1)]).toMatchObject([["So."], { type: "done", finish: "stop" }]);
 });

@@ -2,7 +2,7 @@ import { drainBody } from "../../lib/drain-body.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { frameReader, isDone } from "./answer-frames.ts";
 import { callPieces, onlyCall } from "./call-pieces.ts";
-import { chatUsage, laterUsage } from "./chat-usage.ts";
+import { chatUsage, laterUsage, withoutZeros } from "./chat-usage.ts";
 import { finishOf } from "./finish-reason.ts";
 import {
   type AnswerObserver,
@@ -12,7 +12,7 @@ import {
   type ModelUsage,
   unknownUsage,
 } from "./model.ts";
-import { failedEnd, incompleteError, onceBegun, renamedCall, toModelError } from "./model-error.ts";
+import { failedEnd, incompleteError, onceBegun, renamedCall, toModelError, UnusableAnswer } from "./model-error.ts";
 import { answerParts } from "./model-stream.ts";
 import { reasoningSource } from "./reasoning-source.ts";
 import { thinkTags } from "./think-tags.ts";
@@ -60,11 +60,17 @@ export async function* readChatAnswer(
 
 type ByteReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
+// A tenth of this is a very long answer, a piece of a word in each chunk.
+const answerMax_bytes = 256 * 1024 * 1024;
+
 /** Yields the payloads that each network read completes; at the end also one that only lacks its blank line. */
 async function* payloadsOf(reader: ByteReader | undefined, onByte: () => void): AsyncGenerator<string[]> {
   const frames = frameReader();
   const decoder = new TextDecoder();
+  let size = 0;
   for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    size += next.value.length;
+    if (size > answerMax_bytes) throw new UnusableAnswer("The provider sent more than 256 MB for one answer.");
     onByte(); // Comments keep the connection alive too, and are not events.
     const payloads = frames.read(decoder.decode(next.value, { stream: true }));
     if (payloads.length > 0) yield payloads;
@@ -173,7 +179,7 @@ export function chatAnswer(
   function choiceIn(choices: readonly unknown[]): Fields {
     for (const value of choices) {
       const choice = fieldsOf(value);
-      const index = Number(choice.index ?? 0);
+      const index = Number(choice.index ?? 0) || 0;
       chosen ??= index;
       if (index === chosen) return choice;
     }
@@ -196,11 +202,12 @@ export function chatAnswer(
   /** Takes a whole message: some servers send only this, others repeat in it what they streamed. */
   function takeMessage(message: Fields): void {
     flush();
-    const { tool_calls, function_call, content, refusal, reasoning, reasoning_content, reasoning_details } = message;
+    const hasReasoning = hasOutput || thoughts !== "";
     takeDelta({
-      ...(calls.count() === 0 && { tool_calls, function_call }),
-      ...(!hasOutput && { content, refusal }),
-      ...(thoughts === "" && !hasOutput && { reasoning, reasoning_content, reasoning_details }),
+      ...message,
+      ...(calls.count() > 0 && { tool_calls: null, function_call: null }),
+      ...(hasOutput && { content: null, refusal: null }),
+      ...(hasReasoning && { reasoning: null, reasoning_content: null, reasoning_details: null }),
     });
   }
 
@@ -233,6 +240,7 @@ export function chatAnswer(
     content.end();
     flush();
     const all = calls.all();
+    usage = withoutZeros(usage, hasOutput || all.length > 0);
     const ended = finish === null ? null : finishOf(finish);
     // A model may write its answer where its server expects reasoning.
     if (ended === "stop" && !hasOutput && all.length === 0) append("output", thoughts);

@@ -52,6 +52,13 @@ export function laterUsage(before: ModelUsage, next: ModelUsage): ModelUsage {
   };
 }
 
+/** Returns usage in which no prompt, and no answer with content, has zero tokens: some servers send 0 for unknown. */
+export const withoutZeros = (usage: ModelUsage, hasContent: boolean): ModelUsage => ({
+  ...usage,
+  input_tokens: usage.input_tokens || null,
+  output_tokens: hasContent ? usage.output_tokens || null : usage.output_tokens,
+});
+
 /** Returns a possible count, rounded up; null for anything else. */
 function countOf(value: unknown): number | null {
   const count = typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;

@@ -1,6 +1,7 @@
 /** Words with which providers say that a prompt is too long. */
 const overflows: readonly RegExp[] = [
-  /context_length_exceeded|exceeds? the context window/i, // OpenAI
+  /context_length_exceeded|model_context_window_exceeded/i, // codes of OpenAI, Zhipu and others
+  /exceeds? (the|model) context window|context length exceeded/i, // OpenAI, MiniMax, gateways
   /maximum (context|prompt|model|sequence) length/i, // OpenAI, vLLM, xAI, Mistral, SGLang, OpenRouter
   /prompt is too long|prompt too long|exceeds? (the )?context limit/i, // Anthropic, Fireworks, Ollama
   /exceeds the maximum number of tokens/i, // Google
@@ -12,7 +13,10 @@ const overflows: readonly RegExp[] = [
   /inputs`? tokens \+ `?max_new_tokens`? must be|`inputs` must have less than/i, // Together, Text Generation Inference
   /context the overflows|context length of only|greater than the context length/i, // LM Studio
   /exceeded model token limit/i, // Moonshot
-  /prompt exceeds max length/i, // Zhipu
+  /prompt exceeds max length|prompt 超长/i, // Zhipu
+  /exceeds the maximum allowed input length/i, // Poolside
+  /tokens, but the configured context size is|context size has been exceeded/i, // local servers
+  /tokens in request more than max tokens allowed/i, // gateways
   /range of input length should be/i, // Qwen
   /context window exceeds limit/i, // MiniMax
   /prompt token count of \d+ exceeds|model_max_prompt_tokens_exceeded/i, // GitHub
@@ -28,7 +32,7 @@ export function exceedsRate(text: string): boolean {
 }
 
 const noCredit =
-  /insufficient[ _](balance|credit|fund|quota)|credit balance is too low|used all available credits|exceeded_current_quota|payment_required|please recharge|(?:reached|exceeded) (?:its|your) (?:monthly )?spending limit/i;
+  /insufficient[ _](balance|credit|fund|quota)|credit balance is too low|used all available credits|exceeded_current_quota|payment_required|please recharge|余额不足|额度不足|(?:reached|exceeded) (?:its|your) (?:monthly )?spending limit/i;
 
 /** True if the account behind a connection has no money left. */
 export const saysNoCredit = (text: string): boolean => noCredit.test(text);

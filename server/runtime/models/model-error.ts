@@ -136,11 +136,10 @@ function judge(facts: Facts): Verdict {
     return { code: "context_length_exceeded", message, retryable: false };
   }
   if (status === 429) return rateLimited(detail);
-  if (facts.failed_generation !== "")
-    return {
-      ...modelError(`The model's answer could not be read${detail}`, true),
-      unread_answer: facts.failed_generation,
-    };
+  if (isUnread(facts)) {
+    const verdict = modelError(`The server could not read the model's answer${detail}`, true);
+    return { ...verdict, unread_answer: facts.failed_generation };
+  }
   if (status !== null) {
     const verdict = modelError(`The provider returned HTTP ${status}${detail}`, isPassing(status));
     return isUnready(status) ? { ...verdict, unready: true } : verdict;
@@ -165,6 +164,10 @@ const creditStatuses: ReadonlySet<number | null> = new Set([null, 400, 402, 403,
 
 const isOutOfCredit = ({ status, kind, text }: Facts): boolean =>
   status === 402 || (creditStatuses.has(status) && saysNoCredit(`${kind} ${text}`));
+
+/** True if the model's answer was no valid call or JSON. */
+const isUnread = ({ kind, failed_generation }: Facts): boolean =>
+  failed_generation !== "" || /\b(tool_use|json_validate|output_parse)_failed\b/.test(kind);
 
 const filterStatuses: ReadonlySet<number | null> = new Set([null, 400, 403, 422]);
 
@@ -217,9 +220,10 @@ const unsendable = new Set([
   "AI_NoSuchModelError",
 ]);
 
-// A limit of tokens per minute is not the model's context, unless the request alone exceeds it.
+// A limit of tokens per minute is not the model's context, unless the request alone exceeds it. Some servers and
+// proxies answer a long prompt with a bare 413.
 const isContextOverflow = ({ status, kind, text }: Facts): boolean =>
-  exceedsRate(text) || (status !== 429 && saysOverflow(`${kind} ${text}`));
+  status === 413 || exceedsRate(text) || (status !== 429 && saysOverflow(`${kind} ${text}`));
 
 function factsOf(failure: unknown): Facts {
   const top = fieldsOf(failure);

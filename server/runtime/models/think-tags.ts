@@ -1,3 +1,6 @@
+// More white space than this is text.
+const blankMax = 1024;
+
 type Append = (kind: "output" | "reasoning", piece: string) => void;
 
 const names = ["think", "thinking", "thought", "reasoning"];
@@ -11,6 +14,7 @@ export function thinkTags(append: Append) {
   let state: "start" | "reasoning" | "answer" | "plain" = "start";
   let held = "";
   let closeTag = "";
+  let blanks = 0;
 
   function push(piece: string): void {
     if (state === "plain") append("output", piece);
@@ -31,7 +35,7 @@ export function thinkTags(append: Append) {
       state = "reasoning";
       closeTag = `</${tag.slice(1)}`;
       held = text.slice(tag.length);
-    } else if (text !== "" && !openTags.some((one) => one.startsWith(text))) release();
+    } else if (held.length > blankMax || !openTags.some((one) => one.startsWith(text))) release();
   }
 
   function reason(): void {
@@ -44,8 +48,9 @@ export function thinkTags(append: Append) {
 
   /** Leaves out the white space between the reasoning and the answer. */
   function answer(): void {
+    blanks += held.length;
     held = held.trimStart();
-    if (held !== "") release();
+    if (held !== "" || blanks > blankMax) release();
   }
 
   function release(): void {

@@ -189,6 +189,57 @@ const inside: readonly ServerAnswer[] = [
 
 /** Refusals by their status. */
 const refusals: readonly ServerAnswer[] = [
+  response(
+    "a call that could not be read",
+    400,
+    {
+      error: {
+        message: "Failed to call a function.",
+        type: "invalid_request_error",
+        code: "tool_use_failed",
+        failed_generation: "<function=look",
+      },
+    },
+    { code: "model_error", retryable: true, unread_answer: "<function=look", says: "Failed to call a function." },
+  ),
+  response(
+    "JSON that could not be read",
+    400,
+    {
+      error: {
+        message: "Failed to generate JSON.",
+        type: "invalid_request_error",
+        code: "json_validate_failed",
+        failed_generation: "",
+      },
+    },
+    { code: "model_error", retryable: true, unread_answer: "", says: "Failed to generate JSON." },
+  ),
+  response(
+    "429 of a rate, with a length",
+    429,
+    {
+      error: {
+        message:
+          "Rate limit reached: Limit 6000, Used 5000, Requested 3000. Please reduce the length of the messages. E-77",
+      },
+    },
+    { code: "model_rate_limited", retryable: true, says: "E-77" },
+  ),
+  response(
+    "an empty account, in Chinese",
+    429,
+    { error: { code: "1113", message: "余额不足或无可用资源包,请充值。" } },
+    { ...noCredit, says: "余额不足" },
+  ),
+  response(
+    "an error of the provider behind a router",
+    502,
+    {
+      error: { message: "Provider returned error", code: 502, metadata: { raw: "upstream E-77", provider_name: "X" } },
+    },
+    { code: "model_error", retryable: true, says: "upstream E-77" },
+  ),
   {
     title: "a compressed refusal",
     status: 400,
@@ -563,6 +614,57 @@ const overflows: readonly (readonly [string, number, unknown])[] = [
         "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens",
       type: "BadRequestError",
       code: 400,
+    },
+  ],
+  [
+    "Poolside",
+    400,
+    { error: { message: "Input length 300000 exceeds the maximum allowed input length of 262144 tokens" } },
+  ],
+  [
+    "a local server",
+    400,
+    { error: { message: "Prompt has 9000 tokens, but the configured context size is 4096 tokens" } },
+  ],
+  ["LM Studio, while it answers", 400, { error: "Context size has been exceeded." }],
+  ["a gateway", 400, { error: { message: "Request size exceeds model context window" } }],
+  ["another gateway", 400, { error: { message: "tokens in request more than max tokens allowed" } }],
+  ["Zhipu, in Chinese", 400, { error: { code: "1261", message: "Prompt 超长" } }],
+  ["a proxy, with a bare 413", 413, {}],
+  [
+    "vLLM, with a prompt of unknown length",
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 262144 tokens. However, you requested 0 output tokens and your prompt contains at least 262145 input tokens.",
+        type: "BadRequestError",
+        param: "input_tokens",
+        code: 400,
+      },
+    },
+  ],
+  [
+    "OpenAI, larger than a minute's tokens",
+    429,
+    {
+      error: {
+        message:
+          "Request too large for gpt-5 in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.",
+        type: "tokens",
+        code: "rate_limit_exceeded",
+      },
+    },
+  ],
+  [
+    "a provider behind OpenRouter",
+    400,
+    {
+      error: {
+        message: "Provider returned error",
+        code: 400,
+        metadata: { provider_name: "X", raw: '{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}' },
+      },
     },
   ],
 ];
