@@ -168,6 +168,8 @@ const overflows = [
   /exceed_context_size|exceeds the available context size/i, // llama.cpp
   /exceeds the (maximum )?context length/i, // Ollama
   /reduce the length of (the|your) (messages|prompt|input)/i, // Groq and others
+  /maximum prompt length is \d+ but/i, // xAI
+  /`?inputs`? tokens \+ `?max_new_tokens`? must be <=/i, // Together
 ];
 
 function isContextOverflow(facts: Facts): boolean {
