@@ -119,6 +119,17 @@ export const behaviours: Behaviour[] = [
     },
   },
   {
+    name: "Bad names",
+    title: "reads a tool's name that it made up, mended",
+    async check(entry) {
+      const made = { name: "multi_tool_use.parallel", args: { tool_uses: [] } };
+      const { bodies } = await talk(entry, [{ calls: [made], finish: "tool_calls" }, stop], withTools);
+      expect(bodies[1]).toContain('"multi_tool_use_parallel"');
+      expect(bodies[1]).not.toContain('"multi_tool_use.parallel"');
+      return bodies;
+    },
+  },
+  {
     name: "Parallel tools",
     title: "keeps the calls of one answer apart",
     async check(entry) {
