@@ -52,7 +52,7 @@ const Settings = closedObject({
   stop: optional(many(Short, 100)),
   tool_choice: optional(Type.Union([oneOf(toolChoices), closedObject({ name: Short })])),
   provider_options: optional(Json),
-  headers: optional(Type.Record(Short, Short)),
+  headers: optional(Type.Record(Short, Text)),
   extra_body: optional(Json),
   script: optional(
     many(

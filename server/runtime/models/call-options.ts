@@ -11,6 +11,7 @@ import { maskedValue } from "../../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../../lib/json.ts";
 import type { AssistantPart, ModelRequest, PromptImage, PromptMessage } from "./model.ts";
 import type { Format } from "./model-stream.ts";
+import { mendName } from "./tool-names.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
 type ToolOutput = LanguageModelV4ToolResultPart["output"];
@@ -95,7 +96,7 @@ function toResult(message: Extract<PromptMessage, { role: "tool" }>): LanguageMo
   return {
     type: "tool-result",
     toolCallId: message.call_id,
-    toolName: message.tool,
+    toolName: mendName(message.tool),
     output: toOutput(message),
   };
 }
@@ -116,7 +117,7 @@ function toPart(part: AssistantPart): AssistantContent[number] {
   const metadata = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
   if (part.type !== "tool_call") return { type: part.type, text: part.text, ...metadata };
   const input = masked(toInput(part.arguments));
-  return { type: "tool-call", toolCallId: part.id, toolName: part.name, input, ...metadata };
+  return { type: "tool-call", toolCallId: part.id, toolName: mendName(part.name), input, ...metadata };
 }
 
 /**

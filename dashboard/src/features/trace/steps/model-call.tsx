@@ -42,6 +42,15 @@ export function Written({ step, live }: StepProps) {
           </div>
         </Block>
       )}
+      {isWhole && step.adjustments && (
+        <Block title="Differences from the request">
+          <ul className="flex list-disc flex-col gap-1 pl-4">
+            {step.adjustments.map(({ field, message }) => (
+              <li key={field}>{message}</li>
+            ))}
+          </ul>
+        </Block>
+      )}
       {!isWhole && !text && <PendingOutput />}
       {isWhole && !text && !isWriting && calls.length === 0 && !step.error && <p className="text-muted">No text.</p>}
     </>
