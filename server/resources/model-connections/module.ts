@@ -1,10 +1,9 @@
-import type { Outage } from "../../domain/outage.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { Log } from "../../lib/log.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
 import { createCircuitBreakers } from "./circuit-breakers.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
+import { createOutageNotes } from "./outage-notes.ts";
 import { createPriceStore } from "./prices.ts";
 import { modelRoutes } from "./routes.ts";
 import { createConnectionStore } from "./store.ts";
@@ -20,7 +19,8 @@ export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const prices = createPriceStore(base);
-  const breakers = createCircuitBreakers({ now: base.now, onChange: logChange(base.log) });
+  const breakers = createCircuitBreakers({ now: base.now, onChange: (model, outage) => notes.changed(model, outage) });
+  const notes = createOutageNotes({ ...base, outages: breakers.outages });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, connections, prices })],
@@ -28,15 +28,25 @@ export function createConnectionsModule({ base, options }: { base: Base; options
     prices,
     places,
     breakers,
+    /** Number of models with an open circuit breaker, by the prefix of their connection. */
+    openCircuits(): ReadonlyMap<string, number> {
+      const counts = new Map<string, number>();
+      for (const { model } of breakers.outages()) {
+        const prefix = prefixOf(model);
+        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+      }
+      return counts;
+    },
+    start: notes.clear,
     stop: breakers.stop,
     inPlace: createInSlot(places),
   } satisfies Module;
 }
 
-const logChange = (log: Log) => (model: string, outage: Outage | null) =>
-  outage
-    ? log.warn("a model does not answer: its circuit breaker opened", { model, error: outage.error.message })
-    : log.info("a model answers again: its circuit breaker closed", { model });
+function prefixOf(model: string): string {
+  const parsed = parseModel(model);
+  return parsed ? modelPrefix({ provider: parsed.provider, name: parsed.connection }) : "other";
+}
 
 /** Makes model calls, by the model's full name, in the connection's places. */
 const createInSlot =
