@@ -495,7 +495,7 @@ describe("an agent's models", () => {
 
   test.each([
     [{}, "model"],
-    [{ model: "test/echo", models: ["test/echo", "test/script"] }, "models"],
+    [{ model: "test/script", models: ["test/echo", "test/script"] }, "models"],
     [{ models: ["test/echo"] }, "models"],
     [{ models: ["test/echo", "test/echo"] }, "models"],
     [{ models: Array.from({ length: 6 }, (_, i) => `test/${i}`) }, "models"],

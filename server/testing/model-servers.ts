@@ -1,5 +1,5 @@
 /** A request to a model server, as far as tests look at it. */
-export interface AskedModel {
+interface AskedModel {
   model: string;
   messages: { role: string; content?: unknown; tool_calls?: unknown[]; reasoning_content?: string }[];
   max_tokens?: number;

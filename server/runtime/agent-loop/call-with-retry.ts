@@ -25,13 +25,13 @@ interface Exchange<Response> extends Attempt<Response> {
 }
 
 /** Start of the next attempt. */
-export interface Next {
+interface Next {
   delay_ms: number;
   /** The model that is asked next, if it is another one. */
   model?: string;
 }
 
-export interface ModelCall<Response> {
+interface ModelCall<Response> {
   /** The models that may answer, in the order in which they are asked. */
   models: readonly { model: string; context_window: number | null }[];
   /** Failures after which the next model is asked; absent: all. */

@@ -20,6 +20,7 @@ import { FormSection } from "../../ui/forms/form-section.tsx";
 import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { SchemaField } from "../../ui/forms/schema-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
+import { FallbackModels } from "./fallback-models.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
@@ -83,27 +84,29 @@ function Basics({ text, code }: AgentFormProps) {
   );
 }
 
-function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
+function ModelFields({ draft, fieldErrors, set, text, json, suggest, pick }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
   const known = [...(models.data?.data ?? [])].sort((a, b) => Number(b.available) - Number(a.available));
   const behavior = behaviorOf(draft.model);
+  const items = known.map(({ id, available }) => ({
+    value: id,
+    aside: available ? (
+      <span className="font-sans text-2xs text-muted">{behaviorOf(id)}</span>
+    ) : (
+      <Badge>no connection</Badge>
+    ),
+  }));
   const isScript = draft.model.trim() === "test/script" || draft.script !== "";
   return (
     <FormSection title="Model" about="Choose a known model, or type any other model of a connection.">
       <Combobox
         label="Model"
         hint={behavior ? `${draft.model.trim()} ${behavior}: built in, free and offline.` : "<provider>/<model>"}
-        items={known.map(({ id, available }) => ({
-          value: id,
-          aside: available ? (
-            <span className="font-sans text-2xs text-muted">{behaviorOf(id)}</span>
-          ) : (
-            <Badge>no connection</Badge>
-          ),
-        }))}
+        items={items}
         {...suggest("model")}
       />
+      <FallbackModels draft={draft} items={items} fault={fieldErrors.fallbacks} set={set} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
         <Field label="Max output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />

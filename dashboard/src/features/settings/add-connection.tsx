@@ -15,6 +15,7 @@ const first = {
   api_key: "",
   max_concurrent: "",
   idle_timeout_ms: "",
+  fallbacks: "",
 };
 
 /** Only OpenAI-compatible servers have a name of their own. */
@@ -33,7 +34,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const form = useForm({
     first,
     send: (draft) => {
-      const { provider, base_url, api_key, max_concurrent, idle_timeout_ms } = draft;
+      const { provider, base_url, api_key, max_concurrent, idle_timeout_ms, fallbacks } = draft;
       return addConnection({
         name: nameOf(draft),
         provider,
@@ -41,6 +42,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         api_key: api_key.trim() || null,
         max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
         idle_timeout_ms: idle_timeout_ms.trim() === "" ? null : Number(idle_timeout_ms),
+        fallbacks: fallbacks.split(/[\s,]+/).filter(Boolean),
       });
     },
     onSent: async () => {
@@ -119,6 +121,12 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         {...text("idle_timeout_ms")}
         inputMode="numeric"
         autoComplete="off"
+      />
+      <Field
+        label="Fallbacks (optional)"
+        hint="Models or connections that are asked if its models cannot answer, in order: openai/gpt-5, openai_compatible/spare"
+        {...text("fallbacks")}
+        {...plain}
       />
     </FormDialog>
   );

@@ -5,6 +5,7 @@ import type { Connection } from "../../../../server/domain/api-types/console.ts"
 import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
+import { formatLocal } from "../../lib/format.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
@@ -92,6 +93,9 @@ export function ConnectionsTab({ search: { q = "" }, onSearch }: TabProps) {
   );
 }
 
+const outageText = ({ model, since, error }: Connection["outages"][number]): string =>
+  `${model} has not answered since ${formatLocal(since)}: ${error.message}`;
+
 interface ConnectionRowProps {
   connection: Connection;
   may: boolean;
@@ -99,19 +103,25 @@ interface ConnectionRowProps {
 }
 
 function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
-  const { name, prefix, base_url, max_concurrent, idle_timeout_ms, source, used, created_at } = connection;
+  const { name, prefix, base_url, max_concurrent, idle_timeout_ms, fallbacks, outages, source, used, created_at } =
+    connection;
   return (
     <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium">{name}</span>
           {!used && <Badge title="A stored connection of this name takes precedence.">not used</Badge>}
+          {outages.length > 0 && <Badge title={outages.map(outageText).join("\n")}>not answering</Badge>}
         </span>
         <SecondLine title={base_url ?? undefined}>
           Models <code>{prefix}/…</code>
           {base_url && <> · {base_url}</>}
           {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
           {idle_timeout_ms !== null && <> · idle timeout {idle_timeout_ms / 1000} s</>}
+          {fallbacks.length > 0 && <> · then {fallbacks.join(", ")}</>}
+          {outages.map((outage) => (
+            <span key={outage.model}> · {outageText(outage)}</span>
+          ))}
         </SecondLine>
       </Cell>
       <Cell className="whitespace-nowrap">{source === "stored" ? "Stored here" : "Environment"}</Cell>
