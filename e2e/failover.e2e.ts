@@ -42,7 +42,7 @@ test("a model server that dies in mid-stream fails no run: its text is void, and
   await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
   const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 20);
   await first[Symbol.asyncDispose]();
-  const frames = [...stream.frames, ...(await stream.rest())];
+  const frames = await stream.rest();
   const { body: run } = await server.get(`/v1/runs/${data.run_id}`);
   expect([run.status, run.models]).toEqual(["completed", named]);
   expect(textsOf(frames)).toEqual([run.output]);
@@ -67,12 +67,11 @@ test("kill -9 between the move and the answer: the run continues with the model 
   const { body } = await server.post("/v1/runs", { agent_id, input: "Go" });
   await server.died();
   await server.restart({ ...stubConnection(first.url), ...spare(second.url) });
-  const { body: run } = await server.get(`/v1/runs/${body.id}?wait=60`);
-  const ended = await settled(server, run.id);
+  const ended = await settled(server, body.id);
   expect(ended).toMatchObject({ status: "completed", attempt: 2 });
-  expect(new Set(await modelsIn(server, run.id))).toEqual(new Set([named[1]!]));
+  expect(new Set(await modelsIn(server, body.id))).toEqual(new Set([named[1]!]));
   expect(ended.tool_calls.every(({ attempts }: Json) => attempts === 1)).toBe(true);
-  const { steps } = (await server.get(`/v1/traces/${run.id}`)).body;
+  const { steps } = (await server.get(`/v1/traces/${body.id}`)).body;
   expect(steps[0].retries.map(({ model }: Json) => model ?? null)).toEqual([named[0], null]);
 });
 
@@ -88,9 +87,15 @@ test("while a server is away, runs of all worker threads use the next model at o
   expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => "completed"));
   const { retries } = (await server.get(`/v1/traces/${(await start()).id}`)).body.steps[0];
   expect(retries.map(({ reason }: Json) => reason.code)).toEqual(["model_circuit_open"]);
-  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain(
+  expect(await (await server.fetch("/metrics")).text()).toContain(
     'runnel_model_circuits_open{connection="openai_compatible/stub"} 1',
   );
+  const { stdout } = await server.command("doctor", "--json");
+  const { result, detail } = JSON.parse(stdout).findings.find(({ check }: Json) => check === "models");
+  expect([result, detail]).toEqual([
+    "warn",
+    expect.stringContaining("openai_compatible/stub/words-3-0 has not answered"),
+  ]);
 });
 
 async function settled(server: Runnel, id: string): Promise<Json> {
