@@ -184,6 +184,7 @@ export function createApp(options: AppOptions) {
     files,
     memory,
     tools,
+    connections,
     runs,
     traces,
     callbacks,

@@ -50,6 +50,7 @@ export const ChangedConnection = closedObject({
   api_key: NewConnection.properties.api_key,
   max_concurrent: NewConnection.properties.max_concurrent,
   idle_timeout_ms: NewConnection.properties.idle_timeout_ms,
+  fallbacks: NewConnection.properties.fallbacks,
   expected_version: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 export type ChangedConnection = Static<typeof ChangedConnection>;

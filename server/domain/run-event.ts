@@ -120,7 +120,7 @@ const spend = {
   /** True if the provider sent no counts and we estimated them from the streamed text. */
   estimated: Estimated,
   /** The model that was called, if it is not the run's first. */
-  model: optional(ModelName),
+  model: about("The model that was called, where it is not the run's first.", optional(ModelName)),
 };
 export const ModelSpend = closedObject(spend);
 export type ModelSpend = Static<typeof ModelSpend>;

@@ -19,7 +19,7 @@ export const modelsOf = ({ model, price, context_window = null, fallbacks = [] }
 ];
 
 /** Returns the model that the run asks now. */
-export function currentModel({ run, model }: Pick<RunState, "run" | "model">): RunModel {
+function currentModel({ run, model }: Pick<RunState, "run" | "model">): RunModel {
   const all = modelsOf(run);
   return all.find((one) => one.model === model) ?? (all[0] as RunModel);
 }

@@ -2,12 +2,14 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../../migrations/index.ts";
+import { timestamp } from "../../domain/time.ts";
 import { storedCertificate } from "../../lib/acme/certificate-renewer.ts";
 import { build } from "../../lib/build-info.ts";
 import { type Certificate, readCertificate } from "../../lib/certificate.ts";
 import { silentLog } from "../../lib/log.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { createSeal } from "../../lib/seal.ts";
+import { storedOutages } from "../../resources/model-connections/outage-notes.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
 import { EmbeddingThread } from "../../runtime/retrieval/embeddings/built-in.ts";
@@ -290,12 +292,14 @@ function examine(dataDir: string, serve: ServeFlags): Finding[] {
   return findings;
 }
 
+const serverRuns = "held: a server runs";
+
 function lock(path: string): Verdict {
   try {
     openDataDir(path, { lock: true, create: false }).release();
     return "free: no server runs";
   } catch (error) {
-    if (error instanceof DataDirInUse) return "held: a server runs";
+    if (error instanceof DataDirInUse) return serverRuns;
     throw error;
   }
 }
@@ -441,12 +445,14 @@ function models(dir: DataDir): Verdict {
     const audit = createAudit({ db });
     const connections = createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
     connections.isAvailable("openai/any", "test");
-    return (
-      connections
-        .list()
-        .map(({ name }) => name)
-        .join(", ") || "none"
+    const names = connections.list().map(({ name }) => name);
+    const listed = names.join(", ") || "none";
+    // Outages of a server that has ended mean nothing.
+    const outages = attempt(() => lock(dir.path)) === serverRuns ? storedOutages(db) : [];
+    const sentences = outages.map(
+      ({ model, since_ms, error }) => `${model} has not answered since ${timestamp(since_ms)}: ${error.message}`,
     );
+    return sentences.length > 0 ? warn([listed, ...sentences].join("; ")) : listed;
   } finally {
     db.close();
   }

@@ -47,7 +47,7 @@ function noteOf(event: string, data: StreamFrame["data"]): string | null {
     case "tool.completed":
       return `← ${data.tool} ${data.status}${milliseconds(data.latency_ms)} ${short(data.error ?? data.result)}`;
     case "step.restarted":
-      return `(step ${data.step_index} starts again: what it said so far is void)`;
+      return `(step ${data.step_index} starts again${data.model ? ` with ${data.model}` : ""}: what it said so far is void)`;
     case "run.recovered":
       return "(the server was restarted: the run goes on)";
     case "run.failed": {

@@ -67,8 +67,8 @@ function entry(step: TraceStep, branch: string, stem: string): string[] {
   ];
   return [
     branch + parts.filter(Boolean).join("  "),
-    ...retries.flatMap(({ attempt: tried, reason }) =>
-      reason ? [`${stem}   ! attempt ${tried}: ${errorText(reason)}`] : [],
+    ...retries.flatMap(({ attempt: tried, model, reason }) =>
+      reason ? [`${stem}   ! attempt ${tried}${model === undefined ? "" : ` (${model})`}: ${errorText(reason)}`] : [],
     ),
     ...(error ? [`${stem}   ! ${errorText(error)}`] : []),
   ];

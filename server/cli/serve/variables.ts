@@ -53,6 +53,11 @@ export const variables: readonly Variable[] = [
     meaning: "How long a model server or a provider may send nothing while it answers, not even a comment: 300000.",
   },
   {
+    name: "RUNNEL_MODEL_<NAME>_FALLBACKS",
+    meaning:
+      "Models or connections that are asked if those of this connection cannot answer: `openai/gpt-5, openai_compatible/spare`.",
+  },
+  {
     name: "RUNNEL_MCP_<NAME>_COMMAND",
     meaning: "A program on this machine that MCP tools reach as `stdio:<name>`: a JSON array, or plain words.",
   },

@@ -67,7 +67,7 @@ export function changeDefinition(
   });
   const after: Definition = Object.fromEntries(values);
   // One model replaces several.
-  return input.model === undefined ? after : { ...after, models: undefined };
+  return input.model === undefined || input.models ? after : { ...after, models: undefined };
 }
 
 /** Applies a run's overrides: instructions are appended, and the output limit can only be lowered. */
@@ -116,7 +116,8 @@ export function checkAgent(
 ): void {
   const faults: Fault[] = "name" in input ? nameIssues(input.name) : [];
   const { model, models = [], output_schema } = input;
-  if (model !== undefined && models.length > 0)
+  // A response has both, and may be sent back.
+  if (model !== undefined && models.length > 0 && model !== models[0])
     faults.push(fault(`${prefix}models`, "Expected either model or models."));
   for (const name of ["instructions", "additional_instructions"] as const)
     if (Buffer.byteLength((input as AgentOverrides)[name] ?? "") > limits.instructions_bytes)

@@ -143,14 +143,17 @@ export const definitionFields = {
   }),
   failover_on: field({
     request: t.about(
-      "Failures after which the next model is asked. `rate_limit`: the provider's rate limit, after retries. `outage`: the server is away, silent or fails, or refuses the credentials or the model. `overflow`: the prompt is too long, and the next model has a larger window. `content_filter`: a filter of the provider stopped the answer; not by default.",
-      Type.Array(t.oneOf(failoverReasons), { minItems: 1, maxItems: failoverReasons.length, uniqueItems: true }),
+      "Failures after which the next model is asked. `rate_limit`: the provider's rate limit, after retries. `outage`: the server is away, silent or fails, or refuses the credentials or the model. `overflow`: the prompt is too long, and the next model has a larger window. `content_filter`: a filter of the provider stopped the answer; not by default. Null: the default.",
+      t.orNull(
+        Type.Array(t.oneOf(failoverReasons), { minItems: 1, maxItems: failoverReasons.length, uniqueItems: true }),
+      ),
     ),
     response: t.about(
       "Failures after which the next model is asked; absent: `rate_limit`, `outage` and `overflow`.",
       t.optional(t.list(t.oneOf(failoverReasons))),
     ),
     initial: undefined as FailoverReason[] | undefined,
+    keep: (failover_on): FailoverReason[] | undefined => failover_on ?? undefined,
     pin: (failover_on) => (failover_on ? { failover_on } : {}),
   }),
   model_settings: field({

@@ -12,8 +12,10 @@ interface Breaker {
   error: CodedError;
   /** Null while it is closed. */
   opened_at: number | null;
-  /** Time from which a probe is admitted. */
+  /** Time from which a call that has no other model is admitted as a probe. */
   probe_at: number;
+  /** The same for a call that has another model: it should rarely pay for the attempt. */
+  spare_at: number;
   cooldown_ms: number;
   /** The run whose call is the probe. */
   probe: string | null;
@@ -29,7 +31,9 @@ interface Waiter {
 
 /** Failures in a row that open a breaker. */
 const failuresMax = 5;
-const cooldowns_ms = { first: 1000, most: 30_000 };
+const cooldowns_ms = { first: 1000, most: 60_000 };
+// Calls that wait find a server that is back within this time.
+const waitingMost_ms = 4000;
 // A server may ask for hours: a probe finds out whether it meant that.
 const retryAfterMost_ms = 600_000;
 // A failure this old says nothing any more.
@@ -59,19 +63,19 @@ export function createCircuitBreakers({
     return { model, state, since_ms: breaker.opened_at, error: breaker.error };
   }
 
-  /** Returns whether a call may be made now; makes it the probe of an open breaker. */
-  function isAdmitted(run_id: string, model: string): boolean {
+  /** Returns whether a call may be made now; makes it the probe of an open breaker. `waits`: it has no other model. */
+  function isAdmitted(run_id: string, model: string, waits: boolean): boolean {
     const breaker = breakers.get(model);
     if (breaker?.opened_at == null) return true;
-    if (breaker.probe !== null || breaker.probe_at > now()) return false;
+    if (breaker.probe !== null || (waits ? breaker.probe_at : breaker.spare_at) > now()) return false;
     breaker.probe = run_id;
     return true;
   }
 
-  function choose(run_id: string, models: readonly string[]): Admission | null {
+  function choose(run_id: string, models: readonly string[], waits: boolean): Admission | null {
     const [first = ""] = models;
     const outage = outageOf(first);
-    const model = models.find((one) => isAdmitted(run_id, one));
+    const model = models.find((one) => isAdmitted(run_id, one, waits));
     return model === undefined ? null : { model, skipped: model === first ? null : outage };
   }
 
@@ -83,7 +87,7 @@ export function createCircuitBreakers({
   /** Admits the waiting calls that may be made now, in the order of their arrival, and refuses those out of time. */
   function settle(): void {
     for (const waiter of waiters) {
-      const admission = choose(waiter.run_id, waiter.models);
+      const admission = choose(waiter.run_id, waiter.models, true);
       if (!admission && (waiter.deadline > now() || isProbed(waiter))) continue;
       waiters.delete(waiter);
       waiter.admit(admission ?? { refused: outagesOf(waiter.models) });
@@ -107,7 +111,8 @@ export function createCircuitBreakers({
     const isNew = breaker.opened_at === null;
     breaker.opened_at ??= now();
     const asked_ms = Math.min(retry_after_ms ?? 0, retryAfterMost_ms);
-    breaker.probe_at = now() + Math.max(breaker.cooldown_ms, asked_ms);
+    breaker.probe_at = now() + Math.max(Math.min(breaker.cooldown_ms, waitingMost_ms), asked_ms);
+    breaker.spare_at = now() + Math.max(breaker.cooldown_ms, asked_ms);
     breaker.cooldown_ms = Math.min(breaker.cooldown_ms * 2, cooldowns_ms.most);
     if (isNew) onChange(model, outageOf(model));
   }
@@ -155,7 +160,7 @@ export function createCircuitBreakers({
 
     /** Admits a call to the first of these models that may be called, or refuses it once `wait_ms` have passed. */
     admit(run_id: string, models: readonly string[], wait_ms: number): Promise<Admission> {
-      const admission = choose(run_id, models);
+      const admission = choose(run_id, models, false) ?? (wait_ms > 0 ? choose(run_id, models, true) : null);
       if (admission) return Promise.resolve(admission);
       if (wait_ms <= 0) return Promise.resolve({ refused: outagesOf(models) });
       return new Promise((admit, refuse) => {
@@ -198,6 +203,7 @@ const newBreaker = (error: CodedError): Breaker => ({
   error,
   opened_at: null,
   probe_at: 0,
+  spare_at: 0,
   cooldown_ms: cooldowns_ms.first,
   probe: null,
 });

@@ -1,12 +1,11 @@
-import type { Outage } from "../../domain/outage.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Base, Module } from "../../http/module.ts";
-import type { Log } from "../../lib/log.ts";
 import type { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix, parseModel } from "../../runtime/models/registry.ts";
 import { createCircuitBreakers } from "./circuit-breakers.ts";
 import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
+import { createOutageNotes } from "./outage-notes.ts";
 import { createPriceStore } from "./prices.ts";
 import { modelRoutes } from "./routes.ts";
 import { createConnectionStore } from "./store.ts";
@@ -25,7 +24,8 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed });
-  const breakers = createCircuitBreakers({ now: base.now, onChange: logChange(base.log) });
+  const breakers = createCircuitBreakers({ now: base.now, onChange: (model, outage) => notes.changed(model, outage) });
+  const notes = createOutageNotes({ ...base, outages: breakers.outages });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, catalog, prices })],
@@ -34,6 +34,16 @@ export function createConnectionsModule({ base, options }: { base: Base; options
     catalog,
     places,
     breakers,
+    /** Number of models with an open circuit breaker, by the prefix of their connection. */
+    openCircuits(): ReadonlyMap<string, number> {
+      const counts = new Map<string, number>();
+      for (const { model } of breakers.outages()) {
+        const prefix = prefixOf(model);
+        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+      }
+      return counts;
+    },
+    start: notes.clear,
     inPlace: createInSlot(places),
     stop() {
       breakers.stop();
@@ -42,10 +52,10 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   } satisfies Module;
 }
 
-const logChange = (log: Log) => (model: string, outage: Outage | null) =>
-  outage
-    ? log.warn("a model does not answer: its circuit breaker opened", { model, error: outage.error.message })
-    : log.info("a model answers again: its circuit breaker closed", { model });
+function prefixOf(model: string): string {
+  const parsed = parseModel(model);
+  return parsed ? modelPrefix({ provider: parsed.provider, name: parsed.connection }) : "other";
+}
 
 /** Makes model calls, by the model's full name, in the connection's places. */
 const createInSlot =

@@ -403,18 +403,20 @@ function changedRow(row: Row, change: ConnectionChange, seal: (key: string) => s
     api_key: key || (removesKey || row.sealed_key === null ? null : "kept"),
     max_concurrent: change.max_concurrent === undefined ? row.max_concurrent : change.max_concurrent,
     idle_timeout_ms: change.idle_timeout_ms === undefined ? row.idle_timeout_ms : change.idle_timeout_ms,
+    fallbacks: change.fallbacks ?? row.fallbacks ?? [],
   });
   if ("message" in checked) throw invalid(checked.param, checked.message);
-  const { base_url, max_concurrent = null, idle_timeout_ms = null } = checked;
+  const { base_url, max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = checked;
   const next = {
     base_url,
     max_concurrent,
     idle_timeout_ms,
+    fallbacks: fallbacks.length > 0 ? fallbacks : null,
     sealed_key: key ? seal(key) : removesKey ? null : row.sealed_key,
   };
-  const columns = ["base_url", "max_concurrent", "idle_timeout_ms", "sealed_key"] as const;
+  const columns = ["base_url", "max_concurrent", "idle_timeout_ms", "fallbacks", "sealed_key"] as const;
   const changed = columns
-    .filter((column) => next[column] !== row[column])
+    .filter((column) => !Bun.deepEquals(next[column], row[column]))
     .map((column) => (column === "sealed_key" ? "api_key" : column));
   return { changed, next };
 }

@@ -66,7 +66,7 @@ export async function callModel(context: RunContext): Promise<void> {
     async again(failed, { code, message }, next) {
       const attempt = failed && { spent: spent(failed), said: textOf(failed.response.transcript.parts) };
       anchor = await restart(context, { code, message }, { ...next, ...attempt });
-      failpoint?.(next.model === undefined ? "after_retry.model_call" : "after_move.model_call");
+      if (next.model !== undefined) failpoint?.("after_failover.model_call");
     },
   });
   // The budget refused the call, or no model can be called: the run fails with that error.

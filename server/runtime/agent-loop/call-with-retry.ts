@@ -25,13 +25,13 @@ interface Exchange<Response> extends Attempt<Response> {
 }
 
 /** Start of the next attempt. */
-export interface Next {
+interface Next {
   delay_ms: number;
   /** The model that is asked next, if it is another one. */
   model?: string;
 }
 
-export interface ModelCall<Response> {
+interface ModelCall<Response> {
   /** The models that may answer, in the order in which they are asked. */
   models: readonly { model: string; context_window: number | null }[];
   /** Failures after which the next model is asked; absent: all. */
@@ -89,6 +89,7 @@ export async function callWithRetry<Response extends Answered>(
     const pause_ms = others.length > 0 ? pauseBeforeMove(error, line.attempts(asked)) : null;
     const other = others.length > 0 && pause_ms === null ? await admitNow(context, others) : null;
     if (other !== null) {
+      warnOfRefusal(context, asked, error);
       await call.again(attempt, error, { delay_ms: 0, model: other });
       [asked, isAdmitted] = [other, true];
       continue;
@@ -119,6 +120,13 @@ async function makeAttempt<Response>(
   if (!context.signal.aborted) return { response, sent, callee };
   context.ports.breakers?.report(callee.id, { is: "unknown" });
   throw new Superseded(); // The caller that aborted ends the step.
+}
+
+/** Logs what only the operator can repair: without a log, the other model would hide it for ever. */
+function warnOfRefusal({ start, ports }: RunContext, model: string, { code, message }: ModelError): void {
+  if (code !== "model_not_available") return;
+  const fields = { run_id: start.run_id, model, error: message };
+  ports.outlet.push({ do: "warn", message: "a model cannot be used, and the run asks the next one", fields });
 }
 
 /** Decides whether the call waits for a model that failed transiently, once no other can be asked. */

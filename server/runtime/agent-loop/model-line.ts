@@ -2,7 +2,7 @@ import { type FailoverReason, failoverReasons } from "../../domain/failover.ts";
 import type { ModelError } from "../models/model.ts";
 
 /** Returns the kind of failure after which another model may be asked; null for faults of the request or the answer. */
-export function failoverReason({ code, retryable, aborted, filtered }: ModelError): FailoverReason | null {
+function failoverReason({ code, retryable, aborted, filtered }: ModelError): FailoverReason | null {
   if (aborted) return null;
   if (filtered) return "content_filter";
   if (code === "model_rate_limited") return "rate_limit";

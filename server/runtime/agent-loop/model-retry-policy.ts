@@ -14,7 +14,7 @@ const askedMost_ms = 10_000;
 const attemptsBeforeMove = 2;
 
 /** The delay before the next attempt; or null to give up, perhaps for a reason to add to the error. */
-export interface Pause {
+interface Pause {
   delay_ms: number | null;
   reason?: string;
 }

@@ -124,6 +124,12 @@ function judge(facts: Facts): Verdict {
     const message = `The provider refused the credentials of this connection (HTTP ${status})${said}`;
     return { code: "model_not_available", message, retryable: false };
   }
+  if (status === 402)
+    return {
+      code: "model_not_available",
+      message: `The provider asks for a payment (HTTP 402)${detail}`,
+      retryable: false,
+    };
   if (status === 404) {
     return {
       code: "model_not_available",

@@ -37,6 +37,8 @@ interface GaugeSources {
   cluster?: () => ClusterFigures;
   /** Connections to model servers with a concurrency limit. */
   modelPlaces(): { connection: string; count: number; taken: number; waiting: number }[];
+  /** Number of models with an open circuit breaker, by connection. */
+  openCircuits(): ReadonlyMap<string, number>;
   /** Number of runs being executed. */
   driving(): number;
   now: () => number;
@@ -48,7 +50,7 @@ const lagEvery_ms = 500;
 /** Gauges that are computed at each scrape instead of being updated. */
 export function createGauges(
   instruments: Instruments,
-  { db, database, sandbox, backups, cluster, modelPlaces, driving, now }: GaugeSources,
+  { db, database, sandbox, backups, cluster, modelPlaces, openCircuits, driving, now }: GaugeSources,
 ) {
   const { runs, memory, webhooks } = instruments;
   const count = (sql: string) => {
@@ -86,11 +88,19 @@ export function createGauges(
     runs.driven.set(driving());
   }
 
+  /** Connections that have had an open circuit breaker: they show 0 afterwards. */
+  const awayConnections = new Set<string>();
+
   function lookAtModels(): void {
     for (const { connection, count, taken, waiting } of modelPlaces()) {
       instruments.models.places.set({ connection }, count);
       instruments.models.taken.set({ connection }, taken);
       instruments.models.waiting.set({ connection }, waiting);
+    }
+    for (const connection of awayConnections) instruments.models.away.set({ connection }, 0);
+    for (const [connection, count] of openCircuits()) {
+      instruments.models.away.set({ connection }, count);
+      awayConnections.add(connection);
     }
   }
 

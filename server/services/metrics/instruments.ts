@@ -82,6 +82,11 @@ export function createInstruments() {
       ),
       taken: gauge("runnel_model_places_taken", "How many of these places are taken.", "connection"),
       waiting: gauge("runnel_model_calls_waiting", "Calls that wait for such a place.", "connection"),
+      away: gauge(
+        "runnel_model_circuits_open",
+        "Models whose calls fail, so that only a probe is made now and then.",
+        "connection",
+      ),
       cost: counter("runnel_model_cost_usd_total", "What models cost, as far as prices are known.", "provider"),
       unpriced: counter("runnel_model_calls_unpriced_total", "Calls to models whose cost is not known.", "provider"),
     },

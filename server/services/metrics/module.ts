@@ -43,6 +43,7 @@ export function createMetricsModule({ base, options, http, journals, connections
     cluster,
     driving: () => runs.pool.driving(),
     modelPlaces: connections.places.figures,
+    openCircuits: connections.openCircuits,
   });
   const spending = createSpending(instruments);
   journals.onCommit(createRunObserver(instruments, spending, (runId) => journals.journal.head(runId)));

@@ -50,8 +50,10 @@ const isWithin = (value: number, { least, most, isWhole = false }: Range): boole
   value >= least && value <= most && (!isWhole || Number.isInteger(value));
 
 /** Value of a definition's field in API form: tools as ids. */
-const wireValue = (definition: Definition, field: DefinitionField): unknown =>
-  field === "tools" ? definition.tools.map(({ id }) => id) : definition[field];
+const wireValue = (definition: Definition, field: DefinitionField): unknown => {
+  if (field === "tools") return definition.tools.map(({ id }) => id);
+  return field === "failover_on" ? (definition.failover_on ?? null) : definition[field];
+};
 
 /** Fields that differ between two definitions. */
 export const changedFields = (before: Definition, after: Definition): DefinitionField[] =>
@@ -61,11 +63,16 @@ export const changedFields = (before: Definition, after: Definition): Definition
 export const fieldWords = (fields: readonly DefinitionField[]): string[] =>
   fields.map((field) => formFields[field].word.toLowerCase());
 
+const modelFields: DefinitionField[] = ["model", "models"];
+
 /** Body with only the fields that differ from `base`. */
 export function changesOf(draft: Draft, base: Definition): Partial<Record<DefinitionField, unknown>> {
   const { body } = readDraft(draft);
   const baseBody = readDraft(draftOf(base)).body;
-  const changed = formFieldNames.filter((field) => !isSame(body[field], baseBody[field]));
+  const differs = (field: DefinitionField) => !isSame(body[field], baseBody[field]);
+  // The first of several models is both, and a single one replaces several.
+  const isModelChanged = modelFields.some(differs);
+  const changed = formFieldNames.filter((field) => differs(field) || (isModelChanged && modelFields.includes(field)));
   return Object.fromEntries(changed.map((field) => [field, body[field]]));
 }
 
@@ -91,7 +98,8 @@ export function assignAgentErrors(error: Error | null, draft: Draft): { faults: 
   const rest: string[] = [];
   for (const { param, message } of error instanceof ApiError ? error.fieldErrors : []) {
     const [head = "", next = ""] = (param ?? "").replaceAll(/\[\d+\]/g, "").split(".");
-    const field = (head === "budget" || head === "model_settings" ? next : head) as keyof Draft;
+    const name = head === "models" ? "fallbacks" : head;
+    const field = (name === "budget" || name === "model_settings" ? next : name) as keyof Draft;
     if (!(field in draft)) rest.push(message);
     else byField[field] = [byField[field], withPlace(param ?? "", message)].filter(Boolean).join(" ");
   }

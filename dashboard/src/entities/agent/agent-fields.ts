@@ -1,4 +1,5 @@
 import { mostTurns } from "../../../../server/domain/agent-snapshot.ts";
+import type { FailoverReason } from "../../../../server/domain/failover.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { PromptCaching } from "../../../../server/domain/model-call.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
@@ -12,6 +13,10 @@ export interface Draft {
   description: string;
   instructions: string;
   model: string;
+  /** Models that are asked after `model`, in their order. */
+  fallbacks: string[];
+  /** Failures after which the next model is asked; null: the default. */
+  failover_on: FailoverReason[] | null;
   temperature: string;
   max_output_tokens: string;
   reasoning_effort: string;
@@ -85,6 +90,19 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Model",
     typed: (it) => ({ model: it?.model ?? "" }),
     read: (_, { required }) => required("model", "Choose a model, such as test/echo.").trim(),
+  },
+  models: {
+    word: "Models",
+    typed: (it) => ({ fallbacks: it?.models?.slice(1) ?? [] }),
+    read: ({ model, fallbacks }) => {
+      const named = fallbacks.map((name) => name.trim()).filter(Boolean);
+      return named.length > 0 ? [model.trim(), ...named] : undefined;
+    },
+  },
+  failover_on: {
+    word: "Failover",
+    typed: (it) => ({ failover_on: it?.failover_on ?? null }),
+    read: ({ failover_on }) => failover_on,
   },
   model_settings: {
     word: "Model settings",

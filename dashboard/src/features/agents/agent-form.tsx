@@ -21,6 +21,7 @@ import { FormSection } from "../../ui/forms/form-section.tsx";
 import { JsonField, type JsonFieldProps } from "../../ui/forms/json-field.tsx";
 import { SchemaField } from "../../ui/forms/schema-field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
+import { FallbackModels } from "./fallback-models.tsx";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
@@ -84,7 +85,7 @@ function Basics({ text, code }: AgentFormProps) {
   );
 }
 
-function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
+function ModelFields({ draft, fieldErrors, set, text, json, suggest, pick }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
   const known = modelSuggestions(models.data?.data ?? []).map((item) => ({
@@ -106,6 +107,7 @@ function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
         {...suggest("model")}
       />
       <ModelListNotes />
+      <FallbackModels draft={draft} items={known} fault={fieldErrors.fallbacks} set={set} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
         <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
         <Field label="Max output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />

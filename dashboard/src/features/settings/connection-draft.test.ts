@@ -10,6 +10,8 @@ const gpu: Connection = {
   has_key: true,
   max_concurrent: 4,
   idle_timeout_ms: null,
+  fallbacks: [],
+  outages: [],
   source: "stored",
   prefix: "openai_compatible/gpu",
   used: true,

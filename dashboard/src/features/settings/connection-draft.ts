@@ -12,6 +12,8 @@ export interface ConnectionDraft {
   remove_key: boolean;
   max_concurrent: string;
   idle_timeout_ms: string;
+  /** Models or connections in order, with spaces or commas between them. */
+  fallbacks: string;
 }
 
 /** Draft of a new connection, with the provider's own address. */
@@ -23,6 +25,7 @@ export const newDraft = (provider: ConnectionProvider): ConnectionDraft => ({
   remove_key: false,
   max_concurrent: "",
   idle_timeout_ms: "",
+  fallbacks: "",
 });
 
 /** Draft of a stored connection, without its key. */
@@ -34,6 +37,7 @@ export const draftOf = (connection: Connection): ConnectionDraft => ({
   remove_key: false,
   max_concurrent: String(connection.max_concurrent ?? ""),
   idle_timeout_ms: String(connection.idle_timeout_ms ?? ""),
+  fallbacks: connection.fallbacks.join(", "),
 });
 
 /** Known address of a provider; empty if there is none. */
@@ -61,15 +65,14 @@ export const toNewConnection = (draft: ConnectionDraft): NewConnection => ({
   api_key: draft.api_key.trim() || null,
   max_concurrent: countOf(draft.max_concurrent),
   idle_timeout_ms: countOf(draft.idle_timeout_ms),
+  fallbacks: draft.fallbacks.split(/[\s,]+/).filter(Boolean),
 });
 
 /** Changed fields alone, so that another person's change of other fields stays. */
 export function toChange(draft: ConnectionDraft, before: Connection, expected_version?: number): ChangedConnection {
   const first = toNewConnection(draftOf(before));
   const next = toNewConnection(draft);
-  const fields = (["base_url", "max_concurrent", "idle_timeout_ms"] as const).filter(
-    (field) => next[field] !== first[field],
-  );
+  const fields = editableFields.filter((field) => String(next[field]) !== String(first[field]));
   return {
     ...Object.fromEntries(fields.map((field) => [field, next[field]])),
     ...(draft.remove_key ? { api_key: null } : next.api_key !== null && { api_key: next.api_key }),
@@ -82,7 +85,11 @@ const fieldWords = {
   api_key: "Key",
   max_concurrent: "Max concurrent calls",
   idle_timeout_ms: "Idle timeout",
+  fallbacks: "Fallbacks",
 };
+
+/** Fields that everyone who sees a connection sees. */
+const editableFields = ["base_url", "max_concurrent", "idle_timeout_ms", "fallbacks"] as const;
 
 /** Labels of the fields in which a change differs from a connection. */
 export const changedFields = (change: ChangedConnection): string[] =>
@@ -90,6 +97,4 @@ export const changedFields = (change: ChangedConnection): string[] =>
 
 /** Labels of the fields that differ between two versions of a connection. A changed key cannot be seen. */
 export const differingFields = (a: Connection, b: Connection): string[] =>
-  (["base_url", "max_concurrent", "idle_timeout_ms"] as const)
-    .filter((field) => a[field] !== b[field])
-    .map((field) => fieldWords[field]);
+  editableFields.filter((field) => String(a[field]) !== String(b[field])).map((field) => fieldWords[field]);

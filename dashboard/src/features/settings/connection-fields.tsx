@@ -45,6 +45,12 @@ export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = 
         inputMode="numeric"
         autoComplete="off"
       />
+      <Field
+        label="Fallbacks (optional)"
+        hint="Models or connections that are asked if its models cannot answer, in order: openai/gpt-5, openai_compatible/spare"
+        {...text("fallbacks")}
+        {...plain}
+      />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { modelQueries } from "../../entities/model/model-api.ts";
 import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../hooks/use-keys.ts";
-import { plural } from "../../lib/format.ts";
+import { formatLocal, plural } from "../../lib/format.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
 import { Badge } from "../../ui/data/badge.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/data/table.tsx";
@@ -107,6 +107,9 @@ function OpenedModels({ connection, onClose }: { connection: Connection | undefi
   return connection ? <ConnectionModels connection={connection} onClose={onClose} /> : null;
 }
 
+const outageText = ({ model, since, error }: Connection["outages"][number]): string =>
+  `${model} has not answered since ${formatLocal(since)}: ${error.message}`;
+
 interface ConnectionRowProps {
   connection: Connection;
   may: boolean;
@@ -116,7 +119,8 @@ interface ConnectionRowProps {
 }
 
 function ConnectionRow({ connection, may, onTest, onEdit, onModels }: ConnectionRowProps) {
-  const { name, provider, prefix, base_url, max_concurrent, idle_timeout_ms, source, used } = connection;
+  const { name, provider, prefix, base_url, max_concurrent, idle_timeout_ms, fallbacks, outages, source, used } =
+    connection;
   return (
     <Row stops>
       <Cell main>
@@ -124,12 +128,17 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
           <span className="cut font-medium">{name}</span>
           {!used && <Badge title="A stored connection of this name takes precedence.">not used</Badge>}
           {source === "environment" && <Badge title="It is set by the server's environment.">environment</Badge>}
+          {outages.length > 0 && <Badge title={outages.map(outageText).join("\n")}>not answering</Badge>}
         </span>
         <SecondLine title={base_url ?? undefined}>
           Models <code>{prefix}/…</code>
           {base_url && <> · {hostOf(base_url)}</>}
           {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
           {idle_timeout_ms !== null && <> · idle timeout {idle_timeout_ms / 1000} s</>}
+          {fallbacks.length > 0 && <> · then {fallbacks.join(", ")}</>}
+          {outages.map((outage) => (
+            <span key={outage.model}> · {outageText(outage)}</span>
+          ))}
         </SecondLine>
       </Cell>
       <Cell folds className="whitespace-nowrap max-rail:hidden">

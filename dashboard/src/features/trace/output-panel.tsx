@@ -147,13 +147,18 @@ function Attempts({ step }: { step: TraceStep }) {
   return (
     <Block title="Failed attempts">
       <ol className="flex flex-col divide-y divide-line-soft rounded-md border border-line">
-        {step.retries.map(({ attempt, reason, delay_ms, usage }, index) => (
+        {step.retries.map(({ attempt, model, reason, delay_ms, usage }, index) => (
           <li key={attempt} className="flex min-w-0 gap-2.5 px-2.5 py-1.5">
             <RotateCcw aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" strokeWidth={1.5} />
             <div className="min-w-0 flex-1">
               <p className="wrap-anywhere">{reason ? reason.message : "The server stopped during this attempt."}</p>
               <p className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums">
                 <span>Attempt {attempt}</span>
+                {model && (
+                  <span>
+                    of <code>{model}</code>, then another model was asked
+                  </span>
+                )}
                 {reason && <code>{reason.code}</code>}
                 <span>failed after {formatDuration(lengths[index] ?? null)}</span>
                 {delay_ms > 0 && <span>then waited {formatDuration(delay_ms)}</span>}
