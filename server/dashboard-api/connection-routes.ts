@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { allOf, Price, Connection as ShownConnection, Tried } from "../domain/api-types/console.ts";
+import { allOf, Price, PriceTable, Connection as ShownConnection, Tried } from "../domain/api-types/console.ts";
 import { Deleted } from "../domain/api-types/schema.ts";
 import { AppError } from "../domain/errors.ts";
 import { notFound, throwNotFound } from "../domain/not-found.ts";
@@ -7,16 +7,19 @@ import { timestampOrNull } from "../domain/time.ts";
 import { invalid } from "../http/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
+import type { Egress } from "../lib/egress.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
+import { fetchPriceList } from "../resources/model-connections/fetch-price-list.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
+import { checkPriceList } from "../resources/model-connections/read-price-list.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";
 import type { Connection } from "../runtime/models/model.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
 import type { Audit } from "../storage/db/audit.ts";
 import type { Db } from "../storage/db/open.ts";
-import { ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
+import { ConnectionName, ConnectionTest, NewConnection, NewPrice, NewPriceTable, PricedModel } from "./schema.ts";
 import type { SessionGuard } from "./session-guard.ts";
 
 interface ConnectionRoutes {
@@ -26,10 +29,21 @@ interface ConnectionRoutes {
   tryConnection: typeof tryConnection;
   db: Db;
   audit: Audit;
+  egress: Egress;
+  now: () => number;
 }
 
 /** Routes for model connections and prices. Every member sees them, without keys; owners change them. */
-export function connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }: ConnectionRoutes) {
+export function connectionRoutes({
+  signedIn,
+  connections,
+  prices,
+  tryConnection,
+  db,
+  audit,
+  egress,
+  now,
+}: ConnectionRoutes) {
   /** Stored connections take precedence over those of the environment with the same name. */
   function list() {
     const usedNames = new Set<string>();
@@ -50,6 +64,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       output: price.output,
       as_of: price.as_of,
       source: price.source,
+      reference: price.reference ?? null,
+      ...(price.long_context && { long_context: price.long_context }),
     }));
     const ofMany = prices.all().flatMap(({ model, set_at_ms, input, cached_input, output, context_window }) =>
       model.endsWith("/*")
@@ -63,10 +79,23 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
             output,
             as_of: timestampOrNull(set_at_ms)?.slice(0, 10) ?? null,
             source: "operator" as const,
+            reference: null,
           }
         : [],
     );
     return [...ofMany, ...known];
+  }
+
+  function table(): PriceTable {
+    const { loaded_at_ms, ...info } = prices.table();
+    return { object: "price_table", ...info, loaded_at: timestampOrNull(loaded_at_ms) };
+  }
+
+  /** Reads the table of a request, whose address is fetched within the rules for outgoing requests. */
+  async function readTable({ url, table: given, name = "file" }: NewPriceTable) {
+    if ((url === undefined) === (given === undefined)) throw invalid("url", "Give an address or a file.");
+    if (url !== undefined) return await fetchPriceList(egress, url.trim(), now());
+    return { list: checkPriceList(given, name, now()), origin: name };
   }
 
   const nameParams = { params: pathWith({ name: ConnectionName }) };
@@ -118,6 +147,25 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         return { id: model, object: "price", ...price, context_window };
       },
       { role: "owner", body: NewPrice },
+    )
+    .get("/price_table", table, { role: "viewer", ...withDeclaration({ returns: PriceTable }) })
+    .put(
+      "/price_table",
+      async ({ body, visitor }) => {
+        const { list, origin } = await readTable(body);
+        await prices.load(list, origin, visitor.actor);
+        return table();
+      },
+      { role: "owner", body: NewPriceTable, ...withDeclaration({ returns: PriceTable }) },
+    )
+    .post(
+      "/price_table/reset",
+      async ({ visitor }) => {
+        if (!(await prices.unload(visitor.actor)))
+          throw new AppError("resource_not_found", "No other table was loaded: the built-in one is in force.");
+        return table();
+      },
+      { role: "owner", ...withDeclaration({ returns: PriceTable }) },
     )
     .post(
       "/prices/reset",

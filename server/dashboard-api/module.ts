@@ -71,7 +71,18 @@ export function createDashboardApiModule({
   const readCluster = createClusterReader({ cluster: cluster ?? null, lastFailover: alerts.store.lastFailover });
   const ofServer: DashboardDeps["ofServer"] = (signedIn) =>
     new Elysia()
-      .use(connectionRoutes({ signedIn, connections: store, prices, tryConnection, db, audit }))
+      .use(
+        connectionRoutes({
+          signedIn,
+          connections: store,
+          prices,
+          tryConnection,
+          db,
+          audit,
+          egress: base.egress("live"),
+          now,
+        }),
+      )
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));
   const sessions = createSessions({ ...base, personOf });
   const secure = dashboard?.secureCookie ?? true;

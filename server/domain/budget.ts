@@ -4,6 +4,7 @@ import { imageTokens } from "./context-size.ts";
 import { nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
+import { type Rates, ratesFor } from "./rates.ts";
 import type { RunUsage } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -45,13 +46,18 @@ export function worstCase(request: ModelRequest, price: ModelPrice | null): Wors
   const input_tokens = promptTokens(request);
   const requestedMax = request.settings.max_output_tokens;
   const isPriced = price !== null && input_tokens <= (price.priced_up_to ?? input_tokens);
+  const rates = price && ratesFor(price, input_tokens);
   return {
     input_tokens,
     max_output_tokens: requestedMax ?? price?.max_output_tokens ?? outputUnknown,
     fixed: requestedMax !== undefined,
-    price: isPriced ? { input: Math.max(price.input, price.cached_input), output: price.output } : null,
+    price: isPriced && rates ? { input: dearestInput(rates), output: rates.output } : null,
   };
 }
+
+/** A prompt may be read from the provider's cache or written to it. */
+const dearestInput = ({ input, cached_input, cache_write_5m = 0 }: Rates): number =>
+  Math.max(input, cached_input, cache_write_5m);
 
 /** Returns the highest cost of the call in nano-dollars; null if the price is unknown. */
 export const worstCost = ({ input_tokens, max_output_tokens, price }: WorstCase): number | null =>

@@ -28,6 +28,12 @@ export const catalogue = {
     meaning:
       "The model does not exist, or its provider has no connection. `GET /v1/models` lists the models that agents can use.",
   },
+  budget_needs_price: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning:
+      "The run has a budget in US dollars, or its project has one per day, and a model's price is unknown; `details.model` names it. The operator can set a price (`runnel models prices set`) or load a newer table (`runnel models update`), or allow such models for the project (`--unknown-price allow`).",
+  },
   tool_call_not_found: {
     status: 400,
     type: "invalid_request_error",

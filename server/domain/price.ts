@@ -1,20 +1,33 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closedObject, oneOf, optional, orNull } from "../lib/schema.ts";
-import { Count, Short } from "./fields.ts";
+import { Count, Short, True } from "./fields.ts";
 
 const PerMillion = Type.Number({ minimum: 0 });
 
-export const priceSources = ["built_in", "operator"] as const;
+/** Origins of a price: the built-in table, a table that the operator loaded, or a price that the operator set. */
+export const priceSources = ["built_in", "table", "operator"] as const;
 
-/** Price of a model, in USD per million tokens. */
-export const ModelPrice = closedObject({
+const rates = {
   input: PerMillion,
   cached_input: PerMillion,
   output: PerMillion,
+  /** Prompt tokens that the provider writes to its cache for five minutes; absent: as `input`. */
+  cache_write_5m: optional(PerMillion),
+  /** The same for an hour. */
+  cache_write_1h: optional(PerMillion),
+};
+
+/** Price of a model, in USD per million tokens. */
+export const ModelPrice = closedObject({
+  ...rates,
+  /** Prices of the whole call if its prompt is longer than `above`. */
+  long_context: optional(closedObject({ above: Count, ...rates })),
   /** Longer prompts have other, unknown prices, so their cost is unknown too. */
   priced_up_to: optional(Count),
   /** Maximal output tokens of a call. */
   max_output_tokens: optional(Count),
+  /** The model is not listed, or its price depends on the hour: the price is that of its dearest relative or hour. */
+  estimated: optional(True),
   /** Day or month of this price; null for built-in models, which are free. */
   as_of: orNull(Short),
   source: oneOf(priceSources),

@@ -9,7 +9,7 @@ import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 
 /** Text and usage of an unfinished model call so far. */
-export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;
+export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated" | "cost_estimated">;
 
 /** Usage of the child runs of open calls, by call. */
 export type ChildUsages = ReadonlyMap<string, RunUsage>;

@@ -66,7 +66,7 @@ export interface TraceStep {
   raw?: JournalEntry[];
 }
 
-export type StepUsage = ModelSpend["usage"] & { cost_usd: number | null; estimated: boolean };
+export type StepUsage = ModelSpend["usage"] & Omit<ModelSpend, "usage">;
 
 interface Retry {
   attempt: number;
@@ -198,7 +198,12 @@ const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.
 /** True if the newest entry was copied from another run. */
 const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run.recorded_to ?? 0);
 
-const usageOf = ({ usage, cost_usd, estimated }: ModelSpend): StepUsage => ({ ...usage, cost_usd, estimated });
+const usageOf = ({ usage, cost_usd, estimated, cost_estimated }: ModelSpend): StepUsage => ({
+  ...usage,
+  cost_usd,
+  estimated,
+  ...(cost_estimated && { cost_estimated }),
+});
 
 /** Defaults of a step. */
 const withoutMore = {
@@ -309,8 +314,8 @@ function setResult(step: TraceStep, event: ToolCompleted, at: number): void {
 }
 
 const usageOfRun = (usage: RunUsage): StepUsage => {
-  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = usage;
-  return { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated };
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, ...cost } = usage;
+  return usageOf({ ...cost, usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } });
 };
 
 function compacted(step: TraceStep, event: ContextCompacted, state: RunState): void {

@@ -29,7 +29,7 @@ export const tokensIn = (characters: number): number => Math.ceil(characters / 4
 /** One unknown summand makes the sum unknown, because a partial sum would look complete. */
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
-export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: ModelSpend): RunUsage {
+export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated, cost_estimated }: ModelSpend): RunUsage {
   const input_tokens = add(sum.input_tokens, usage.input_tokens);
   const output_tokens = add(sum.output_tokens, usage.output_tokens);
   return {
@@ -42,6 +42,7 @@ export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: Mode
     tool_calls: sum.tool_calls,
     cost_usd: add(sum.cost_usd, cost_usd),
     estimated: sum.estimated || estimated,
+    ...((sum.cost_estimated || cost_estimated) && { cost_estimated: true }),
   };
 }
 
@@ -62,4 +63,5 @@ export const addChildRun = (sum: RunUsage, child: RunUsage): RunUsage => ({
   tool_calls: sum.tool_calls + child.tool_calls,
   cost_usd: add(sum.cost_usd, child.cost_usd),
   estimated: sum.estimated || child.estimated,
+  ...((sum.cost_estimated || child.cost_estimated) && { cost_estimated: true }),
 });

@@ -32,7 +32,7 @@ type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
   Partial<
     Pick<
       NewRunOptions,
-      "refreshTools" | "requireModelAvailable" | "requireFiles" | "imagesOf" | "windowOf" | "onCreated"
+      "refreshTools" | "requireModelAvailable" | "requirePrice" | "requireFiles" | "imagesOf" | "windowOf" | "onCreated"
     >
   >;
 
@@ -71,6 +71,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const {
     refreshTools = () => undefined,
     requireModelAvailable = async () => {},
+    requirePrice = () => {},
     windowOf = () => null,
     imagesOf = () => noImages,
     childrenMax = () => Number.POSITIVE_INFINITY,
@@ -95,6 +96,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const childStarts = createChildStarts({
     ...options,
     childrenMax,
+    requirePrice,
     windowOf,
     snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
@@ -106,6 +108,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     refreshTools,
     requireModelAvailable,
     imagesOf,
+    requirePrice,
     windowOf,
     requireFiles: options.requireFiles ?? (() => {}),
   });
@@ -118,6 +121,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     editAgent,
     requireModelAvailable,
     imagesOf,
+    requirePrice,
     windowOf,
     snapshot: freshSnapshot,
   });

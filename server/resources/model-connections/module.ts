@@ -16,7 +16,7 @@ export type ConnectionsModule = ReturnType<typeof createConnectionsModule>;
 /** Model connections and prices. */
 export function createConnectionsModule({ base, options }: { base: Base; options: ConnectionOptions }) {
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
-  const prices = createPriceStore(base);
+  const prices = createPriceStore({ ...base, addressOf: connections.addressOf });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
     routes: (auth) => [modelRoutes({ auth, connections, prices })],

@@ -1,6 +1,6 @@
 import type { Tried } from "../../domain/api-types/console.ts";
 import { responseIncomplete } from "../../domain/error-messages.ts";
-import { knownModels } from "../../runtime/models/known-models.ts";
+import { builtInTable, offeredModels, partsOf } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelFetch } from "../../runtime/models/model-fetch.ts";
 import { ollamaUrl } from "../../runtime/models/ollama.ts";
@@ -52,8 +52,9 @@ const since = (begun: number): number => Math.round(performance.now() - begun);
 
 /** The provider's cheapest known model. */
 function usualModel({ provider }: Connection): string | null {
-  const known = knownModels.filter((each) => each.provider === provider);
-  return known.sort((a, b) => a.price.output - b.price.output)[0]?.model ?? null;
+  const known = builtInTable().lines.filter(({ id }) => partsOf(id)[0] === provider);
+  const [cheapest] = offeredModels(known).sort((a, b) => a.rates.output - b.rates.output);
+  return cheapest ? partsOf(cheapest.id)[1] : null;
 }
 
 /** First model that a self-hosted server lists. */

@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { tightestBudget } from "../../domain/budget.ts";
 import { childBudget } from "../../domain/child-budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
 import { supersededCall } from "../../domain/error-messages.ts";
@@ -19,6 +20,7 @@ import { AppendRefused, type Journal, type RunHead } from "../../storage/journal
 import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { RunStore } from "../store.ts";
+import type { RequirePrice } from "./require-price.ts";
 import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
@@ -43,6 +45,7 @@ interface ChildStartsOptions {
   childrenMax(scope: Scope): number;
   /** Returns the current price of a model, by full name; null if unknown. */
   priceOf(model: string): ModelPrice | null;
+  requirePrice: RequirePrice;
   /** Returns the context window of a model in tokens, by full name; null if unknown. */
   windowOf(model: string): number | null;
   now: () => number;
@@ -57,6 +60,7 @@ export function createChildStarts({
   refreshTools,
   childrenMax,
   priceOf,
+  requirePrice,
   windowOf,
   now,
 }: ChildStartsOptions) {
@@ -105,6 +109,7 @@ export function createChildStarts({
     const state = await journal.stateInSlices(run_id);
     if (!state) throw new AppendRefused(supersededCall);
     if (agent.memory) requireScopeIds(agent, state.run);
+    requirePrice(parent, agent, tightestBudget(state.run.budget, order.budget ?? agent.budget));
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
       agent,

@@ -22,6 +22,7 @@ import type { CreateRun } from "../schema.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { Note, RunStore } from "../store.ts";
 import { requireChosenTool, withRequestTools } from "./request-tools.ts";
+import type { RequirePrice } from "./require-price.ts";
 import { screenInput } from "./screening.ts";
 
 export interface NewRunOptions {
@@ -46,6 +47,7 @@ export interface NewRunOptions {
   requireFiles(scope: Viewer, ids: readonly string[]): void;
   /** Returns the current price of a model, by full name; null if unknown. */
   priceOf(model: string): ModelPrice | null;
+  requirePrice: RequirePrice;
   /** Returns the context window of a model in tokens, by full name; null if unknown. */
   windowOf(model: string): number | null;
   /** Called inside the write that creates the run. */
@@ -115,6 +117,7 @@ export function createNewRuns(options: NewRunOptions) {
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
+    options.requirePrice(scope, agent, tightestBudget(agent.budget, body.budget));
     // Only if there are guardrails, because the runs created in one tick share a snapshot of the database.
     const images = options.imagesOf(scope, "input", agent.id);
     const recordedInput = toRecordedInput(body.input, images.of);

@@ -22,7 +22,7 @@ import { type WorkerFactory, WorkerSupervisor, type WorkerThread } from "./worke
 type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
-) => Pick<RunStart, "connection" | "model" | "secrets" | "egress" | "unknown_price" | "day_budget">;
+) => Pick<RunStart, "connection" | "model" | "secrets" | "egress" | "unknown_price" | "judge_prices" | "day_budget">;
 
 /** Answers a question of a run's loop, now or later; the answer has the question's type in `Asks`. */
 export type AnswerQuestion = (head: RunHead, question: Question) => unknown;

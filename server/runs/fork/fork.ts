@@ -27,6 +27,7 @@ import { requireValue } from "../../lib/require-value.ts";
 import type { AgentEdits } from "../../resources/agents/schema.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { withToolsOf } from "../create/request-tools.ts";
+import type { RequirePrice } from "../create/require-price.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
 import {
@@ -61,6 +62,7 @@ export function createForks({
   requireModelAvailable,
   imagesOf,
   priceOf,
+  requirePrice,
   windowOf,
   now,
 }: {
@@ -75,6 +77,7 @@ export function createForks({
   /** Returns the images that an edited input's messages reference. */
   imagesOf(viewer: Viewer, param: string, agentId: string): ShownImages;
   priceOf(model: string): ModelPrice | null;
+  requirePrice: RequirePrice;
   windowOf(model: string): number | null;
   now: () => number;
 }) {
@@ -87,6 +90,7 @@ export function createForks({
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
+    requirePrice(viewer, agent, tightestBudget(agent.budget, body.budget));
     const images = imagesOf(viewer, "edits.input", agent.id);
     const { prefix, edits } = await prepareFork(source, agent, body, isForeign, images, yieldTurn);
     const run: RunCreated = {

@@ -76,7 +76,7 @@ async function answerOf(
   const request = judgeRequest(guardrail, text);
   const run = state().run;
   const name = typeof guardrail.config.model === "string" ? guardrail.config.model : run.model;
-  const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
+  const price = name === run.model ? runPrice(run) : priceOfJudge(turn.start, name);
   const model = await ports.judge(name).catch(() => null);
   if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
   let spent: ModelSpend | null = null;
@@ -101,9 +101,13 @@ async function answerOf(
   return error ? unasked(error) : { answer, fault: null, spent };
 }
 
+const priceOfJudge = ({ judge_prices = {} }: RunContext["start"], name: string): ModelPrice | null =>
+  judge_prices[name] === undefined ? builtInPrice(name) : judge_prices[name];
+
 function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
   if (!before) return spent;
   const all = [before, spent].reduce(addModelCall, noUsage);
   const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = all;
-  return { usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens }, cost_usd, estimated };
+  const usage = { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens };
+  return { usage, cost_usd, estimated, ...(all.cost_estimated && { cost_estimated: true }) };
 }

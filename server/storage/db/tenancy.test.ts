@@ -53,6 +53,7 @@ const ofNobody = [
   "projects",
   "model_connections",
   "model_prices",
+  "model_price_table",
   "users",
   "sessions",
   "invitations",
