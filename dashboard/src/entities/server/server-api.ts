@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { NewConnection, NewPrice } from "../../../../server/dashboard-api/schema.ts";
+import type { NewConnection, NewPrice, NewPriceTable } from "../../../../server/dashboard-api/schema.ts";
 import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
 import type {
   Backup,
@@ -8,6 +8,7 @@ import type {
   Invitation,
   Person,
   Price,
+  PriceTable,
   ServerInfo,
   Tried,
 } from "../../../../server/domain/api-types/console.ts";
@@ -26,6 +27,10 @@ const listQuery = <T>(name: string) =>
 
 export const connectionsQuery = listQuery<Connection>("connections");
 export const pricesQuery = listQuery<Price>("prices");
+export const priceTableQuery = queryOptions({
+  queryKey: ["price_table"],
+  queryFn: ({ signal }) => get<PriceTable>("/console/api/price_table", signal),
+});
 export const peopleQuery = listQuery<Person>("people");
 export const invitationsQuery = listQuery<Invitation>("invitations");
 
@@ -74,6 +79,9 @@ export const testConnection = (name: string, model: string): Promise<Tried> =>
 
 export const setPrice = (body: NewPrice): Promise<unknown> => put("/console/api/prices", body);
 export const resetPrice = (model: string): Promise<unknown> => post("/console/api/prices/reset", { model });
+
+export const loadPrices = (body: NewPriceTable): Promise<PriceTable> => put("/console/api/price_table", body);
+export const restorePrices = (): Promise<PriceTable> => post("/console/api/price_table/reset");
 
 export const invite = (body: { email: string; role: Role }): Promise<Invitation & { token: string }> =>
   post("/console/api/invitations", body);
