@@ -349,6 +349,33 @@ test("an operator connects a model, tests it, sets its price, reads the audit lo
     await expect(table("Prices")).not.toContainText("custom price");
   });
 
+  await test.step("the list prices are replaced by a file, refused with its faults, and restored", async () => {
+    await page.getByRole("searchbox", { name: "Search prices" }).fill("gpt-");
+    await page.getByRole("button", { name: "Update prices…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Update prices" });
+    const load = async (input: unknown) => {
+      const table = { as_of: "2026-01-15", models: [{ id: "openai/gpt-9", input, output: 70 }] };
+      const buffer = Buffer.from(JSON.stringify(table));
+      await dialog
+        .getByLabel("Price table")
+        .setInputFiles({ name: "prices.json", mimeType: "application/json", buffer });
+      await dialog.getByRole("button", { name: "Update prices" }).click();
+    };
+    await load("7.5");
+    await expect(dialog).toContainText("models[0].input must be a number");
+    await looksWell("prices refused");
+    await load(7.5);
+    await expect(table("Prices")).toContainText("$7.50");
+    await expect(table("Prices")).toContainText("Listed 2026-01-15, prices.json");
+    await page.getByRole("button", { name: "Update prices…" }).click();
+    await expect(dialog).toContainText("1 model of 2026-01-15, from prices.json");
+    await looksWell("prices updated");
+    await dialog.getByRole("button", { name: "Restore built-in prices" }).click();
+    await expect(dialog).toContainText("built in");
+    await page.keyboard.press("Escape");
+    await expect(table("Prices")).toContainText("developers.openai.com");
+  });
+
   await test.step("the audit log names the actor, and is filtered by action, actor and target", async () => {
     await openTab(page, "Audit log");
     await expect(table("Audit log")).toContainText(`${account.email} saved the model connection gpu`);

@@ -36,7 +36,10 @@ async function runAll(): Promise<TestRun[]> {
   const run = (name: string, chosen: (path: string) => boolean, firstFlags: string[]) => {
     // The others as exceptions, so that a file in another folder runs. The flag replaces the ones of bunfig.toml.
     const exceptions = ["dist/**", ".tools/**", ...files.filter((path) => !chosen(path))];
-    return runBun(name, { flags, firstFlags: [...firstFlags, ...exceptions.map((path) => `--path-ignore-patterns=${path}`)] });
+    return runBun(name, {
+      flags,
+      firstFlags: [...firstFlags, ...exceptions.map((path) => `--path-ignore-patterns=${path}`)],
+    });
   };
   return await Promise.all([
     run("test", (path) => !canShare(path), ["--parallel=2"]),

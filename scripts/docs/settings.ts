@@ -16,7 +16,7 @@ export function configurationPages(program: Command): Page[] {
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
   const rows = byVariable.map(([variable, uses]) => {
     const [{ flag, name }] = uses as [(typeof uses)[number]];
-    return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
+    return `| \`${variable}\` | [\`${flag}\`](commands/${name}.md) |`;
   });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
   const own = pageOf(
@@ -41,10 +41,10 @@ ${others.join("\n")}
     "reference/variables",
     `# Variables of flags
 
-The environment variable of each flag, and the commands that read it.
+The environment variable of each flag. The flag links to one of its commands.
 
-| Variable | Flag | One of its commands |
-|---|---|---|
+| Variable | Flag |
+|---|---|
 ${rows.join("\n")}
 `,
   );

@@ -67,6 +67,7 @@ function dialogs(ids: SeededIds): Record<string, State> {
     "dialog-connection": { path: "/settings?tab=connections", act: then(key("c"), dialog) },
     "dialog-invite": { path: "/settings?tab=people", act: then(key("c"), dialog) },
     "dialog-price": { path: "/settings?tab=prices", act: then(click("button", "Set price"), dialog) },
+    "dialog-prices": { path: "/settings?tab=prices", act: then(click("button", "Update prices…"), dialog) },
     "dialog-secrets": { path: "/tools", act: then(click("button", "Secrets"), dialog) },
     "dialog-entry": { path: `/memory/${ids.store}`, act: then(key("c"), dialog) },
     "dialog-delete-project": { path: "/settings", act: then(click("button", "Delete project"), dialog) },

@@ -365,8 +365,10 @@ describe("without a server", () => {
       input: 2,
       cached_input: 0.5,
       output: 8,
-      as_of: "2026-04",
+      context_window: 1_047_576,
+      as_of: "2026-09-23",
       source: "built_in",
+      reference: "https://developers.openai.com/api/docs/pricing",
     });
     for (const wrong of [
       ["openai/gpt-5", "--input", "-1", "--output", "1"],
@@ -376,6 +378,38 @@ describe("without a server", () => {
     expect((await prices("set", "gpt-5", "--input", "1", "--output", "1")).code).toBe(1);
     expect((await prices("reset", "ollama/*")).code).toBe(0);
     expect((await prices("reset", "ollama/*")).code).toBe(1);
+  });
+
+  test("the table of list prices is replaced by a file, refused whole with its faults, and taken back", async () => {
+    const update = (...args: string[]) => runnel(["models", "update", ...args, "--data-dir", data]);
+    const file = join(data, "prices.json");
+    const write = (...models: object[]) => writeFileSync(file, JSON.stringify({ as_of: "2026-01-15", models }));
+    const ages = async () => {
+      const { findings } = JSON.parse((await runnel(["doctor", "--machine", "--json", "--data-dir", data])).out);
+      return findings.find(({ check }: { check: string }) => check === "prices");
+    };
+    const set = ["models", "prices", "set", "ollama/m", "--input", "1", "--output", "1", "--data-dir", data];
+    expect((await runnel(set)).code).toBe(0);
+    expect(await ages()).toMatchObject({
+      detail: expect.stringMatching(/^\d+ models of 2026-09-23, \d+ days old, built in/),
+    });
+    write({ id: "openai/gpt-9", input: 7, output: 70 });
+    expect(await update(file)).toMatchObject({ code: 0, out: "1 models of 2026-01-15, from prices.json.\n" });
+    expect((await runnel(["models", "prices", "list", "--data-dir", data])).out).toMatch(
+      /openai\/gpt-9 +7 +7 +70 +\d+ +2026-01-15 +your table +prices.json/,
+    );
+    expect(await ages()).toMatchObject({ result: "warn", detail: expect.stringContaining("runnel models update") });
+    write({ id: "openai/gpt-9", input: 7, output: 70 }, { id: "openai/b", input: "7", output: -1 });
+    const refused = await update(file);
+    expect([refused.code, refused.out]).toEqual([1, ""]);
+    for (const fault of ["models[1].input must be a number", "models[1].output must be a number"])
+      expect(refused.err).toContain(fault);
+    expect((await update("http://169.254.169.254/prices.json")).code).toBe(1);
+    for (const wrong of [[], [file, "--reset"]]) expect((await update(...wrong)).code).toBe(2);
+    expect((await update(`${file}.none`)).code).toBe(1);
+    expect((await update("--reset")).code).toBe(0);
+    expect((await update("--reset")).code).toBe(1);
+    expect(await ages()).toMatchObject({ detail: expect.stringContaining("built in") });
   });
 });
 

@@ -240,3 +240,49 @@ test("a connection's list is read again on demand, with the server's words for p
   expect((await refresh(await visitorOf(server, "viewer"))).status).toBe(403);
   expect((await owner.send("POST", "/connections/none/models")).status).toBe(404);
 });
+
+const prices = { as_of: "2026-11-20", models: [{ id: "openai/gpt-9", input: 7, output: 70 }] };
+const priced = async (id: string) =>
+  (await owner.send("GET", "/prices")).body.data.find((model: { id: string }) => model.id === id);
+
+test("an owner replaces the price table by a file, and goes back", async () => {
+  expect((await owner.send("GET", "/price_table")).body).toMatchObject({ source: "built_in", loaded_at: null });
+  const put = await owner.send("PUT", "/price_table", { name: "prices.json", table: prices });
+  expect([put.status, put.body]).toMatchObject([
+    200,
+    { object: "price_table", source: "table", as_of: "2026-11-20", origin: "prices.json", models: 1 },
+  ]);
+  expect(await priced("openai/gpt-9")).toMatchObject({
+    as_of: "2026-11-20",
+    source: "table",
+    reference: "prices.json",
+  });
+  const back = await owner.send("POST", "/price_table/reset");
+  expect([back.status, back.body.source]).toEqual([200, "built_in"]);
+  expect((await owner.send("POST", "/price_table/reset")).status).toBe(404);
+  expect(await priced("openai/gpt-9")).toBeUndefined();
+  expect(await priced("openai/gpt-5.4")).toMatchObject({ reference: expect.stringContaining("https://") });
+});
+
+test("a wrong price table changes nothing, and each wrong line is named", async () => {
+  const table = { ...prices, models: [...prices.models, { id: "openai/a", input: "1", output: 2 }] };
+  const { status, body } = await owner.send("PUT", "/price_table", { name: "prices.json", table });
+  expect([status, body.error.errors]).toMatchObject([
+    400,
+    [{ param: "models[1].input", message: expect.stringContaining("models[1].input must be a number") }],
+  ]);
+  for (const wrong of [{}, { table: prices, url: "https://example.com" }])
+    expect((await owner.send("PUT", "/price_table", wrong)).status).toBe(400);
+  expect((await owner.send("GET", "/price_table")).body.source).toBe("built_in");
+});
+
+test("only owners replace the price table, and no address of this machine is fetched", async () => {
+  const viewer = await visitorOf(server, "viewer");
+  expect((await viewer.send("GET", "/price_table")).status).toBe(200);
+  expect((await viewer.send("PUT", "/price_table", { table: prices })).status).toBe(403);
+  expect((await viewer.send("POST", "/price_table/reset")).status).toBe(403);
+  for (const url of ["http://127.0.0.1:9/p.json", "http://169.254.169.254/p.json"]) {
+    const { status, body } = await owner.send("PUT", "/price_table", { url });
+    expect([status, body.error.code]).toEqual([403, "url_not_allowed"]);
+  }
+});

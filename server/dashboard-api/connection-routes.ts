@@ -4,6 +4,7 @@ import {
   type ConnectionCheck,
   ConnectionModels,
   Price,
+  PriceTable,
   Connection as ShownConnection,
   Tried,
 } from "../domain/api-types/console.ts";
@@ -14,16 +15,27 @@ import { timestamp, timestampOrNull } from "../domain/time.ts";
 import { invalid } from "../http/errors.ts";
 import { withDeclaration } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
+import type { Egress } from "../lib/egress.ts";
 import { requireValue } from "../lib/require-value.ts";
 import { type ConnectionInput, checkConnection } from "../resources/model-connections/check-connection.ts";
 import type { CircuitBreakers } from "../resources/model-connections/circuit-breakers.ts";
 import type { ModelCatalog, ModelListState } from "../resources/model-connections/model-catalog.ts";
+import { fetchPriceList } from "../resources/model-connections/fetch-price-list.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
+import { checkPriceList } from "../resources/model-connections/read-price-list.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";
 import type { Connection } from "../runtime/models/model.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
-import { ChangedConnection, ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
+import {
+  ChangedConnection,
+  ConnectionName,
+  ConnectionTest,
+  NewConnection,
+  NewPrice,
+  NewPriceTable,
+  PricedModel,
+} from "./schema.ts";
 import type { SessionGuard } from "./session-guard.ts";
 import { testStream, wantsLines } from "./test-stream.ts";
 
@@ -36,6 +48,8 @@ interface ConnectionRoutes {
   tryConnection: typeof tryConnection;
   /** Aborted when the server stops. */
   closing: AbortSignal;
+  egress: Egress;
+  now: () => number;
 }
 
 /** Routes for model connections and prices. Every member sees them, without keys; owners change them. */
@@ -47,6 +61,8 @@ export function connectionRoutes({
   catalog,
   tryConnection,
   closing,
+  egress,
+  now,
 }: ConnectionRoutes) {
   /** Stored connections take precedence over those of the environment with the same name. */
   function list() {
@@ -109,6 +125,8 @@ export function connectionRoutes({
       output: price.output,
       as_of: price.as_of,
       source: price.source,
+      reference: price.reference ?? null,
+      ...(price.long_context && { long_context: price.long_context }),
     }));
     const ofMany = prices.all().flatMap(({ model, set_at_ms, input, cached_input, output, context_window }) =>
       model.endsWith("/*")
@@ -122,10 +140,23 @@ export function connectionRoutes({
             output,
             as_of: timestampOrNull(set_at_ms)?.slice(0, 10) ?? null,
             source: "operator" as const,
+            reference: null,
           }
         : [],
     );
     return [...ofMany, ...known];
+  }
+
+  function table(): PriceTable {
+    const { loaded_at_ms, ...info } = prices.table();
+    return { object: "price_table", ...info, loaded_at: timestampOrNull(loaded_at_ms) };
+  }
+
+  /** Reads the table of a request, whose address is fetched within the rules for outgoing requests. */
+  async function readTable({ url, table: given, name = "file" }: NewPriceTable) {
+    if ((url === undefined) === (given === undefined)) throw invalid("url", "Give an address or a file.");
+    if (url !== undefined) return await fetchPriceList(egress, url.trim(), now());
+    return { list: checkPriceList(given, name, now()), origin: name };
   }
 
   const nameParams = { params: pathWith({ name: ConnectionName }) };
@@ -191,6 +222,25 @@ export function connectionRoutes({
         return { id: model, object: "price", ...price, context_window };
       },
       { role: "owner", body: NewPrice },
+    )
+    .get("/price_table", table, { role: "viewer", ...withDeclaration({ returns: PriceTable }) })
+    .put(
+      "/price_table",
+      async ({ body, visitor }) => {
+        const { list, origin } = await readTable(body);
+        await prices.load(list, origin, visitor.actor);
+        return table();
+      },
+      { role: "owner", body: NewPriceTable, ...withDeclaration({ returns: PriceTable }) },
+    )
+    .post(
+      "/price_table/reset",
+      async ({ visitor }) => {
+        if (!(await prices.unload(visitor.actor)))
+          throw new AppError("resource_not_found", "No other table was loaded: the built-in one is in force.");
+        return table();
+      },
+      { role: "owner", ...withDeclaration({ returns: PriceTable }) },
     )
     .post(
       "/prices/reset",

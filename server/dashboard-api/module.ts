@@ -80,6 +80,8 @@ export function createDashboardApiModule({
           catalog,
           tryConnection,
           closing: base.closing,
+          egress: base.egress("live"),
+          now,
         }),
       )
       .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi, cell, readCluster }));

@@ -56,6 +56,9 @@ const own: Record<string, Role | "anybody"> = {
   "POST /connections/:name/test": "owner",
   "GET /prices": "viewer",
   "PUT /prices": "owner",
+  "GET /price_table": "viewer",
+  "PUT /price_table": "owner",
+  "POST /price_table/reset": "owner",
   "POST /prices/reset": "owner",
 
   "GET /server": "viewer",

@@ -68,4 +68,11 @@ export const NewPrice = closedObject({
   output: Type.Number({ minimum: 0 }),
   context_window: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 100_000_000 }))),
 });
+/** A table with the name of its file, or the address to fetch it from. */
+export const NewPriceTable = closedObject({
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  table: Type.Optional(Type.Unknown()),
+});
+export type NewPriceTable = Static<typeof NewPriceTable>;
 export type NewPrice = Static<typeof NewPrice>;

@@ -4,6 +4,7 @@ import { mediaTokens } from "./context-size.ts";
 import { dearestInput, nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
+import { type Rates, ratesFor } from "./rates.ts";
 import type { RunUsage } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -45,17 +46,18 @@ export function worstCase(request: ModelRequest, price: ModelPrice | null): Wors
   const input_tokens = promptTokens(request);
   const requestedMax = request.settings.max_output_tokens;
   const isPriced = price !== null && input_tokens <= (price.priced_up_to ?? input_tokens);
+  const rates = price && ratesFor(price, input_tokens);
   return {
     input_tokens,
     max_output_tokens: requestedMax ?? price?.max_output_tokens ?? outputUnknown,
     fixed: requestedMax !== undefined,
-    price: isPriced ? { input: inputPrice(request, price), output: price.output } : null,
+    price: isPriced && rates ? { input: inputPrice(request, rates), output: rates.output } : null,
   };
 }
 
 /** An hour in the cache costs more than five minutes. Only settings for the provider itself can ask for it. */
-const inputPrice = ({ settings }: ModelRequest, price: ModelPrice): number =>
-  Math.max(dearestInput(price), JSON.stringify(settings).includes('"1h"') ? (price.cache_write_1h ?? 0) : 0);
+const inputPrice = ({ settings }: ModelRequest, rates: Rates): number =>
+  Math.max(dearestInput(rates), JSON.stringify(settings).includes('"1h"') ? (rates.cache_write_1h ?? 0) : 0);
 
 /** Returns the highest cost of the call in nano-dollars; null if the price is unknown. */
 export const worstCost = ({ input_tokens, max_output_tokens, price }: WorstCase): number | null =>

@@ -1,8 +1,9 @@
 import type { ModelUsage } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
+import { ratesFor } from "./rates.ts";
 
 type InputPrices = Pick<ModelPrice, "input" | "cached_input" | "cache_write_5m" | "cache_write_1h">;
-type TokenPrices = InputPrices & Pick<ModelPrice, "output" | "priced_up_to">;
+type TokenPrices = InputPrices & Pick<ModelPrice, "output" | "priced_up_to" | "long_context">;
 type Counted = Omit<ModelUsage, "reasoning_tokens"> & Partial<ModelUsage>;
 
 /** Sums use whole nano-dollars, so that they are exact in any order. */
@@ -13,9 +14,10 @@ export const usdOf = (nano: number): number => nano / 1e9;
 export const nanoOf = (tokens: number, usdPerMillion: number): number => tokens * usdPerMillion * 1000;
 
 /** Cost of one call in USD, rounded to the nano-dollar; null if the price or a count is unknown. */
-export function costOf(price: TokenPrices | null, usage: Counted): number | null {
+export function costOf(listed: TokenPrices | null, usage: Counted): number | null {
   const { input_tokens: input, output_tokens: output } = usage;
-  if (!price || input === null || output === null || input > (price.priced_up_to ?? input)) return null;
+  if (!listed || input === null || output === null || input > (listed.priced_up_to ?? input)) return null;
+  const price = ratesFor(listed, input);
   return usdOf(Math.round(inputNano(price, input, usage) + nanoOf(output, price.output)));
 }
 

@@ -40,6 +40,12 @@ export const catalogue = {
     meaning:
       "An address in the input could not be fetched. `details.reason` says why: `unreachable`, `timeout`, `bad_status`, `too_large`, `too_many_redirects` or `empty`. Send the content itself instead.",
   },
+  budget_needs_price: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning:
+      "The run has a budget in US dollars, or its project has one per day, and a model's price is unknown; `details.model` names it. The operator can set a price (`runnel models prices set`) or load a newer table (`runnel models update`), or allow such models for the project (`--unknown-price allow`).",
+  },
   tool_call_not_found: {
     status: 400,
     type: "invalid_request_error",

@@ -52,6 +52,10 @@ const ToolName = about("The tool's name.", Short);
 const Attempt = about("The number of the attempt, from 1.", Count);
 const Cost = about("What it cost in US dollars; null where that is not known.", Money);
 const Estimated = about("Whether the server estimated the tokens, because the provider did not report them.", Flag);
+const CostEstimated = about(
+  "True if the cost follows a price that is not the model's own: that of its dearest relative, or of the dearest hour.",
+  optional(True),
+);
 const ToolId = about("The tool; null where it is none of the project's.", orNull(Id));
 const Seq = Type.Integer({ minimum: 0, maximum: capsuleLimits.entries });
 
@@ -110,6 +114,7 @@ export const RunUsage = named(
     tool_calls: about("How many tools were called. Calls that were refused and never made do not count.", Count),
     cost_usd: Cost,
     estimated: Estimated,
+    cost_estimated: CostEstimated,
   }),
 );
 export type RunUsage = Static<typeof RunUsage>;
@@ -121,6 +126,7 @@ const spend = {
   estimated: Estimated,
   /** The model that was called, if it is not the run's first. */
   model: about("The model that was called, where it is not the run's first.", optional(ModelName)),
+  cost_estimated: CostEstimated,
 };
 export const ModelSpend = closedObject(spend);
 export type ModelSpend = Static<typeof ModelSpend>;

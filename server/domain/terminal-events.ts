@@ -9,7 +9,10 @@ import { stepKinds } from "./step-kinds.ts";
 import { textOf } from "./text-of.ts";
 
 /** Text and usage of an unfinished model call so far. */
-export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated" | "model">;
+export type Partial = Pick<
+  ModelAnswer,
+  "parts" | "deltas" | "usage" | "cost_usd" | "estimated" | "cost_estimated" | "model"
+>;
 
 /** Usage of the child runs of open calls, by call. */
 export type ChildUsages = ReadonlyMap<string, RunUsage>;

@@ -69,7 +69,7 @@ export interface TraceStep {
   raw?: JournalEntry[];
 }
 
-export type StepUsage = ModelSpend["usage"] & { cost_usd: number | null; estimated: boolean };
+export type StepUsage = ModelSpend["usage"] & Omit<ModelSpend, "usage">;
 
 interface Retry {
   attempt: number;
@@ -203,10 +203,11 @@ const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.
 /** True if the newest entry was copied from another run. */
 const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run.recorded_to ?? 0);
 
-const usageOf = ({ usage, cost_usd, estimated }: Omit<ModelSpend, "model">): StepUsage => ({
+const usageOf = ({ usage, cost_usd, estimated, cost_estimated }: Omit<ModelSpend, "model">): StepUsage => ({
   ...usage,
   cost_usd,
   estimated,
+  ...(cost_estimated && { cost_estimated }),
 });
 
 /** Defaults of a step. */
@@ -324,6 +325,7 @@ const usageOfRun = (usage: RunUsage): StepUsage => ({
   ...tokensOf(usage),
   cost_usd: usage.cost_usd,
   estimated: usage.estimated,
+  ...(usage.cost_estimated && { cost_estimated: true }),
 });
 
 function compacted(step: TraceStep, event: ContextCompacted, state: RunState): void {

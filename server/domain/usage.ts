@@ -30,7 +30,7 @@ export const tokensIn = (characters: number): number => Math.ceil(characters / 4
 /** One unknown summand makes the sum unknown, because a partial sum would look complete. */
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
-export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: ModelSpend): RunUsage {
+export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated, cost_estimated }: ModelSpend): RunUsage {
   const { input_tokens, output_tokens, ...parts } = addTokens(sum, usage);
   return {
     input_tokens,
@@ -41,6 +41,7 @@ export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: Mode
     tool_calls: sum.tool_calls,
     cost_usd: add(sum.cost_usd, cost_usd),
     estimated: sum.estimated || estimated,
+    ...((sum.cost_estimated || cost_estimated) && { cost_estimated: true }),
   };
 }
 
@@ -89,5 +90,6 @@ export function addChildRun(sum: RunUsage, child: RunUsage): RunUsage {
     tool_calls: sum.tool_calls + child.tool_calls,
     cost_usd: add(sum.cost_usd, child.cost_usd),
     estimated: sum.estimated || child.estimated,
+    ...((sum.cost_estimated || child.cost_estimated) && { cost_estimated: true }),
   };
 }

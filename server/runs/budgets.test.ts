@@ -119,14 +119,21 @@ describe("the cost of a run", () => {
     expect(chat.requests.map(({ max_tokens }) => max_tokens! > 0 || max_tokens)).toEqual([true, true, undefined]);
   });
 
-  test("cannot have a limit if the price is unknown, unless the project allows token limits alone", async () => {
+  test("cannot have a limit if the price is unknown, which is said before it begins, unless the project allows token limits alone", async () => {
     await using chat = startChatServer(() => ({ text: "Hi.", prompt_tokens: 5, completion_tokens: 5 }));
     const server = testApp({ environment: chat.environment });
     await using _ = server;
     const client = await server.client();
     const agent_id = await agentOf(client);
     const budget = { max_cost_usd: 1 };
-    expect(await run(client, agent_id, { budget })).toMatchObject({ error: { code: "budget_exceeded" } });
+    expect(await run(client, agent_id, { budget })).toMatchObject({
+      error: {
+        code: "budget_needs_price",
+        param: "budget.max_cost_usd",
+        message: expect.stringContaining(`runnel models prices set ${model} --input`),
+      },
+    });
+    expect(chat.requests).toEqual([]);
     await server.projects.update(client.scope.project_id, { unknown_price: "allow" });
     const allowed = await run(client, agent_id, { budget });
     expect(allowed).toMatchObject({ status: "completed", usage: { cost_usd: null, total_tokens: 10 } });

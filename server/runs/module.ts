@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../domain/agent-snapshot.ts";
+import { judgeModels } from "../domain/judge-models.ts";
 import { defaultLimits } from "../domain/project-settings.ts";
 import type { RunCreated } from "../domain/run-event.ts";
 import { placedParts } from "../domain/run-input.ts";
@@ -22,6 +23,7 @@ import type { UsageModule } from "../resources/usage/module.ts";
 import type { Asks } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
+import { createPriceCheck } from "./create/require-price.ts";
 import { createChildStatuses } from "./dispatch/child-status.ts";
 import { createDispatchGate } from "./dispatch/dispatch-gate.ts";
 import { createMemoryRpc } from "./dispatch/memory-rpc.ts";
@@ -134,6 +136,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       secrets: secretsOf(scope, agent.tools),
       egress: policyOf(scope.environment),
       unknown_price: projects.store.settingsOf(scope.project_id).unknown_price,
+      judge_prices: Object.fromEntries(judgeModels(agent).map((name) => [name, connections.prices.priceOf(name)])),
       day_budget: hasDayBudget(scope),
       model_trouble: breakers.hasTrouble(),
     }),
@@ -175,6 +178,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
       created.tell(run, agent);
     },
     priceOf: connections.prices.priceOf,
+    requirePrice: createPriceCheck({ priceOf: connections.prices.priceOf, settingsOf: projects.store.settingsOf }),
     windowOf: connections.prices.windowOf,
     fallbacksOf: connections.store.fallbacksOf,
     // Queued runs of an archived project do not begin: they are about to be cancelled.

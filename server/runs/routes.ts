@@ -52,7 +52,7 @@ export const runRoutes = (deps: RunRoutes) => {
         bucket: "run_creations_per_minute",
         creates: Run,
         streams: "With `stream: true`: the run's events from the first to the last.",
-        errors: ["thread_busy", "model_not_available", "resource_not_found", ...mediaErrors],
+        errors: ["thread_busy", "model_not_available", "budget_needs_price", "resource_not_found", ...mediaErrors],
       },
       body: CreateRun,
     })
@@ -117,7 +117,7 @@ export const runRoutes = (deps: RunRoutes) => {
           bucket: "run_creations_per_minute",
           creates: Run,
           streams: "With `stream: true`: the run's events from the first to the last.",
-          errors: ["record_damaged", "model_not_available", ...mediaErrors],
+          errors: ["record_damaged", "model_not_available", "budget_needs_price", ...mediaErrors],
         },
         params,
         body: ForkRun,

@@ -32,7 +32,14 @@ type CreationOptions = Pick<NewRunOptions, "snapshot" | "priceOf" | "now"> &
   Partial<
     Pick<
       NewRunOptions,
-      "refreshTools" | "requireModelAvailable" | "requireFiles" | "mediaOf" | "windowOf" | "fallbacksOf" | "onCreated"
+      | "refreshTools"
+      | "requireModelAvailable"
+      | "requirePrice"
+      | "requireFiles"
+      | "mediaOf"
+      | "windowOf"
+      | "fallbacksOf"
+      | "onCreated"
     >
   >;
 
@@ -71,6 +78,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const {
     refreshTools = () => undefined,
     requireModelAvailable = async () => {},
+    requirePrice = () => {},
     windowOf = () => null,
     mediaOf = () => noMedia,
     childrenMax = () => Number.POSITIVE_INFINITY,
@@ -95,6 +103,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   const childStarts = createChildStarts({
     ...options,
     childrenMax,
+    requirePrice,
     windowOf,
     snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
@@ -106,6 +115,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     refreshTools,
     requireModelAvailable,
     mediaOf,
+    requirePrice,
     windowOf,
     requireFiles: options.requireFiles ?? (() => {}),
   });
@@ -127,6 +137,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     editAgent,
     requireModelAvailable,
     mediaOf,
+    requirePrice,
     windowOf,
     snapshot: freshSnapshot,
   });

@@ -53,7 +53,7 @@ export async function recordExamples(): Promise<Recorded> {
     const { status, body: answered } = await client[method](`/v1${path}`, body);
     if (![200, 201, 202].includes(status)) throw new Error(`${id} answered ${status}: ${JSON.stringify(answered)}`);
     responses[id] ??= {};
-    responses[id][status] ??= answered;
+    responses[id][status] ??= id === "models.list" ? withFewModels(answered) : answered;
     return answered;
   };
   const ask: Ask = Object.assign(send, {
@@ -316,6 +316,12 @@ async function webhooks(ask: Ask, url: string): Promise<void> {
   await ask("post", "webhooks.rotate_secret", `${path}/rotate_secret`, { overlap_seconds: 3600 });
   await ask("delete", "webhooks.delete", path);
 }
+
+/** The list of models is long: these have all fields. */
+const withFewModels = ({ data, ...list }: Json): Json => ({
+  ...list,
+  data: data.filter(({ id }: Json) => /^(anthropic\/claude-sonnet-4-5|openai\/gpt-5\.4|test\/echo)$/.test(id)),
+});
 
 async function account(ask: Ask, agent_id: string): Promise<void> {
   const key = await ask("post", "api_keys.create", "/api_keys", { name: "shop", scopes: ["run"] });

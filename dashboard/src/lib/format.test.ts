@@ -22,6 +22,15 @@ test("a title keeps its abbreviations within a sentence", () => {
   ]);
 });
 
+test("a cost at an estimated price has a ≈, but nothing costs nothing", () => {
+  expect([formatCost(0.5, true), formatCost(0.00001, true), formatCost(0, true), formatCost(null, true)]).toEqual([
+    "≈ $0.5000",
+    "≈ <$0.0001",
+    "$0.00",
+    "–",
+  ]);
+});
+
 test("an unknown value is never shown as zero", () => {
   expect([formatDuration(null), formatCost(undefined), formatCount(null)]).toEqual(["–", "–", "–"]);
   expect([formatDuration(0), formatCost(0), formatCount(0)]).toEqual(["0 ms", "$0.00", "0"]);

@@ -30,10 +30,11 @@ export const inSentence = (title: string): string =>
 /** Capitalizes a phrase: `memory store` becomes `Memory store`. */
 export const capital = (phrase: string): string => phrase.slice(0, 1).toUpperCase() + phrase.slice(1);
 
-/** Formats `$0.0186` with four decimals; a positive cost never reads as zero. */
-export function formatCost(usd: number | null | undefined): string {
+/** Formats `$0.0186` with four decimals; a positive cost never reads as zero, and one at an estimated price has a ≈. */
+export function formatCost(usd: number | null | undefined, isEstimated = false): string {
   if (usd == null) return unknownText;
   if (usd === 0) return "$0.00";
+  if (isEstimated) return `≈ ${formatCost(usd)}`;
   if (usd < 0.00005) return "<$0.0001";
   return `$${usd.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
 }

@@ -3,7 +3,7 @@ import type { Db } from "../../storage/db/open.ts";
 import type { Directory } from "../../storage/replication/directory.ts";
 
 /** Tables without a project that every cell needs: model connections and prices. */
-const shared = ["model_connections", "model_prices"] as const;
+const shared = ["model_connections", "model_prices", "model_price_table"] as const;
 
 const every_ms = 1000;
 
@@ -28,7 +28,7 @@ export async function replicateTables(
   every = every_ms,
 ): Promise<() => void> {
   const { sqlite } = db;
-  const appliedRows = new Map<string, string>();
+  const appliedSums = new Map<string, string>();
   let isRunning = false;
   if (own === first) {
     sqlite.run("CREATE TEMP TABLE changed_shared (name TEXT PRIMARY KEY)");
@@ -65,13 +65,18 @@ export async function replicateTables(
   }
 
   async function pull(): Promise<void> {
-    const tables: { name: string; rows: string }[] = await directory.ask(
-      (sql) => sql`SELECT name, rows FROM runnel_shared WHERE cell = ${first}`,
+    // The rows may be long, and rarely change.
+    const tables: { name: string; sum: string }[] = await directory.ask(
+      (sql) => sql`SELECT name, md5(rows) AS sum FROM runnel_shared WHERE cell = ${first}`,
     );
-    for (const { name, rows } of tables) {
-      if (appliedRows.get(name) === rows || !shared.some((table) => table === name)) continue;
-      await db.write(() => replaceRows(name, JSON.parse(rows)));
-      appliedRows.set(name, rows);
+    for (const { name, sum } of tables) {
+      if (appliedSums.get(name) === sum || !shared.some((table) => table === name)) continue;
+      const [found]: { rows: string; sum: string }[] = await directory.ask(
+        (sql) => sql`SELECT rows, md5(rows) AS sum FROM runnel_shared WHERE cell = ${first} AND name = ${name}`,
+      );
+      if (!found) continue;
+      await db.write(() => replaceRows(name, JSON.parse(found.rows)));
+      appliedSums.set(name, found.sum);
     }
   }
 

@@ -10,6 +10,7 @@ import { silentLog } from "../../lib/log.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import { createSeal } from "../../lib/seal.ts";
 import { storedOutages } from "../../resources/model-connections/outage-notes.ts";
+import { createPriceStore } from "../../resources/model-connections/prices.ts";
 import { createConnectionStore } from "../../resources/model-connections/store.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
 import { EmbeddingThread } from "../../runtime/retrieval/embeddings/built-in.ts";
@@ -287,8 +288,9 @@ function examine(dataDir: string, serve: ServeFlags): Finding[] {
   if (!isWhole) return findings; // A corrupt database cannot tell which key it needs.
   const hasKey = check("master key", () => masterKey(opened));
   // Opening an older database would migrate it.
-  if (hasKey && !isCopy(path) && attempt(() => isCurrent(database)) === "current")
-    check("models", () => models(opened));
+  if (isCopy(path) || attempt(() => isCurrent(database)) !== "current") return findings;
+  if (hasKey) check("models", () => models(opened));
+  check("prices", () => prices(opened));
   return findings;
 }
 
@@ -437,6 +439,22 @@ function neededKey(database: string): string | null {
 }
 
 /** Lists the connections and checks that their stored keys can be decrypted. */
+/** Days after which prices have probably changed. */
+const oldPrices_days = 90;
+
+/** Checks the age of the table of list prices. */
+function prices({ database }: DataDir): Verdict {
+  const db = openDatabase(database);
+  try {
+    const { as_of, models, origin } = createPriceStore({ db, audit: createAudit({ db }) }).table();
+    const days = Math.floor((Date.now() - Date.parse(as_of)) / 86_400_000);
+    const detail = `${models} models of ${as_of}, ${days} days old, ${origin === null ? "built in" : `from ${origin}`}`;
+    return days > oldPrices_days ? warn(`${detail}; load newer ones: runnel models update`) : detail;
+  } finally {
+    db.close();
+  }
+}
+
 function models(dir: DataDir): Verdict {
   if (!process.env.RUNNEL_MASTER_KEY && !existsSync(join(dir.path, "master.key"))) return "none stored";
   const db = openDatabase(dir.database);

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { ModelPrice } from "../../domain/price.ts";
+import { requireValue } from "../../lib/require-value.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { addDataOptions, type DataFlags, option } from "./option.ts";
@@ -9,6 +10,8 @@ import { withStores } from "./with-stores.ts";
 interface SetOptions extends DataFlags {
   input: string;
   cachedInput?: string;
+  cacheWrite5m?: string;
+  cacheWrite1h?: string;
   output: string;
   contextWindow?: string;
 }
@@ -28,6 +31,16 @@ export function modelPricesCommand(): Command {
       }),
     )
     .addOption(
+      option("--cache-write-5m <usd>", "those that it writes to its cache for five minutes; default: as --input", {
+        env: "RUNNEL_PRICE_CACHE_WRITE_5M",
+      }),
+    )
+    .addOption(
+      option("--cache-write-1h <usd>", "those that it writes to its cache for an hour; default: as --input", {
+        env: "RUNNEL_PRICE_CACHE_WRITE_1H",
+      }),
+    )
+    .addOption(
       option("--output <usd>", "a million tokens of answers, reasoning included", {
         env: "RUNNEL_PRICE_OUTPUT",
         required: true,
@@ -44,7 +57,7 @@ Examples:
     .action(set);
   prices
     .command("reset")
-    .description("take back what was set: the price that came along counts again, if there is one")
+    .description("take back what was set: the listed price counts again, if there is one")
     .argument("<model>", "as it was set")
     .action(reset);
   addDataOptions(...prices.commands);
@@ -52,23 +65,37 @@ Examples:
 }
 
 async function list({ dataDir, json }: DataFlags): Promise<void> {
-  const { knownModels } = await import("../../runtime/models/known-models.ts");
   const data = await withStores(dataDir, false, (stores) => {
     const prices = stores.prices();
-    const pricedModels = prices.all().map(({ model }) => model);
-    const models = [...new Set([...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...pricedModels])];
-    return models.map((model) => ({ model, ...prices.priceOf(model)! }));
+    const own = prices.all().map(({ model }) => model);
+    const models = [...new Set([...prices.lines().map(({ id }) => id), ...own])];
+    return models.map((model) => ({
+      model,
+      ...requireValue(prices.priceOf(model), model),
+      context_window: prices.windowOf(model),
+      reference: prices.referenceOf(model),
+    }));
   });
   print(json, { object: "list", data }, () =>
-    table(["MODEL", "INPUT", "CACHED", "OUTPUT", "AS OF", "FROM"], data.map(toRow)),
+    table(["MODEL", "INPUT", "CACHED", "OUTPUT", "WINDOW", "AS OF", "FROM", "SOURCE"], data.map(toRow)),
   );
 }
 
-const toRow = ({ model, input, cached_input, output, as_of, source }: ModelPrice & { model: string }): string[] => [
+interface Listed extends ModelPrice {
+  model: string;
+  context_window: number | null;
+  reference: string | null;
+}
+
+const origins = { operator: "set by you", table: "your table", built_in: "list price", server: "the server's list" };
+
+const toRow = ({ model, input, cached_input, output, context_window, as_of, source, reference }: Listed): string[] => [
   model,
   ...[input, cached_input, output].map(String),
+  String(context_window ?? ""),
   as_of ?? "",
-  source === "operator" ? "set by you" : "list price",
+  origins[source],
+  reference ?? "",
 ];
 
 async function set(model: string, { dataDir, json, ...options }: SetOptions): Promise<void> {
@@ -76,6 +103,8 @@ async function set(model: string, { dataDir, json, ...options }: SetOptions): Pr
   const price = {
     input,
     cached_input: options.cachedInput === undefined ? input : readUsd(options.cachedInput, "--cached-input"),
+    ...(options.cacheWrite5m !== undefined && { cache_write_5m: readUsd(options.cacheWrite5m, "--cache-write-5m") }),
+    ...(options.cacheWrite1h !== undefined && { cache_write_1h: readUsd(options.cacheWrite1h, "--cache-write-1h") }),
     output: readUsd(options.output, "--output"),
     context_window: options.contextWindow === undefined ? null : readTokens(options.contextWindow),
   };

@@ -9,6 +9,7 @@ import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
+import { modelsUpdateCommand } from "./models-update.ts";
 import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { withStores } from "./with-stores.ts";
@@ -36,6 +37,7 @@ export function modelsCommand(): Command {
   models.addCommand(removeConnectionCommand());
   addDataOptions(...models.commands);
   models.addCommand(modelPricesCommand());
+  models.addCommand(modelsUpdateCommand());
   return models;
 }
 

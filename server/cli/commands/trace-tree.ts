@@ -18,7 +18,7 @@ export interface ShownTrace {
 export function traceTree(trace: ShownTrace): string {
   const { run_id, status, duration_ms, steps } = trace;
   const usage = countedUsage(trace);
-  const spent = usage ? [tokens(usage), cost(usage.cost_usd)] : [];
+  const spent = usage ? [tokens(usage), costOf(usage)] : [];
   const head = [run_id, status, duration(duration_ms), ...spent].filter(Boolean).join("  ");
   const byCall = Map.groupBy(steps, ({ parent_id }) => parent_id);
   // Models, tools and the author of the file have chosen the texts: their lines must not look like ours.
@@ -62,7 +62,7 @@ function entry(step: TraceStep, branch: string, stem: string): string[] {
     status === "completed" ? "" : status,
     duration(latency_ms),
     usage ? tokens(usage) : "",
-    usage ? cost(usage.cost_usd) : "",
+    usage ? costOf(usage) : "",
     attempt > 1 ? `attempt ${attempt}` : "",
   ];
   return [
@@ -96,6 +96,10 @@ function tokens({
   if (input_tokens === null && output_tokens === null) return "";
   return `${input_tokens ?? "?"} → ${output_tokens ?? "?"} tokens`;
 }
+
+/** A cost at an estimated price begins with ≈. */
+const costOf = ({ cost_usd, cost_estimated }: Pick<RunUsage, "cost_usd" | "cost_estimated">): string =>
+  `${cost_estimated && cost_usd ? "≈" : ""}${cost(cost_usd)}`;
 
 /** Formats a cost; empty if unknown. */
 export const cost = (usd: number | null): string => (usd === null ? "" : `$${usd.toFixed(6).replace(/0{1,4}$/, "")}`);

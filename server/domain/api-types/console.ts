@@ -163,8 +163,23 @@ export const Price = t.object({
   output: t.number,
   as_of: t.orNull(t.text),
   source: t.oneOf(priceSources),
+  /** Page or file that lists it; null for a price that was set. */
+  reference: t.orNull(t.text),
+  /** Prices above a length of the prompt. */
+  long_context: t.optional(t.object({ above: t.integer, input: t.number, cached_input: t.number, output: t.number })),
 });
 export type Price = Static<typeof Price>;
+
+/** The table of list prices in force; `origin` is the file or address that was loaded. */
+export const PriceTable = t.object({
+  object: t.word("price_table"),
+  source: t.oneOf(["built_in", "table"]),
+  as_of: t.text,
+  origin: t.orNull(t.text),
+  models: t.integer,
+  loaded_at: t.orNull(t.time),
+});
+export type PriceTable = Static<typeof PriceTable>;
 
 export const ServerInfo = t.object({
   version: t.text,

@@ -5,6 +5,17 @@ import { priceSources } from "../price.ts";
 import { HasMore, Id, objectOf } from "./fields.ts";
 import { envelope } from "./schema.ts";
 
+const rates = {
+  input: t.about("Of prompt tokens.", t.number),
+  cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
+  output: t.about("Of answer tokens.", t.number),
+  cache_write_5m: t.about(
+    "Of prompt tokens that the provider writes to its cache for five minutes; absent if they cost as `input`.",
+    t.optional(t.number),
+  ),
+  cache_write_1h: t.about("The same for an hour.", t.optional(t.number)),
+};
+
 const Model = t.named(
   "Model",
   t.object({
@@ -30,27 +41,25 @@ const Model = t.named(
       "Prices of a million tokens, in US dollars; null if unknown.",
       t.orNull(
         t.object({
-          input: t.about("Of prompt tokens.", t.number),
-          cached_input: t.about("Of prompt tokens that the provider took from its cache.", t.number),
-          cache_write_5m: t.about(
-            "Of prompt tokens that the provider wrote to its cache, for five minutes or its usual time; absent: as other input.",
-            t.optional(t.number),
+          ...rates,
+          long_context: t.about(
+            "The prices of the whole call if its prompt is longer than `above`; absent if the length does not matter.",
+            t.optional(
+              t.named("LongContextPrices", t.object({ above: t.about("Tokens of the prompt.", t.integer), ...rates })),
+            ),
           ),
-          cache_write_1h: t.about(
-            "Of prompt tokens that the provider wrote to its cache for an hour; absent: as other input.",
-            t.optional(t.number),
-          ),
-          output: t.about("Of answer tokens.", t.number),
           as_of: t.about("From when the price is; null where that is not known.", t.orNull(t.text)),
           source: t.about(
-            "Whether the price is built in, the operator's, or of the server's own list.",
+            "Whether the price is built in, of the table that the operator loaded, set by the operator, or of the server's own list.",
             t.oneOf(priceSources),
           ),
-          priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
-          max_output_tokens: t.about(
-            "How many tokens an answer may have, its thinking included.",
-            t.optional(t.integer),
+          estimated: t.about(
+            "True if the price is not the model's own: that of its dearest relative, or of the dearest hour.",
+            t.optional(t.boolean),
           ),
+          reference: t.about("The page or file that lists the price; absent if the operator set it.", t.optional(t.text)),
+          priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
+          max_output_tokens: t.about("How many tokens an answer may have, its thinking included.", t.optional(t.integer)),
         }),
       ),
     ),

@@ -32,6 +32,7 @@ export interface ConnectionChange {
   api_key?: string | null;
   max_concurrent?: number | null;
   idle_timeout_ms?: number | null;
+  fallbacks?: string[] | null;
   /** The version that is to be changed. */
   expected_version?: number;
 }

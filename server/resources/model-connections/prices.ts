@@ -1,39 +1,63 @@
 import { eq, sql } from "drizzle-orm";
 import { AppError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
+import { knownLimits } from "../../domain/model-limits.ts";
 import { cacheWritePrices, type ModelPrice } from "../../domain/price.ts";
+import {
+  createPriceTable,
+  type Listing,
+  type PriceLine,
+  type PriceList,
+  type PriceTable,
+} from "../../domain/price-table.ts";
 import { timestamp } from "../../domain/time.ts";
-import { builtInPrice, knownModel } from "../../runtime/models/known-models.ts";
+import { builtInTable, freePrice, partsOf } from "../../runtime/models/known-models.ts";
 import { parseModel } from "../../runtime/models/registry.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
-import { modelPrices } from "../../storage/db/schema.ts";
+import { modelPrices, modelPriceTable } from "../../storage/db/schema.ts";
+import { providerOfHost } from "./provider-hosts.ts";
+import { priceMax } from "./read-price-list.ts";
 
 /** A price that the operator set, in USD per million tokens. */
-type PriceInput = Omit<Row, "model" | "set_at_ms">;
+type PriceInput = Omit<Row, "model" | "set_at_ms" | "cache_write_5m" | "cache_write_1h"> &
+  Partial<Pick<Row, "cache_write_5m" | "cache_write_1h">>;
 
 type Row = typeof modelPrices.$inferSelect;
 
+/** The table of list prices in force. */
+interface TableInfo {
+  source: "built_in" | "table";
+  as_of: string;
+  /** File or address that the operator loaded; null for the built-in table. */
+  origin: string | null;
+  models: number;
+  loaded_at_ms: number | null;
+}
+
 export type PriceStore = ReturnType<typeof createPriceStore>;
 
-// Above any real price per million tokens, to detect units mixed up by mistake.
-const priceMax = 100_000;
+interface PriceStoreOptions extends StoreBase {
+  /** Returns the base URL of a connection to an OpenAI-compatible server, by its name. */
+  addressOf?(connection: string): string | null;
+  /** Returns what the server's own list says of a model by its full name. */
+  listed?(model: string): ListedEntry | null;
+}
 
 /** A model in the list of its server, and when that was read. */
 export type ListedEntry = ListedModel & { read_at_ms: number };
 
 /**
- * Prices of models: the operator's override those of the server's own list, and these the built-in ones. The command
- * line may change them while the server runs.
+/**
+ * Prices of models: those that the operator set, else those of the server's own list, else those of the table that the
+ * operator loaded, else the built-in ones. The command line may change them while the server runs.
  */
 export function createPriceStore({
   db,
   audit,
-  now = Date.now,
+  addressOf = () => null,
   listed = () => null,
-}: StoreBase & {
-  /** Returns what the server's own list says of a model by its full name. */
-  listed?(model: string): ListedEntry | null;
-}) {
+  now = Date.now,
+}: PriceStoreOptions) {
   const { orm } = db;
   const select = orm
     .select()
@@ -41,11 +65,42 @@ export function createPriceStore({
     .where(eq(modelPrices.model, sql.placeholder("model")))
     .prepare();
   const selectAll = orm.select().from(modelPrices).orderBy(modelPrices.model).prepare();
+  const { version, as_of, origin, models, loaded_at_ms } = modelPriceTable;
+  const selectHead = orm.select({ version, as_of, origin, models, loaded_at_ms }).from(modelPriceTable).prepare();
+  const selectLines = orm.select({ lines: modelPriceTable.lines }).from(modelPriceTable).prepare();
 
   /** The operator's price of a model, or of all models of its server. */
   const given = db.kept.rows(
     (model: string): Row | null => select.get({ model }) ?? select.get({ model: anyOf(model) }) ?? null,
   ).of;
+  const head = db.kept.rows(() => selectHead.get() ?? null).of;
+
+  let loaded: { version: string; table: PriceTable } | null = null;
+
+  /** The table in force. A loaded one is parsed once. */
+  function table(): PriceTable {
+    const row = head();
+    if (!row) return builtInTable();
+    if (loaded?.version !== row.version) {
+      const lines = JSON.parse(selectLines.get()?.lines ?? "[]") as PriceLine[];
+      loaded = { version: row.version, table: createPriceTable({ as_of: row.as_of, lines }, "table") };
+    }
+    return loaded.table;
+  }
+
+  /** A loaded table may lack limits: they are properties of the model. */
+  function listing(model: string): Listing | null {
+    const name = listedName(model, addressOf);
+    const found = table().find(name, now());
+    if (!found || table() === builtInTable()) return found;
+    const known = builtInTable().find(name, now());
+    const max_output_tokens = found.price.max_output_tokens ?? known?.price.max_output_tokens;
+    return {
+      ...found,
+      price: { ...found.price, ...(max_output_tokens !== undefined && { max_output_tokens }) },
+      context_window: found.context_window ?? known?.context_window ?? null,
+    };
+  }
 
   return {
     given,
@@ -54,29 +109,71 @@ export function createPriceStore({
     /** Price of a model by its full name; null if unknown. */
     priceOf(model: string): ModelPrice | null {
       const row = given(model);
-      return row ? toPrice(row) : (serverPrice(listed(model)) ?? builtInPrice(model));
+      if (row) return toPrice(row, listing(model)?.price.max_output_tokens);
+      if (model.startsWith("test/")) return freePrice;
+      return serverPrice(listed(model)) ?? listing(model)?.price ?? null;
     },
 
     /** Context window of a model by its full name, in tokens; null if unknown. */
     windowOf(model: string): number | null {
-      const [provider = "", ...rest] = model.split("/");
       return (
-        given(model)?.context_window ??
-        listed(model)?.context_window ??
-        knownModel(provider, rest.join("/"))?.context_window ??
-        null
+        given(model)?.context_window ?? listed(model)?.context_window ?? listing(model)?.context_window ?? null
       );
     },
+
+    /** Page or file that lists a model's price; null if the operator set it or there is none. */
+    referenceOf: (model: string): string | null => (given(model) ? null : (listing(model)?.source ?? null)),
+
+    /** Lines of the table in force. */
+    lines: (): readonly PriceLine[] => table().lines,
+
+    table(): TableInfo {
+      const row = head();
+      const builtIn = builtInTable();
+      return row
+        ? { source: "table", as_of: row.as_of, origin: row.origin, models: row.models, loaded_at_ms: row.loaded_at_ms }
+        : { source: "built_in", as_of: builtIn.as_of, origin: null, models: builtIn.lines.length, loaded_at_ms: null };
+    },
+
+    /** Replaces the table. Runs that begin from now on use it. */
+    load: ({ as_of, lines }: PriceList, origin: string, actor: Actor): Promise<void> =>
+      db.write(() => {
+        const values = {
+          version: crypto.randomUUID(),
+          as_of,
+          origin,
+          models: lines.length,
+          lines: JSON.stringify(lines),
+          loaded_at_ms: now(),
+        };
+        orm
+          .insert(modelPriceTable)
+          .values({ id: 1, ...values })
+          .onConflictDoUpdate({ target: modelPriceTable.id, set: values })
+          .run();
+        audit.note({ actor }, "price_table.loaded", origin, { as_of, models: lines.length });
+      }),
+
+    /** Restores the built-in table. False if no other one was loaded. */
+    unload: (actor: Actor): Promise<boolean> =>
+      db.write(() => {
+        const row = orm.delete(modelPriceTable).returning({ origin: modelPriceTable.origin }).get();
+        if (!row) return false;
+        audit.note({ actor }, "price_table.reset", row.origin);
+        return true;
+      }),
 
     /** Sets a model's price. The next run that starts pins it. */
     async set(model: string, price: PriceInput, actor: Actor): Promise<void> {
       requireModel(model, price);
-      for (const usd of [price.input, price.cached_input, price.output])
+      const { cache_write_5m = null, cache_write_1h = null, ...others } = price;
+      for (const usd of [price.input, price.cached_input, price.output, cache_write_5m ?? 0, cache_write_1h ?? 0])
         if (!(usd >= 0 && usd <= priceMax))
           throw new AppError("validation_failed", `A price must be from 0 to ${priceMax} USD per million tokens.`);
-      const { input, cached_input, output, context_window } = price;
+      const { input, cached_input, output, context_window } = others;
       await db.write(() => {
-        const values = { input, cached_input, output, context_window, set_at_ms: now() };
+        const prices = { input, cached_input, output, context_window, cache_write_5m, cache_write_1h };
+        const values = { ...prices, set_at_ms: now() };
         orm
           .insert(modelPrices)
           .values({ model, ...values })
@@ -86,7 +183,7 @@ export function createPriceStore({
       });
     },
 
-    /** Restores the built-in price, if there is one. False if no price was set. */
+    /** Restores the listed price, if there is one. False if no price was set. */
     reset: (model: string, actor: Actor): Promise<boolean> =>
       db.write(() => {
         if (!orm.delete(modelPrices).where(eq(modelPrices.model, model)).returning().get()) return false;
@@ -103,19 +200,29 @@ function serverPrice(listed: ListedEntry | null): ModelPrice | null {
 }
 
 /** The output limit is a property of the model, whatever price the operator sets. */
-function toPrice({ model, input, cached_input, output, set_at_ms }: Row): ModelPrice {
-  const [provider = "", ...rest] = model.split("/");
-  const maxOutputTokens = knownModel(provider, rest.join("/"))?.price.max_output_tokens;
-  const as_of = timestamp(set_at_ms).slice(0, 10);
+function toPrice({ model, ...row }: Row, listedMax: number | undefined): ModelPrice {
+  const { input, cached_input, output, cache_write_5m, cache_write_1h, set_at_ms } = row;
+  const max_output_tokens = listedMax ?? knownLimits(partsOf(model)[1]).max_output_tokens;
   return {
     input,
     cached_input,
-    ...cacheWritePrices(provider, input),
+    ...cacheWritePrices(partsOf(model)[0], input),
     output,
-    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
-    as_of,
+    ...(cache_write_5m !== null && { cache_write_5m }),
+    ...(cache_write_1h !== null && { cache_write_1h }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    as_of: timestamp(set_at_ms).slice(0, 10),
     source: "operator",
   };
+}
+
+/** A gateway sets its own prices, but a connection that leads to a provider's own server has the provider's. */
+function listedName(model: string, addressOf: (connection: string) => string | null): string {
+  const [, connection, name] = /^openai_compatible\/([^/]+)\/(.+)$/.exec(model) ?? [];
+  if (connection === undefined || name === undefined) return model;
+  const address = addressOf(connection);
+  const provider = address === null ? null : providerOfHost(address);
+  return provider === connection ? `${provider}/${name}` : model;
 }
 
 /** Wildcard for all models of a self-hosted server: `ollama/*`, `openai_compatible/gpu/*`; else the model itself. */

@@ -3,13 +3,13 @@ import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Tried } from "../../domain/api-types/console.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
-import type { Provider } from "../../domain/providers.ts";
+import { keyVariables, type Provider } from "../../domain/providers.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { invalid } from "../../http/errors.ts";
 import { requireValue } from "../../lib/require-value.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { RunStart } from "../../runtime/agent-loop/messages.ts";
-import { freePrice, knownModels } from "../../runtime/models/known-models.ts";
+import { freePrice, offeredModels, partsOf } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { listensAt, ollamaUrl } from "../../runtime/models/ollama.ts";
 import {
@@ -67,7 +67,7 @@ interface ModelInfo {
   available: boolean;
   context_window: number | null;
   /** USD per million tokens, with the date and source. */
-  prices: ModelPrice;
+  prices: ModelPrice & { reference?: string };
 }
 
 type Stored = Connection & { sealed_key: string | null; identity: string };
@@ -206,6 +206,11 @@ export function createConnectionStore({
         );
     },
 
+    /** Base URL of a connection to an OpenAI-compatible server, by its name; null if there is none. */
+    addressOf: (name: string): string | null =>
+      all().find((connection) => connection.provider === "openai_compatible" && connection.name === name)?.base_url ??
+      null,
+
     /** Most concurrent calls to a connection's server; null: unlimited. */
     maxConcurrent(prefix: string): number | null {
       return all().find((connection) => modelPrefix(connection) === prefix)?.max_concurrent ?? null;
@@ -227,16 +232,23 @@ export function createConnectionStore({
     /** State of the connection behind a prefix; null if there is none. */
     identityOf: (prefix: string): string | null => all().find((each) => modelPrefix(each) === prefix)?.identity ?? null,
 
-    /** Models with a known price, and whether a run can use them now. */
+    /** Models with a known price, and whether a run can use them now: those of connected and of well-known providers. */
     async models(environment: Environment, prices: PriceStore): Promise<ModelInfo[]> {
       const connections = all();
-      const named = [...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...givenNames(prices)];
+      const connected = new Set<string>(connections.map(({ provider }) => provider));
+      const isShown = (provider: string) => connected.has(provider) || wellKnown.has(provider);
+      const listed = prices.lines().filter(({ id }) => isShown(partsOf(id)[0]) && parseModel(id) !== null);
+      // An operator's table has only what it wants to have.
+      const offered = prices.table().source === "table" ? listed : offeredModels(listed);
+      const named = [...offered.map(({ id }) => id), ...givenNames(prices)];
       const missing = await ollamaIsMissing(named);
       const known = [...new Set(named)].map((id) => {
         const { provider } = requireValue(parseModel(id), id);
         const context_window = prices.windowOf(id);
         const available = isAvailable(id, connections) && !(missing && provider === "ollama");
-        return { id, object: "model" as const, provider, available, context_window, prices: prices.priceOf(id)! };
+        const reference = prices.referenceOf(id);
+        const price = { ...requireValue(prices.priceOf(id), id), ...(reference !== null && { reference }) };
+        return { id, object: "model" as const, provider, available, context_window, prices: price };
       });
       if (environment === "live") return known;
       const builtIn = testModelNames.map((name) => ({
@@ -366,6 +378,9 @@ export function createConnectionStore({
   };
 }
 
+/** Providers whose models are shown without a connection. */
+const wellKnown = new Set<string>(keyVariables.map(([provider]) => provider));
+
 /** Models that the operator priced, without wildcards. */
 const givenNames = (prices: PriceStore): string[] =>
   prices.all().flatMap(({ model }) => (model.endsWith("/*") || model.startsWith("test/") ? [] : [model]));
@@ -403,7 +418,7 @@ function changedRow(row: Row, change: ConnectionChange, seal: (key: string) => s
     api_key: key || (removesKey || row.sealed_key === null ? null : "kept"),
     max_concurrent: change.max_concurrent === undefined ? row.max_concurrent : change.max_concurrent,
     idle_timeout_ms: change.idle_timeout_ms === undefined ? row.idle_timeout_ms : change.idle_timeout_ms,
-    fallbacks: change.fallbacks ?? row.fallbacks ?? [],
+    fallbacks: change.fallbacks === undefined ? row.fallbacks : change.fallbacks,
   });
   if ("message" in checked) throw invalid(checked.param, checked.message);
   const { base_url, max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = checked;

@@ -4,7 +4,7 @@ import { costOf } from "../../domain/cost.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
 import type { ModelUsage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
-import { knownModels } from "../../runtime/models/known-models.ts";
+import { builtInTable, offeredModels, partsOf } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
@@ -136,7 +136,9 @@ async function chooseModel(connection: Connection, signal: AbortSignal): Promise
 }
 
 function usualModel({ provider }: Connection, models: readonly ListedModel[] | null): string | null {
-  const cheapest = knownModels.toSorted((a, b) => a.price.output - b.price.output);
+  const cheapest = offeredModels(builtInTable().lines)
+    .toSorted((a, b) => a.rates.output - b.rates.output)
+    .map(({ id }) => ({ provider: partsOf(id)[0], model: partsOf(id)[1] }));
   if (models === null || models.length === 0)
     return cheapest.find((known) => known.provider === provider)?.model ?? null;
   const chat = models.filter(({ kind, is_deprecated }) => kind === "chat" && !is_deprecated);

@@ -101,6 +101,7 @@ function runAttributes(state: RunState, agent: AgentSnapshot): OtlpAttribute[] {
     "runnel.project.id": run.project_id,
     "runnel.environment": run.environment,
     "runnel.cost_usd": usage.cost_usd === null ? null : { double: usage.cost_usd },
+    "runnel.cost_estimated": usage.cost_estimated,
     ...Object.fromEntries(
       Object.entries(redactedJson(run.metadata)).map(([key, value]) => [`runnel.metadata.${key}`, value]),
     ),
@@ -242,6 +243,7 @@ const usageAttributes = ({ usage }: TraceStep): Given => ({
   "gen_ai.usage.reasoning.output_tokens": usage?.reasoning_tokens,
   "runnel.usage.estimated": usage?.estimated,
   "runnel.cost_usd": typeof usage?.cost_usd === "number" ? { double: usage.cost_usd } : null,
+  "runnel.cost_estimated": usage?.cost_estimated,
 });
 
 function toolCall(step: TraceStep, { calls }: RunState): StepKind {

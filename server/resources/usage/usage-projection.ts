@@ -140,7 +140,7 @@ export function modelSpendOf(event: RunEvent): ModelSpend | null {
   return isSpending ? event.spent : null;
 }
 
-export function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSpend): void {
+export function addSpent(counts: Counts, { usage, cost_usd, estimated, cost_estimated }: ModelSpend): void {
   counts.model_calls++;
   counts.input_tokens += usage.input_tokens ?? 0;
   counts.output_tokens += usage.output_tokens ?? 0;
@@ -151,5 +151,5 @@ export function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSp
   counts.cost_nano_usd += nanoUsd(cost_usd ?? 0);
   if (usage.input_tokens === null || usage.output_tokens === null) counts.unknown_tokens++;
   if (cost_usd === null) counts.unknown_cost++;
-  if (estimated) counts.estimated++;
+  if (estimated || cost_estimated) counts.estimated++;
 }

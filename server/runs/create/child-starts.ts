@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
+import { tightestBudget } from "../../domain/budget.ts";
 import { childBudget } from "../../domain/child-budget.ts";
 import { withFollowUp } from "../../domain/decide.ts";
 import { supersededCall } from "../../domain/error-messages.ts";
@@ -19,6 +20,7 @@ import type { Pool } from "../dispatch/pool.ts";
 import { requireScopeIds } from "../scope-ids.ts";
 import type { RunStore } from "../store.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
+import type { RequirePrice } from "./require-price.ts";
 import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
@@ -41,6 +43,7 @@ interface ChildStartsOptions extends ModelFacts {
   refreshTools(scope: Scope, agentId: string): Promise<void> | undefined;
   /** Maximum number of descendants of one root run. */
   childrenMax(scope: Scope): number;
+  requirePrice: RequirePrice;
   now: () => number;
 }
 
@@ -53,6 +56,7 @@ export function createChildStarts({
   refreshTools,
   childrenMax,
   priceOf,
+  requirePrice,
   windowOf,
   fallbacksOf,
   now,
@@ -102,6 +106,7 @@ export function createChildStarts({
     const state = await journal.stateInSlices(run_id);
     if (!state) throw new AppendRefused(supersededCall);
     if (agent.memory) requireScopeIds(agent, state.run);
+    requirePrice(parent, agent, tightestBudget(state.run.budget, order.budget ?? agent.budget));
     const { asked, findings } = await screenInput(agent, { input: order.input });
     return {
       agent,

@@ -29,6 +29,7 @@ import { requireScopeIds } from "../scope-ids.ts";
 import type { Note, RunStore } from "../store.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import { requireChosenTool, withRequestTools } from "./request-tools.ts";
+import type { RequirePrice } from "./require-price.ts";
 import { requireTaken } from "./require-taken.ts";
 import { screenInput } from "./screening.ts";
 
@@ -52,6 +53,7 @@ export interface NewRunOptions extends ModelFacts {
   mediaOf(scope: Viewer, param: string, agentId: string): ShownMedia;
   /** Throws if one of the files does not exist. */
   requireFiles(scope: Viewer, ids: readonly string[]): void;
+  requirePrice: RequirePrice;
   /** Called inside the write that creates the run. */
   onCreated?(run: RunCreated, agent: AgentSnapshot): void;
   now: () => number;
@@ -120,6 +122,7 @@ export function createNewRuns(options: NewRunOptions) {
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
+    options.requirePrice(scope, agent, tightestBudget(agent.budget, body.budget));
     const media = options.mediaOf(scope, "input", agent.id);
     const reading = readInput(body.input, media);
     const recordedInput = reading instanceof Promise ? await reading : reading;

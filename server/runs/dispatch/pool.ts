@@ -28,7 +28,15 @@ type Prepare = (
   models: readonly string[],
 ) => Pick<
   RunStart,
-  "connection" | "model" | "candidates" | "secrets" | "egress" | "unknown_price" | "day_budget" | "model_trouble"
+  | "connection"
+  | "model"
+  | "candidates"
+  | "secrets"
+  | "egress"
+  | "unknown_price"
+  | "judge_prices"
+  | "day_budget"
+  | "model_trouble"
 >;
 
 /** Answers a question of a run's loop, now or later; the answer has the question's type in `Asks`. */

@@ -30,6 +30,7 @@ import type { AgentEdits } from "../../resources/agents/schema.ts";
 import type { Inserted, Journal } from "../../storage/journal/journal.ts";
 import { type ModelFacts, pinnedModels } from "../create/pinned-models.ts";
 import { withToolsOf } from "../create/request-tools.ts";
+import type { RequirePrice } from "../create/require-price.ts";
 import { requireTaken } from "../create/require-taken.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
@@ -65,6 +66,7 @@ export function createForks({
   requireModelAvailable,
   mediaOf,
   priceOf,
+  requirePrice,
   windowOf,
   fallbacksOf,
   now,
@@ -79,6 +81,7 @@ export function createForks({
   requireModelAvailable: RequireModelAvailable;
   /** Resolves the images, recordings and documents of an edited input's messages. */
   mediaOf(viewer: Viewer, param: string, agentId: string): ShownMedia;
+  requirePrice: RequirePrice;
   now: () => number;
 }) {
   /** Starts or queues a fork; it is durable when this resolves. */
@@ -90,6 +93,7 @@ export function createForks({
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
+    requirePrice(viewer, agent, tightestBudget(agent.budget, body.budget));
     const media = mediaOf(viewer, "edits.input", agent.id);
     const { prefix, edits } = await prepareFork(source, agent, body, isForeign, media, yieldTurn);
     const asked = edits.asked ?? inputOf(created);

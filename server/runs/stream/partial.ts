@@ -1,9 +1,8 @@
-import { costOf } from "../../domain/cost.ts";
 import { requestForModel } from "../../domain/prompt.ts";
 import type { RunState } from "../../domain/run-state.ts";
 import type { Partial } from "../../domain/terminal-events.ts";
 import { tokensIn } from "../../domain/usage.ts";
-import { estimatedUsage } from "../../runtime/agent-loop/spending.ts";
+import { estimatedUsage, pricedAt } from "../../runtime/agent-loop/spending.ts";
 import { unknownUsage } from "../../runtime/models/model.ts";
 import { runPrice } from "../../runtime/models/run-price.ts";
 import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
@@ -29,5 +28,5 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
         output_tokens: tokensIn(generated),
       };
   const model = state.model === run.model ? {} : { model: state.model };
-  return { ...partialAnswer(live), usage, cost_usd: costOf(runPrice(state), usage), estimated: true, ...model };
+  return { ...partialAnswer(live), usage, ...pricedAt(runPrice(state), usage), estimated: true, ...model };
 }

@@ -291,6 +291,28 @@ describe("judges", () => {
     expect([enough.judged.length, enough.state.status]).toEqual([1, "completed"]);
   });
 
+  test("a judge is charged the price that the operator set for its model", async () => {
+    const [guardrail] = judges(1, "output").guardrails!;
+    const config = { ...guardrail!.config, model: "openai/judge" };
+    const more = {
+      agent: { guardrails: [{ ...guardrail!, config }] },
+      verdict: counts(1000, 100),
+      start: { judge_prices: { "openai/judge": { ...price, input: 100, cached_input: 100 } } },
+    };
+    const { state } = await run([says(counts(0, 0))], { max_cost_usd: 9 }, more);
+    expect([state.status, state.usage.cost_usd]).toEqual(["completed", 0.1 + 0.0008]);
+  });
+
+  test("a run at an estimated price says so in its usage, its steps and its trace", async () => {
+    const { state, events } = await run([calls(1, counts(1000, 100)), says(counts(1, 1))], null, {
+      run: { price: { ...price, estimated: true } },
+    });
+    expect(state.usage).toMatchObject({ cost_usd: 0.00281, cost_estimated: true, estimated: false });
+    const answers = events.flatMap((event) => (event.type === "step.completed" && event.answer ? [event.answer] : []));
+    expect(answers.map(({ cost_estimated }) => cost_estimated)).toEqual([true, true]);
+    expect((await run([says(counts(1, 1))], null)).state.usage).not.toHaveProperty("cost_estimated");
+  });
+
   test("usage that the day does not know yet is reserved with the call", async () => {
     const reserve = (): Reserved => ({ granted: true, max_output_tokens: 500 });
     const more = { agent: judges(2, "output"), verdict: counts(40, 20), reserve };

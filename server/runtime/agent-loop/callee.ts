@@ -49,7 +49,7 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
     takes: takenBy(connection.provider, model),
     model: isFirst ? ports.model : await ports.modelNamed(id),
     connection,
-    price: priceIn(run, id),
+    price: start.judge_prices?.[id] === undefined ? priceIn(run, id) : start.judge_prices[id],
     counted: id === run.model ? {} : { model: id },
     begins() {
       if (!hasBegun) ports.breakers?.report(id, { is: "answering" });

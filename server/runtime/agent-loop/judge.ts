@@ -117,6 +117,12 @@ function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
   if (!before) return spent;
   const all = [before, spent].reduce(addModelCall, noUsage);
   const { model } = spent;
-  const { cost_usd, estimated } = all;
-  return { usage: tokensOf(all), cost_usd, estimated, ...(model !== undefined && { model }) };
+  const { cost_usd, estimated, cost_estimated } = all;
+  return {
+    usage: tokensOf(all),
+    cost_usd,
+    estimated,
+    ...(cost_estimated && { cost_estimated }),
+    ...(model !== undefined && { model }),
+  };
 }

@@ -4,6 +4,7 @@ import type { WorstCase } from "../../domain/budget.ts";
 import type { Budget, UnknownPrice } from "../../domain/budget-schema.ts";
 import type { PromptMessage } from "../../domain/model-call.ts";
 import type { Admission, CallResult } from "../../domain/outage.ts";
+import type { ModelPrice } from "../../domain/price.ts";
 import type {
   AttachedDocument,
   JournalEntry,
@@ -38,6 +39,8 @@ export interface RunStart {
   egress: EgressPolicy;
   /** The project's rule for a model with unknown price under a budget in USD; absent: refuse. */
   unknown_price?: UnknownPrice;
+  /** Current prices of the judges' models that are not the run's. */
+  judge_prices?: Record<string, ModelPrice | null>;
   /** True if the project has a daily budget: each model call has to reserve its share. */
   day_budget?: boolean;
   /** True if calls of some model have failed lately: each call has to be admitted. */

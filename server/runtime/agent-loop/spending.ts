@@ -25,8 +25,7 @@ export function spendingOf(
   price: ModelPrice | null,
 ): ModelSpend {
   const { input_tokens, output_tokens } = usage;
-  if (input_tokens !== null && output_tokens !== null)
-    return { usage, cost_usd: costOf(price, usage), estimated: false };
+  if (input_tokens !== null && output_tokens !== null) return { usage, ...pricedAt(price, usage), estimated: false };
   if (output_tokens === null && failed && said === 0 && !aborted)
     return { usage: nothing, cost_usd: 0, estimated: false };
   const guess = estimatedUsage(request, said);
@@ -35,7 +34,13 @@ export function spendingOf(
     input_tokens: input_tokens ?? guess.input_tokens,
     output_tokens: output_tokens ?? guess.output_tokens,
   };
-  return { usage: counted, cost_usd: costOf(price, counted), estimated: true };
+  return { usage: counted, ...pricedAt(price, counted), estimated: true };
+}
+
+/** Returns the cost, and whether it follows an estimated price. */
+export function pricedAt(price: ModelPrice | null, usage: ModelUsage): Pick<ModelSpend, "cost_usd" | "cost_estimated"> {
+  const cost_usd = costOf(price, usage);
+  return price?.estimated && cost_usd !== null ? { cost_usd, cost_estimated: true } : { cost_usd };
 }
 
 /** Returns a run's usage including judges that are not journaled yet. */

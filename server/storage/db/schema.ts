@@ -405,7 +405,19 @@ export const modelPrices = sqliteTable("model_prices", {
   cached_input: real().notNull(),
   output: real().notNull(),
   context_window: integer(),
+  cache_write_5m: real(),
+  cache_write_1h: real(),
   set_at_ms: integer().notNull(),
+});
+
+export const modelPriceTable = sqliteTable("model_price_table", {
+  id: integer().primaryKey(),
+  version: text().notNull(),
+  as_of: text().notNull(),
+  origin: text().notNull(),
+  models: integer().notNull(),
+  lines: text().notNull(),
+  loaded_at_ms: integer().notNull(),
 });
 
 export const earlyOutputs = sqliteTable("early_outputs", {

@@ -56,6 +56,7 @@ const ofNobody = [
   "model_lists",
   "listed_models",
   "model_prices",
+  "model_price_table",
   "users",
   "sessions",
   "invitations",

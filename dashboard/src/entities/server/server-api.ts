@@ -4,6 +4,7 @@ import type {
   ConnectionTest,
   NewConnection,
   NewPrice,
+  NewPriceTable,
 } from "../../../../server/dashboard-api/schema.ts";
 import type { AuditEntry } from "../../../../server/domain/api-types/audit.ts";
 import type {
@@ -14,6 +15,7 @@ import type {
   Invitation,
   Person,
   Price,
+  PriceTable,
   ServerInfo,
   Tried,
 } from "../../../../server/domain/api-types/console.ts";
@@ -36,6 +38,10 @@ export const connectionsQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.some(({ models }) => models?.reading) ? 1000 : false),
 });
 export const pricesQuery = listQuery<Price>("prices");
+export const priceTableQuery = queryOptions({
+  queryKey: ["price_table"],
+  queryFn: ({ signal }) => get<PriceTable>("/console/api/price_table", signal),
+});
 export const peopleQuery = listQuery<Person>("people");
 export const invitationsQuery = listQuery<Invitation>("invitations");
 
@@ -104,6 +110,9 @@ export async function testConnection(
 
 export const setPrice = (body: NewPrice): Promise<unknown> => put("/console/api/prices", body);
 export const resetPrice = (model: string): Promise<unknown> => post("/console/api/prices/reset", { model });
+
+export const loadPrices = (body: NewPriceTable): Promise<PriceTable> => put("/console/api/price_table", body);
+export const restorePrices = (): Promise<PriceTable> => post("/console/api/price_table/reset");
 
 export const invite = (body: { email: string; role: Role }): Promise<Invitation & { token: string }> =>
   post("/console/api/invitations", body);

@@ -77,7 +77,7 @@ function RunRow({ run }: { run: Run }) {
       <Cell right>
         <RunTime run={run} />
       </Cell>
-      <Cell right>{formatCost(countedUsage(run)?.cost_usd)}</Cell>
+      <Cell right>{formatCost(countedUsage(run)?.cost_usd, countedUsage(run)?.cost_estimated)}</Cell>
       <Cell className="whitespace-nowrap rail:text-muted">
         <Time at={run.created_at} />
       </Cell>

@@ -126,7 +126,7 @@ function Meta({ turn }: { turn: Turn }) {
       )}
       <Took turn={turn} />
       {usage && <span>{formatCount(usage.total_tokens)} tokens</span>}
-      {usage && <span>{formatCost(usage.cost_usd)}</span>}
+      {usage && <span>{formatCost(usage.cost_usd, usage.cost_estimated)}</span>}
       {runId && (
         <span className="ml-auto inline-flex gap-3">
           <button type="button" className="text-accent hover:underline" onClick={() => setIsRequestShown(true)}>

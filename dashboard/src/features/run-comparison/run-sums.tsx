@@ -35,7 +35,7 @@ export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
           ) : null,
         )}
         <Figure name="Tokens">{formatCount(usage.a.total_tokens)}</Figure>
-        <Figure name="Cost">{formatCost(usage.a.cost_usd)}</Figure>
+        <Figure name="Cost">{formatCost(usage.a.cost_usd, countedUsage(a)?.cost_estimated)}</Figure>
         <Figure name="Steps">{formatCount(shared + changes.only_a)}</Figure>
       </Sum>
       <span className="grid place-items-center border-x border-line-soft bg-subtle text-faint max-rail:hidden">

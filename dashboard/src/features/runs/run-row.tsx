@@ -100,7 +100,9 @@ export function RunRow({
         </td>
       )}
       {columns.has("cost") && (
-        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>{formatCost(usage?.cost_usd)}</td>
+        <td className={clsx(cell, number, small, "order-5 ml-auto rail:ml-0")}>
+          {formatCost(usage?.cost_usd, usage?.cost_estimated)}
+        </td>
       )}
       {columns.has("started") && (
         <td

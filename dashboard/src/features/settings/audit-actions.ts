@@ -84,6 +84,7 @@ const sentences: Record<string, Record<string, string>> = {
     tested: "tested the model connection {}",
   },
   model_price: { set: "set the price of {}", reset: "removed the custom price of {}" },
+  price_table: { loaded: "replaced the list prices by those of {}", reset: "restored the built-in list prices" },
   backup: { created: "created the backup {}", downloaded: "downloaded the backup {}" },
   invitation: { created: "sent an invitation to {}", withdrawn: "withdrew the invitation {}" },
   setup_link: { issued: "issued a set-up link" },

@@ -3,7 +3,7 @@ import { Coins } from "lucide-react";
 import { useState } from "react";
 import type { Price } from "../../../../server/domain/api-types/console.ts";
 import { formatPrice } from "../../entities/model/format-price.ts";
-import { pricesQuery, resetPrice } from "../../entities/server/server-api.ts";
+import { pricesQuery, priceTableQuery, resetPrice } from "../../entities/server/server-api.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
 import { matchesQuery } from "../../lib/matches-query.ts";
@@ -15,6 +15,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { SearchField } from "../../ui/forms/search-field.tsx";
 import { SetPrice } from "./set-price.tsx";
 import { type TabProps, TabTable } from "./tab-table.tsx";
+import { UpdatePrices } from "./update-prices.tsx";
 
 const columns = [
   { label: "Model" },
@@ -28,6 +29,8 @@ const columns = [
 export function PricesTab({ search, onSearch }: TabProps) {
   const list = useQuery(pricesQuery);
   const may = usePermission("owner");
+  const table = useQuery(priceTableQuery);
+  const [isUpdating, setUpdating] = useState(false);
   const [edited, setEdited] = useState<Price | "new" | null>(null);
   const { q = "" } = search;
   const shown = list.data?.filter(({ id }) => matchesQuery(id, q)) ?? [];
@@ -44,9 +47,19 @@ export function PricesTab({ search, onSearch }: TabProps) {
           <Button size="sm" disabled={!may} onClick={() => setEdited("new")}>
             Set price
           </Button>
+          <Button
+            size="sm"
+            disabled={!may || !table.data}
+            aria-label="Update prices…"
+            onClick={() => setUpdating(true)}
+          >
+            <span>
+              Update<span className="hidden rail:inline"> prices</span>…
+            </span>
+          </Button>
         </>
       }
-      hint={`USD per million tokens. ${may ? "A run keeps the prices that it started with." : "Only owners can change prices."}`}
+      hint={`USD per million tokens${table.data ? `, list prices of ${table.data.as_of}` : ""}. ${may ? "A run keeps the prices that it started with." : "Only owners can change prices."}`}
       pending={list.isPending}
       error={list.error}
       onRetry={() => void list.refetch()}
@@ -65,14 +78,15 @@ export function PricesTab({ search, onSearch }: TabProps) {
           ))}
         </Table>
       )}
+      {isUpdating && table.data && <UpdatePrices table={table.data} onClose={() => setUpdating(false)} />}
       {edited && <SetPrice price={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
     </TabTable>
   );
 }
 
 function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: () => void }) {
-  const { id, available, context_window, input, cached_input, output, as_of, source } = price;
-  const since = source === "operator" ? `Set here${as_of ? ` on ${as_of}` : ""}` : `List price of ${as_of ?? "–"}`;
+  const { id, available, context_window, input, cached_input, output, as_of, source, reference, long_context } = price;
+  const since = source === "operator" ? `Set here${as_of ? ` on ${as_of}` : ""}` : `Listed ${as_of ?? ""}`;
   return (
     <Row stops>
       <Cell main>
@@ -83,8 +97,10 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
           {source === "operator" && <Badge>custom price</Badge>}
         </span>
         <SecondLine>
-          {since} · {context_window ? `${formatCount(context_window)} tokens of context` : "context unknown"}
+          {since}
+          {reference && <Reference text={reference} />} · {windowText(context_window)}
           {!available && " · no connection"}
+          {long_context && ` · ${formatPrice(long_context.input)} in above ${formatCount(long_context.above)} tokens`}
         </SecondLine>
       </Cell>
       <Cell right className="tabular-nums">
@@ -107,6 +123,22 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
         </RowActs>
       </Cell>
     </Row>
+  );
+}
+
+const windowText = (tokens: number | null): string => (tokens ? `${formatCount(tokens)} tokens` : "context unknown");
+
+/** The page that lists a price, or the name of the file. */
+function Reference({ text }: { text: string }) {
+  const host = /^https?:\/\//.test(text) ? URL.parse(text)?.host : undefined;
+  if (host === undefined) return <>, {text}</>;
+  return (
+    <>
+      {", "}
+      <a href={text} target="_blank" rel="noreferrer" title={text} className="underline">
+        {host}
+      </a>
+    </>
   );
 }
 

@@ -202,7 +202,7 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
           </Fact>
           <Fact name="Cost">
             {usage.estimated && "about "}
-            {formatCost(usage.cost_usd)}
+            {formatCost(usage.cost_usd, usage.cost_estimated)}
           </Fact>
         </>
       )}

@@ -164,7 +164,7 @@ function Attempts({ step }: { step: TraceStep }) {
                 {delay_ms > 0 && <span>then waited {formatDuration(delay_ms)}</span>}
                 {usage && (
                   <span>
-                    {formatCount(usage.output_tokens)} output tokens, {formatCost(usage.cost_usd)}
+                    {formatCount(usage.output_tokens)} output tokens, {formatCost(usage.cost_usd, usage.cost_estimated)}
                   </span>
                 )}
               </p>

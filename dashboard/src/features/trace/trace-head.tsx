@@ -104,7 +104,7 @@ function RunFacts({ run }: { run: Run }) {
       <Description name="Tokens">{formatCount(usage?.total_tokens)}</Description>
       <Description name="Cost">
         {usage?.estimated && usage.cost_usd !== null && "about "}
-        {formatCost(usage?.cost_usd)}
+        {formatCost(usage?.cost_usd, usage?.cost_estimated)}
       </Description>
       <Description name="Model">
         <span className="cut" title={run.model}>

@@ -21,7 +21,7 @@ export function ErrorNote({
   const note = (
     <Callout tone="bad" role="alert">
       <b>{title}</b>
-      <p>{error.message}</p>
+      <p className="whitespace-pre-line wrap-anywhere">{error.message}</p>
       {error instanceof ApiError && <WireLine code={error.code} requestId={error.requestId} />}
       {error instanceof ApiError && error.code === "missing_session" && <SignInElsewhere />}
       {onRetry && (

@@ -13,7 +13,7 @@ export const modelCallPart: StepPart = {
     const { tool_calls: calls } = fieldsOf(output);
     return joinFacts(
       usage?.input_tokens != null && plural(usage.input_tokens + (usage.output_tokens ?? 0), "token"),
-      usage?.cost_usd != null && usage.cost_usd > 0 && formatCost(usage.cost_usd),
+      usage?.cost_usd != null && usage.cost_usd > 0 && formatCost(usage.cost_usd, usage.cost_estimated),
       Array.isArray(calls) && calls.length > 0 && plural(calls.length, "tool call"),
     );
   },
