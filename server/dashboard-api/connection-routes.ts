@@ -162,10 +162,14 @@ export function connectionRoutes({
   const nameParams = { params: pathWith({ name: ConnectionName }) };
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
-    .get("/connections", () => ({ object: "list", data: list(), has_more: false }), {
-      role: "viewer",
-      ...withDeclaration({ returns: allOf(ShownConnection) }),
-    })
+    .get(
+      "/connections",
+      () => {
+        catalog.touch();
+        return { object: "list", data: list(), has_more: false };
+      },
+      { role: "viewer", ...withDeclaration({ returns: allOf(ShownConnection) }) },
+    )
     .post(
       "/connections",
       async ({ body, visitor, status }) => {

@@ -449,6 +449,7 @@ const places: Record<string, Place | null> = {
   "GET /v1/memory/:id/keys ?scope_id": null,
   "GET /v1/memory/:id/keys ?starting_after": null,
   "GET /v1/memory/:id/keys/:key ?scope_id": null,
+  "GET /v1/models ?starting_after": null, // The name of a model, which belongs to no project.
   "PUT /v1/memory/:id/keys/:key ?scope_id": null,
   "DELETE /v1/memory/:id/keys/:key ?scope_id": null,
   "POST /v1/schedules agent_id": {

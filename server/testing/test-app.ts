@@ -13,6 +13,7 @@ import type { MailSettings } from "../lib/mailer.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { OtlpTarget } from "../resources/traces/otlp-post.ts";
 import { listModels } from "../runtime/models/model-list.ts";
+import { ollamaUrl } from "../runtime/models/ollama.ts";
 import type { Embedders } from "../runtime/retrieval/embeddings/embedder.ts";
 import { type Db, openDatabase } from "../storage/db/open.ts";
 import type { Failover } from "../storage/replication/lease.ts";
@@ -88,9 +89,9 @@ let operations: DescribedOperation[] | undefined;
 
 export type TestApp = ReturnType<typeof testApp>;
 
-/** No test asks a provider for its list: their keys are made up. */
+/** No test asks a provider for its list, because keys are made up, nor an Ollama of the developer's. */
 const listOfThisMachine: typeof listModels = async (connection, options) =>
-  connection.base_url?.includes("//127.0.0.1")
+  connection.base_url?.includes("//127.0.0.1") && connection.base_url !== ollamaUrl
     ? await listModels(connection, options)
     : { models: null, error: { code: "unreachable", message: "The server cannot be reached.", detail: null } };
 

@@ -189,6 +189,10 @@ const features: Record<FeatureCheck, FeatureTest> = {
   },
 };
 
+/** False for a request that the server refused: it costs nothing. */
+export const isCharged = ({ error, status }: Pick<Asked, "error" | "status">): boolean =>
+  error === null || (status !== null && status < 400);
+
 /** Makes a feature check. Adds its usage with `count`. */
 export async function checkFeature(
   name: FeatureCheck,
@@ -202,7 +206,7 @@ export async function checkFeature(
   for (const request of requests(connection)) {
     last = await ask(request);
     latency_ms += last.latency_ms;
-    count(last.usage);
+    if (isCharged(last)) count(last.usage);
     if (last.error) break;
   }
   if (!last) throw new Error(`The check ${name} has no request.`);

@@ -246,6 +246,9 @@ test("a long list is paged, and a page begins after the model that the client na
   expect([second.ids[0], second.body.first_id]).toEqual(["m200", "openai_compatible/gpu/m200"]);
   const last = await listed(app, `&limit=200&starting_after=${second.body.last_id}`);
   expect([last.ids.length, last.body.has_more]).toEqual([50, false]);
+  // A cursor stays valid after its model has left the list.
+  const gone = await listed(app, "&limit=1&starting_after=openai_compatible/gpu/m007-gone");
+  expect(gone.ids).toEqual(["m008"]);
   expect((await listed(app)).ids).toHaveLength(450);
   expect((await listed(app, "&q=m44")).ids).toHaveLength(10);
 });
@@ -258,7 +261,7 @@ test.each([
   "available=yes",
   "other=1",
   "limit=1&limit=2",
-  "starting_after=none/m",
+  "starting_after=",
 ])("GET /v1/models?%s is refused", async (query) => {
   await using app = testApp();
   const { status, body } = await (await app.client()).get(`/v1/models?${query}`);

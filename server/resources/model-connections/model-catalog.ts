@@ -201,6 +201,11 @@ export function createModelCatalog({
   return {
     listed,
 
+    /** Reads the lists that are due, without waiting. */
+    touch(): void {
+      for (const each of connections.used()) read(each, false);
+    },
+
     /** State of each connection's list, without waiting. */
     states: (): ModelListState[] => connections.used().map((each) => stateOf(each, attempts.get(each.prefix))),
 
@@ -236,14 +241,19 @@ export function createModelCatalog({
         const prefix = parsed ? modelPrefix({ provider: parsed.provider, name: parsed.connection }) : model.provider;
         return [
           {
-            ...model,
+            id: model.id,
+            object: "model",
+            provider: model.provider,
             connection: prefix,
             name: null,
             kind: "chat",
+            available: model.available,
             listed: withList.has(prefix) ? false : null,
             deprecated: false,
             features: null,
+            context_window: model.context_window,
             max_output_tokens: model.prices.max_output_tokens ?? null,
+            prices: model.prices,
           },
         ];
       });

@@ -7,7 +7,7 @@ import { modelKinds } from "../../domain/listed-model.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import type { Auth } from "../../http/auth.ts";
 import { cachedQuery } from "../../http/cached-query.ts";
-import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
+import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { Query } from "../../http/operation.ts";
 import { forwardQuery } from "../../http/page.ts";
 import { about, oneOf } from "../../lib/schema.ts";
@@ -29,7 +29,10 @@ const query: Query = {
     Type.Integer({ minimum: 1, maximum: limitMax, default: limitMax }),
   ),
   starting_after: forwardQuery.starting_after,
-  q: about("Only models with these words in any part of their names. Typing errors are forgiven.", Type.String()),
+  q: about(
+    "Only models with these words in any part of their names. Typing errors are forgiven.",
+    Type.String({ maxLength: searchMax }),
+  ),
   connection: about("Only models of this connection, named by the first part of their ids.", Type.String()),
   kind: about("Only models of this kind.", oneOf(modelKinds, { default: "chat" })),
   available: about("Only models that a run could use now, or only the others.", oneOf(["true", "false"])),
@@ -65,17 +68,24 @@ const toSource = ({ prefix, count, read_at_ms, is_reading, error }: ModelListSta
 });
 
 function pageOf(models: CatalogModel[], limit: number, starting_after: string | null) {
-  const before = starting_after === null ? -1 : models.findIndex(({ id }) => id === starting_after);
-  if (starting_after !== null && before === -1)
-    throw invalid("starting_after", "The list has no such model any more. Begin with its first page.");
-  const data = models.slice(before + 1, before + 1 + limit);
+  const from = starting_after === null ? 0 : placeAfter(models, starting_after);
+  const data = models.slice(from, from + limit);
   return {
     object: "list" as const,
     data,
-    has_more: before + 1 + limit < models.length,
+    has_more: from + limit < models.length,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
   };
+}
+
+/** A cursor is a position: its model may have left the list since. Then the next one of its connection follows. */
+function placeAfter(models: CatalogModel[], id: string): number {
+  const at = models.findIndex((model) => model.id === id);
+  if (at !== -1) return at + 1;
+  const isBeside = ({ connection }: CatalogModel) => id.startsWith(`${connection}/`);
+  const next = models.findIndex((model) => isBeside(model) && model.id > id);
+  return next === -1 ? models.findLastIndex(isBeside) + 1 || models.length : next;
 }
 
 interface ModelQuery extends CatalogFilter {

@@ -128,7 +128,8 @@ test("a refused feature has the server's own words, and the others go on", async
           ? refusalOf(`No images. Your key is ${key}.`)
           : able(body, index),
   );
-  const { ok, checks } = await tryConnection(server.connection, all);
+  const { ok, checks, usage } = await tryConnection(server.connection, all);
+  expect(usage).toEqual({ input_tokens: 2 * 10 + 2 * 1500, output_tokens: 2 * 2 + 2 * 1 }); // A refused request costs nothing.
   const words = (name: string) => checks.find(({ check }) => check === name);
   expect(ok).toBe(true);
   expect(words("tools")).toMatchObject({ result: "no", message: expect.stringContaining("does not support tools") });

@@ -8,7 +8,7 @@ import { builtInTable, offeredModels, partsOf } from "../../runtime/models/known
 import type { Connection } from "../../runtime/models/model.ts";
 import { listModels } from "../../runtime/models/model-list.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
-import { basicChecks, checkFeature, openAsk, skipped } from "./connection-checks.ts";
+import { basicChecks, checkFeature, isCharged, openAsk, skipped } from "./connection-checks.ts";
 
 const patience_ms = 20_000;
 const wholePatience_ms = 120_000;
@@ -82,7 +82,7 @@ export async function tryConnection(
     messages: [{ role: "user", content: question }],
     settings: { max_output_tokens: 64 },
   });
-  usages.push(first.usage);
+  if (isCharged(first)) usages.push(first.usage);
   show(...basicChecks(connection, first));
   for (const each of featureChecks.filter((feature) => wanted.includes(feature)))
     if (first.error) show(...skipped([each], "no answer"));

@@ -20,8 +20,14 @@ export function ModelListNotes() {
   if (sources.length === 0) return null;
   const isReading = refreshing.isPending || sources.some(({ reading }) => reading);
   return (
-    <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
-      <Button kind="ghost" size="sm" disabled={!may || isReading} onClick={() => refreshing.mutate()}>
+    <div className="-mt-2 flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
+      <Button
+        kind="ghost"
+        size="sm"
+        className="-ml-2.25"
+        disabled={!may || isReading}
+        onClick={() => refreshing.mutate()}
+      >
         <RefreshCw aria-hidden className="size-3.5" strokeWidth={1.5} />
         {isReading ? "Reading the models" : "Refresh models"}
       </Button>

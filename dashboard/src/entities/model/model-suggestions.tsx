@@ -13,11 +13,11 @@ export function ModelFacts({ model }: { model: Model }) {
   if (!available) return <Badge>no connection</Badge>;
   if (provider === "test") return null;
   return (
-    <span className="flex shrink-0 items-center gap-2 font-sans text-2xs whitespace-nowrap text-muted tabular-nums">
+    <span className="flex shrink-0 flex-col items-end gap-x-2 font-sans text-2xs whitespace-nowrap text-muted tabular-nums rail:flex-row rail:items-center">
       {deprecated && <Badge title="Its server says that it is out of use.">deprecated</Badge>}
       {context_window !== null && <span title="Context window">{formatTokens(context_window)}</span>}
       {prices && (
-        <span title="USD per million tokens: input, output" className="max-rail:hidden">
+        <span title="USD per million tokens: input, output">
           {formatPrice(prices.input)} / {formatPrice(prices.output)}
         </span>
       )}

@@ -8,7 +8,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
-import { addressOf, nameOf, newDraft, toNewConnection } from "./connection-draft.ts";
+import { addressOf, faultsOf, nameOf, newDraft, toNewConnection } from "./connection-draft.ts";
 import { ConnectionFields } from "./connection-fields.tsx";
 
 interface AddConnectionProps {
@@ -22,6 +22,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const client = useQueryClient();
   const form = useForm({
     first: () => newDraft("openai"),
+    check: faultsOf,
     send: (draft) => addConnection(toNewConnection(draft)),
     onSent: async () => {
       onClose(); // Close first: after the list is refetched, this dialog would warn about replacing the new connection.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { draftOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
+import { draftOf, faultsOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
 
 const gpu: Connection = {
   id: "gpu",
@@ -43,4 +43,13 @@ test("a change has the changed fields alone, and keeps the key if none is given"
   const openai = { ...gpu, name: "openai", provider: "openai", base_url: "https://proxy.example/v1" };
   // The provider's own address is the one without a stored one.
   expect(toChange({ ...draftOf(openai), base_url: "https://api.openai.com/v1" }, openai)).toEqual({ base_url: null });
+});
+
+test("a limit that is no number is refused, and not taken for none", () => {
+  const draft = newDraft("openai");
+  expect(faultsOf({ ...draft, max_concurrent: "many", idle_timeout_ms: "1.5" })).toEqual({
+    max_concurrent: expect.any(String),
+    idle_timeout_ms: expect.any(String),
+  });
+  expect(Object.values(faultsOf({ ...draft, max_concurrent: " 4 " })).filter(Boolean)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import type { ChangedConnection, NewConnection } from "../../../../server/dashbo
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
 import { providerAddresses } from "../../../../server/domain/provider-addresses.ts";
 import type { ConnectionProvider } from "../../../../server/domain/providers.ts";
+import type { FieldErrors } from "../../lib/field-errors.ts";
 
 /** A connection as a form has it. */
 export interface ConnectionDraft {
@@ -55,6 +56,12 @@ const storedAddress = ({ provider, base_url }: ConnectionDraft): string | null =
   const address = base_url.trim();
   return address === "" || address === addressOf(provider) ? null : address;
 };
+
+/** Returns the faults of fields that the server could not tell from empty ones. */
+export function faultsOf(draft: ConnectionDraft): FieldErrors<ConnectionDraft> {
+  const faultOf = (text: string) => (/^\d*$/.test(text.trim()) ? null : "A whole number, or empty.");
+  return { max_concurrent: faultOf(draft.max_concurrent), idle_timeout_ms: faultOf(draft.idle_timeout_ms) };
+}
 
 const countOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
 

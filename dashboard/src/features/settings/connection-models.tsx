@@ -119,7 +119,7 @@ function ModelRows({ models, label }: { models: readonly Model[]; label: string 
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys scroll it.
       tabIndex={0}
-      className="h-96 min-h-40 overflow-y-auto rounded-md border border-line"
+      className="max-h-96 min-h-0 overflow-y-auto rounded-md border border-line"
     >
       <ul className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ key, index, start }) => {

@@ -186,7 +186,7 @@ function ModelsState({ connection: { name, models }, onOpen }: { connection: Con
           : "–";
   return (
     <span className="relative inline-flex items-center gap-1.5">
-      <Button kind="ghost" size="sm" aria-label={`Models of ${name}: ${text}`} onClick={onOpen}>
+      <Button kind="ghost" size="sm" className="-ml-2.25" aria-label={`Models of ${name}: ${text}`} onClick={onOpen}>
         {text}
       </Button>
       {models?.error && (

@@ -8,7 +8,7 @@ import { ApiError } from "../../lib/api.ts";
 import { FormDialog } from "../../ui/dialogs/form-dialog.tsx";
 import { ConflictNote } from "../../ui/feedback/conflict-note.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
-import { changedFields, differingFields, draftOf, isOwnServer, toChange } from "./connection-draft.ts";
+import { changedFields, differingFields, draftOf, faultsOf, isOwnServer, toChange } from "./connection-draft.ts";
 import { ConnectionFields } from "./connection-fields.tsx";
 
 interface EditConnectionProps {
@@ -28,6 +28,7 @@ export function EditConnection({ connection, onClose }: EditConnectionProps) {
   const latest = list.find(({ name, source }) => name === base.name && source === "stored");
   const form = useForm({
     first: () => draftOf(base),
+    check: faultsOf,
     send: (draft) =>
       changeConnection(base.name, toChange(draft, base, expected.current)).catch(async (error) => {
         // Shows what the other person changed.

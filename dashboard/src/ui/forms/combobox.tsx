@@ -48,7 +48,8 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      setAt(isOpen ? (at + step + shown.length) % shown.length : step === 1 ? 0 : shown.length - 1);
+      const isAtRow = isOpen && at >= 0;
+      setAt(isAtRow ? (at + step + shown.length) % shown.length : step === 1 ? 0 : shown.length - 1);
       setOpen(true);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
