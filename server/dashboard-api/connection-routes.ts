@@ -30,13 +30,13 @@ interface ConnectionRoutes {
 
 /** Routes for model connections and prices. Every member sees them, without keys; owners change them. */
 export function connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }: ConnectionRoutes) {
-  /** Stored connections take precedence over those of the environment with the same name. */
+  /** Stored connections take precedence over those of the environment with the same models. */
   function list() {
-    const usedNames = new Set<string>();
+    const usedPrefixes = new Set<string>();
     return connections.list().map(({ created_at_ms, ...connection }) => {
-      const used = !usedNames.has(connection.name);
-      usedNames.add(connection.name);
       const prefix = modelPrefix(connection);
+      const used = !usedPrefixes.has(prefix);
+      usedPrefixes.add(prefix);
       return { id: connection.name, ...connection, prefix, used, created_at: timestampOrNull(created_at_ms) };
     });
   }

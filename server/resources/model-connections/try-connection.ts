@@ -1,9 +1,13 @@
 import type { Tried } from "../../domain/api-types/console.ts";
 import { responseIncomplete } from "../../domain/error-messages.ts";
+import { eitherAddress } from "../../runtime/models/base-address.ts";
+import { addressesOf } from "../../runtime/models/chat-address.ts";
+import { keyHeader } from "../../runtime/models/chat-dialect.ts";
 import { knownModels } from "../../runtime/models/known-models.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelFetch } from "../../runtime/models/model-fetch.ts";
 import { ollamaUrl } from "../../runtime/models/ollama.ts";
+import { dialectOf } from "../../runtime/models/providers/dialects.ts";
 import { openModel } from "../../runtime/models/registry.ts";
 
 const patience_ms = 20_000;
@@ -56,11 +60,14 @@ function usualModel({ provider }: Connection): string | null {
   return known.sort((a, b) => a.price.output - b.price.output)[0]?.model ?? null;
 }
 
-/** First model that a self-hosted server lists. */
-async function firstModel({ base_url, api_key }: Connection, signal: AbortSignal): Promise<string | null> {
+/** First model that a server lists. */
+async function firstModel(connection: Connection, signal: AbortSignal): Promise<string | null> {
   try {
-    const headers = api_key === null ? undefined : { authorization: `Bearer ${api_key}` };
-    const response = await modelFetch(`${(base_url ?? ollamaUrl).replace(/\/+$/, "")}/models`, { headers, signal });
+    const dialect = dialectOf(connection);
+    const base = connection.base_url ?? dialect.base_url ?? ollamaUrl;
+    const { first, other } = addressesOf(base, "/models", dialect, "");
+    const headers = keyHeader(dialect, connection.api_key);
+    const response = await eitherAddress(first, other)((url) => modelFetch(url, { headers, signal }));
     if (!response.ok || Number(response.headers.get("content-length") ?? 0) > listMax_bytes) return null;
     const list = (await response.json()) as { data?: { id?: unknown }[] };
     const id = list.data?.[0]?.id;
