@@ -64,15 +64,15 @@ export function connectionRoutes({
   egress,
   now,
 }: ConnectionRoutes) {
-  /** Stored connections take precedence over those of the environment with the same name. */
+  /** Stored connections take precedence over those of the environment with the same models. */
   function list() {
-    const usedNames = new Set<string>();
+    const usedPrefixes = new Set<string>();
     const lists = new Map(catalog.states().map((state) => [state.prefix, state]));
     const tests = connections.lastTests();
     return connections.list().map(({ created_at_ms, updated_at_ms, ...connection }) => {
-      const used = !usedNames.has(connection.name);
-      usedNames.add(connection.name);
       const prefix = modelPrefix(connection);
+      const used = !usedPrefixes.has(prefix);
+      usedPrefixes.add(prefix);
       const models = lists.get(prefix);
       const test = tests.get(prefix);
       return {

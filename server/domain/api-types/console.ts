@@ -103,7 +103,7 @@ export const Tried = t.object({
   cost_usd: t.orNull(t.number),
   error: t.orNull(CodedError),
   checks: t.list(ConnectionCheck),
-  /** Fields of requests that the server refused and that are left out from now on. */
+  /** Differences between what was asked for and what the server takes: `stream_options: …`. */
   adjustments: t.list(t.text),
 });
 export type Tried = Static<typeof Tried>;

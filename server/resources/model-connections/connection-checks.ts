@@ -4,7 +4,7 @@ import { responseIncomplete } from "../../domain/error-messages.ts";
 import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { textOf } from "../../runtime/models/body-text.ts";
-import { type Connection, type ModelError, unknownUsage } from "../../runtime/models/model.ts";
+import { type AnswerObserver, type Connection, type ModelError, unknownUsage } from "../../runtime/models/model.ts";
 import { toModelError } from "../../runtime/models/model-error.ts";
 import { type Fetch, modelFetch } from "../../runtime/models/model-fetch.ts";
 import { openModel } from "../../runtime/models/registry.ts";
@@ -33,10 +33,17 @@ const textMax = 10_000;
  * Returns a function that asks a connection's model as a run would, each time within a time limit and before the
  * deadline of `performance.now()`. Never throws, unless `signal` is aborted.
  */
+interface AskOptions extends Pick<AnswerObserver, "onAdjustments"> {
+  signal: AbortSignal;
+  patience_ms: number;
+  /** Time of `performance.now()` at which the whole test ends. */
+  deadline_ms: number;
+}
+
 export async function openAsk(
   connection: Connection,
   model: string,
-  { signal, patience_ms, deadline_ms }: { signal: AbortSignal; patience_ms: number; deadline_ms: number },
+  { signal, patience_ms, deadline_ms, onAdjustments }: AskOptions,
 ): Promise<Ask> {
   const secrets = connection.api_key ? [connection.api_key] : [];
   let seen: Pick<Asked, "status" | "isStream" | "refusal"> = { status: null, isStream: false, refusal: null };
@@ -65,8 +72,9 @@ export async function openAsk(
       latency_ms: 0,
       ...seen,
     };
+    const observer: AnswerObserver = { onByte() {}, onArguments() {}, onAdjustments };
     const full = { messages: [], tools: [], settings: {}, ...request };
-    for await (const event of client.stream(full, AbortSignal.any([signal, timeout]))) {
+    for await (const event of client.stream(full, AbortSignal.any([signal, timeout]), observer)) {
       if (event.type === "delta" && event.kind === "output") asked.text = (asked.text + event.text).slice(0, textMax);
       else if (event.type === "delta") asked.reasoning = (asked.reasoning + event.text).slice(0, textMax);
       else if (event.type === "tool_call") asked.calls.push(event.name);

@@ -129,7 +129,8 @@ test("a refused feature has the server's own words, and the others go on", async
           : able(body, index),
   );
   const { ok, checks, usage } = await tryConnection(server.connection, all);
-  expect(usage).toEqual({ input_tokens: 2 * 10 + 2 * 1500, output_tokens: 2 * 2 + 2 * 1 }); // A refused request costs nothing.
+  // A refused request costs nothing. That for reasoning is answered without the refused field.
+  expect(usage).toEqual({ input_tokens: 3 * 10 + 2 * 1500, output_tokens: 3 * 2 + 2 * 1 });
   const words = (name: string) => checks.find(({ check }) => check === name);
   expect(ok).toBe(true);
   expect(words("tools")).toMatchObject({ result: "no", message: expect.stringContaining("does not support tools") });
@@ -248,4 +249,36 @@ test("a test that is cancelled sends no further request", async () => {
   const error = (await rejection(tryConnection(server.connection, { ...all, signal: end.signal }))) as Error;
   expect(error.message).toBe("The page was left.");
   expect(server.bodies).toHaveLength(2);
+});
+
+test("a provider's own list is asked for a model, with the key in the provider's header", async () => {
+  const requests: string[] = [];
+  const chunk = { choices: [{ index: 0, delta: { content: "ready" }, finish_reason: "stop" }] };
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      requests.push(`${request.method} ${pathname}${search} ${request.headers.get("api-key")}`);
+      if (pathname.endsWith("/models")) return Response.json({ data: [{ id: "gpt-5" }] });
+      return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+        headers: { "content-type": "text/event-stream" },
+      });
+    },
+  });
+  const base_url = `http://127.0.0.1:${server.port}/openai/v1?api-version=preview`;
+  const connection: Connection = { name: "azure", provider: "azure", base_url, api_key: "k-1" };
+  expect(await tryConnection(connection, { model: null })).toMatchObject({ ok: true, model: "gpt-5", output: "ready" });
+  expect(requests).toEqual([
+    "GET /openai/v1/models?api-version=preview k-1",
+    "POST /openai/v1/chat/completions?api-version=preview k-1",
+  ]);
+});
+
+test("a part of a request that the server refuses is left out, and the test says so", async () => {
+  await using server = serverOf((body) =>
+    "stream_options" in body ? refusalOf("Unrecognized request argument supplied: stream_options") : { content: "ready" },
+  );
+  const { ok, adjustments } = await tryConnection(server.connection, { model: "m" });
+  expect([ok, adjustments]).toEqual([true, [expect.stringMatching(/^stream_options: /)]]);
 });

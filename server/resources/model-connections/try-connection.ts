@@ -51,13 +51,14 @@ export async function tryConnection(
     }
   };
   const usages: ModelUsage[] = [];
+  const adjustments = new Set<string>();
   const result = (fields: Pick<Tried, "ok" | "model" | "output" | "error">): Tried => ({
     ...fields,
     latency_ms: Math.round(performance.now() - startTime),
     usage: fields.ok ? sumOf(usages) : null,
     cost_usd: fields.model === null ? null : costIn(usages, priceOf(`${modelPrefix(connection)}/${fields.model}`)),
     checks,
-    adjustments: [],
+    adjustments: [...adjustments],
   });
   const chosen = model === null ? await chooseModel(connection, signal) : { name: model, reason: null };
   signal.throwIfAborted();
@@ -77,7 +78,14 @@ export async function tryConnection(
     });
   }
   const { name } = chosen;
-  const ask = await openAsk(connection, name, { signal, patience_ms, deadline_ms });
+  const ask = await openAsk(connection, name, {
+    signal,
+    patience_ms,
+    deadline_ms,
+    onAdjustments: (all) => {
+      for (const { field, message } of all) adjustments.add(`${field}: ${message}`);
+    },
+  });
   const first = await ask({
     messages: [{ role: "user", content: question }],
     settings: { max_output_tokens: 64 },

@@ -1,16 +1,19 @@
 import type { ListError, ListedModel } from "../../domain/listed-model.ts";
 import { providerAddresses } from "../../domain/provider-addresses.ts";
 import { fieldsOf, roundedJson } from "../../lib/json.ts";
+import { keyHeader } from "./chat-dialect.ts";
 import { readListedModel, rowsOf } from "./listed-model.ts";
 import type { Connection } from "./model.ts";
 import { toModelError } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { dialectOf } from "./providers/dialects.ts";
 
 /** How a provider lists its models. A new provider needs an entry in `sources` only if it differs from OpenAI's list. */
 interface ListSource {
   /** Addresses in the order in which they are tried: the next one if the server has no list at the one before. */
   addresses(base: URL): URL[];
-  headers(apiKey: string): Record<string, string>;
+  /** Headers with the key; absent: those of the provider's chat completions. */
+  headers?(apiKey: string): Record<string, string>;
   /** Parameters of the first page. */
   query?: Record<string, string>;
   /** Returns the parameters of the page after this one, or null if it is the last. */
@@ -49,7 +52,7 @@ export async function listModels(
   if (!base) return failed({ code: "not_listed", message: notListed, detail: null });
   const timeout = AbortSignal.timeout(timeout_ms);
   const readSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  const headers = { accept: "application/json", ...(connection.api_key && source.headers(connection.api_key)) };
+  const headers = { accept: "application/json", ...keyHeaders(connection, source) };
   const secrets = connection.api_key ? [connection.api_key] : [];
   const read: ReadJson = (url) => readJson(fetch, url, { headers, signal: readSignal }, secrets);
   try {
@@ -62,6 +65,11 @@ export async function listModels(
     if (timeout.aborted) return failed({ code: "timeout", message: silent(timeout_ms), detail: null });
     return failed({ code: "unreachable", message: "The server cannot be reached.", detail: null });
   }
+}
+
+function keyHeaders(connection: Connection, { headers }: ListSource): Record<string, string> {
+  const { api_key } = connection;
+  return api_key && headers ? headers(api_key) : keyHeader(dialectOf(connection), api_key);
 }
 
 const failed = (error: ListError): ListOutcome => ({ models: null, error });
@@ -214,7 +222,6 @@ const compatible: ListSource = {
       hasVersion(path) ? `${path.replace(/\/v\d+[a-z0-9]*$/i, "")}/models` : `${path}/v1/models`,
     ),
   ],
-  headers: bearer,
   details: ownServerDetails,
 };
 

@@ -171,7 +171,7 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
           error?.message
         )}
       </p>
-      {adjustments.length > 0 && <p>Fields that the server refuses are left out: {adjustments.join(", ")}.</p>}
+      {adjustments.length > 0 && <p>Requests suit the server. {adjustments.join(" ")}</p>}
     </Callout>
   );
 }
