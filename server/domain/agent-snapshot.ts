@@ -1,5 +1,6 @@
 import type { Budget } from "./budget-schema.ts";
 import type { JsonSchema, ModelSettings } from "./model-call.ts";
+import type { ProviderTool } from "./provider-tools.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -246,6 +247,8 @@ export interface AgentSnapshot {
   guardrails?: Guardrail[];
   /** Budget of the agent; a run may have a tighter one (`run.created`). */
   budget?: Budget | null;
+  /** Tools that the model's provider runs itself. */
+  provider_tools?: ProviderTool[];
   /** Absent: no memory. Runs of older versions are then never compacted. */
   memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */

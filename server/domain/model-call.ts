@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { about, closedObject, oneOf, optional, orNull } from "../lib/schema.ts";
 import { Count, CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import type { ProviderTool } from "./provider-tools.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data, validated where it enters. */
@@ -98,6 +99,8 @@ export interface ModelRequest {
   tools: ModelTool[];
   settings: ModelSettings;
   output_schema?: JsonSchema;
+  /** Tools that the provider runs itself. */
+  provider_tools?: ProviderTool[];
 }
 
 /** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
@@ -106,6 +109,9 @@ export const ModelUsage = closedObject({
   output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
   cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
   reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+  /** Uses of the provider's own tools, which it charges beside the tokens. */
+  web_searches: about("Searches of the provider's web search; absent without any.", optional(Count)),
+  code_executions: about("Uses of the provider's code execution; absent without any.", optional(Count)),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 

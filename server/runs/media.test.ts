@@ -62,7 +62,9 @@ const site = Bun.serve({
     const { pathname } = new URL(request.url);
     asked.push(pathname);
     if (pathname === "/mcp")
-      return request.method === "POST" ? answerMcp(await request.json()) : new Response(null, { status: 405 });
+      return request.method === "POST"
+        ? answerMcp((await request.json()) as Parameters<typeof answerMcp>[0])
+        : new Response(null, { status: 405 });
     const moved = /^\/to(\/.*)$/.exec(pathname)?.[1];
     if (moved) return new Response(null, { status: 302, headers: { location: moved } });
     if (pathname === "/metadata")

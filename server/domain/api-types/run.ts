@@ -65,6 +65,14 @@ export const MessageFile = t.named(
   t.object({ ...shown, filename: t.about("The file's name.", t.text) }),
 );
 
+const MessageSource = t.named(
+  "MessageSource",
+  t.object({
+    url: t.about("Its address.", t.text),
+    title: t.about("Its title; null where it has none.", t.orNull(t.text)),
+  }),
+);
+
 export const message = {
   id: Id,
   role: t.about("Who said it.", t.oneOf(messageRoles)),
@@ -73,6 +81,7 @@ export const message = {
   images: t.about("Images of the user, or of a tool's result.", t.optional(t.list(MessageImage))),
   audio: t.about("Recordings of the user.", t.optional(t.list(MessageAudio))),
   files: t.about("Documents of the user.", t.optional(t.list(MessageFile))),
+  sources: t.about("Pages that the answer cites.", t.optional(t.list(MessageSource))),
   tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
   tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };

@@ -12,6 +12,7 @@ import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./atta
 import {
   checkAgent,
   checkJudges,
+  checkProviderTools,
   type ModelAvailable,
   overrideDefinition,
   pinnedFields,
@@ -66,6 +67,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       scope,
       references.map((each) => each.id),
     );
+    if (model !== row.model || toolIds)
+      checkProviderTools(model, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
@@ -97,6 +100,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       requireOwn(scope, edits, "edits.");
       checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
       checkJudges(model, agent.guardrails ?? []);
+      if (model !== agent.model)
+        checkProviderTools(model, agent.provider_tools ?? [], agent.tools.length > 0, "edits.");
       return { ...agent, instructions, model };
     },
   };

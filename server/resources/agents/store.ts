@@ -19,6 +19,7 @@ import {
   changeDefinition,
   checkAgent,
   checkJudges,
+  checkProviderTools,
   readDefinition,
   type ToolReference,
   withoutScript,
@@ -89,6 +90,7 @@ export function createAgentStore({
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
       const { name, model } = input;
+      checkProviderTools(model, definition.provider_tools, tools.length > 0);
       rows.insert(scope, {
         id,
         name,
@@ -128,6 +130,7 @@ export function createAgentStore({
         tools: input.tools ? attached.require(scope, input.tools) : before.tools,
       };
       checkJudges(after.model, after.guardrails);
+      checkProviderTools(after.model, after.provider_tools, after.tools.length > 0);
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });

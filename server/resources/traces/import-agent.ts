@@ -14,6 +14,7 @@ import {
 } from "../../domain/agent-snapshot.ts";
 import { Budget } from "../../domain/budget-schema.ts";
 import { Count, Flag, Id, Json, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
+import { providerToolTypes } from "../../domain/provider-tools.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
@@ -84,6 +85,17 @@ const Agent = closedObject({
     ),
   ),
   budget: optional(orNull(Budget)),
+  provider_tools: optional(
+    many(
+      closedObject({
+        type: oneOf(providerToolTypes),
+        max_uses: Count,
+        allowed_domains: optional(many(Short, 100)),
+        blocked_domains: optional(many(Short, 100)),
+      }),
+      10,
+    ),
+  ),
   memory: optional(
     closedObject({
       stores: NoStores,

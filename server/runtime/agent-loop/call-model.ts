@@ -28,6 +28,8 @@ import { Transcript } from "./transcript.ts";
 // Limits answer length and number of calls: a model may never stop.
 const answerMax = 1_048_576;
 const callsMax = 1000;
+// Metadata is journaled and sent back with each later prompt of the run.
+const keptMax = 4 * 1_048_576;
 const eventsAtOnce = 64;
 // Text that readers do not see is reported to the main thread per this many characters, so that cancelled runs are
 // charged.
@@ -163,6 +165,8 @@ async function receive(request: ModelRequest, anchor: number, turn: RunContext, 
       else if (event.type === "done") Object.assign(response, { finish: event.finish, usage: event.usage });
       else if (event.type === "error") Object.assign(response, { error: event.error, usage: event.usage });
       if (generatedBy(response) > answerMax) stop(tooLong);
+      else if (transcript.kept > keptMax)
+        stop(`The results of the provider's tools are longer than ${keptMax} characters.`);
       else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
@@ -285,8 +289,9 @@ function answerOf(turn: RunContext, response: ModelResponse, request: ModelReque
   };
 }
 
-function spent({ state }: RunContext, response: ModelResponse, request: ModelRequest): ModelSpend {
+function spent({ state, start }: RunContext, response: ModelResponse, request: ModelRequest): ModelSpend {
   const { usage, error, aborted } = response;
   const spoken = { usage, failed: error !== null, said: generatedBy(response), aborted };
-  return spendingOf(spoken, request, runPrice(state().run));
+  const asked = { provider: start.connection.provider, model: start.model };
+  return spendingOf(spoken, request, runPrice(state().run), asked);
 }

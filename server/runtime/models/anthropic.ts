@@ -16,7 +16,12 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
   const options = (request: ModelRequest) =>
     supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
-  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+  return providerModel(provider.languageModel(modelName), {
+    provider: "anthropic",
+    options,
+    counts,
+    secrets: [apiKey],
+  });
 }
 
 function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {

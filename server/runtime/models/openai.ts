@@ -17,15 +17,23 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   if (takenBy("openai", modelName).audio)
     return (await import("./openai-compatible.ts")).open({ ...connection, base_url: baseURL }, modelName, fetch);
   const provider = createOpenAI({ apiKey, baseURL, fetch: sdkFetch(fetch) });
-  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey], isCut });
+  return providerModel(provider.responses(modelName), {
+    provider: "openai",
+    options,
+    counts,
+    secrets: [apiKey],
+    isCut,
+  });
 }
 
-function options({ settings, tools }: ModelRequest) {
+function options({ settings, tools, provider_tools = [] }: ModelRequest) {
+  const maxToolCalls = provider_tools.reduce((sum, { max_uses }) => sum + max_uses, 0);
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
   const openai = {
     store: false,
     // Strict mode refuses most ordinary schemas; answers are validated here anyway.
     strictJsonSchema: false,
+    ...(maxToolCalls > 0 && { maxToolCalls }),
     ...(parallel !== undefined && { parallelToolCalls: parallel }),
   };
   return { providerOptions: { openai } };

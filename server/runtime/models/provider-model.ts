@@ -21,15 +21,20 @@ import {
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { NotAsked, observeCall } from "./model-fetch.ts";
 import { answerParts, modelOf, type Way } from "./model-stream.ts";
+import { createUseCounter, providerPart } from "./provider-tools.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
+type CountName = Exclude<keyof ModelUsage, "web_searches" | "code_executions">;
+
 /** Differences between providers beyond the SDK's common interface. */
 interface Dialect {
+  /** Name of the provider whose own tools the model may have; absent: it has none. */
+  provider?: string;
   /** Returns options that this provider needs; settings that only it has are under its name. */
   options(request: ModelRequest): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
   /** Path or paths of each count in the provider's usage. The SDKs report 0 for missing counts. */
-  counts: Record<keyof ModelUsage, string | readonly string[]>;
+  counts: Record<CountName, string | readonly string[]>;
   /** Texts that no error message may contain. */
   secrets: string[];
   /** True if an event says that the answer is incomplete, even without a reason. */
@@ -52,20 +57,22 @@ async function* answer(
   observeCall(signal, { onByte: observer.onByte, isBounded: request.settings.max_output_tokens !== undefined });
   const own = dialect.options(request);
   const includeRawChunks = dialect.isCut !== undefined;
-  const options = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
+  const options = { ...callOptions(request, format, dialect.provider), ...own, abortSignal: signal, includeRawChunks };
   const parts = answerParts();
   if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
   const reader = (await model.doStream(options)).stream.getReader();
   const calls = openCalls(parts, observer);
+  const uses = createUseCounter();
   let isCut = false;
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
       calls.onPart(part);
+      uses.onPart(part);
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
-      for (const event of events(part, parts, dialect)) yield event; // Not `yield*`, which costs several promises per token.
+      for (const event of events(part, parts, dialect)) yield uses.counted(event); // Not `yield*`, which costs several promises per token.
     }
   } catch (failure) {
     throw onceBegun(failure);
@@ -82,12 +89,14 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
   const open = new Map<string, { name: string; input: string }>();
   return {
     onPart(part: LanguageModelV4StreamPart): void {
-      if (part.type === "tool-input-start") {
+      // The provider runs its own tools itself.
+      if (part.type === "tool-input-start" && !part.providerExecuted) {
         open.set(part.id, { name: part.toolName, input: "" });
         observer.onArguments(part.toolName.length);
       } else if (part.type === "tool-input-delta") {
         const call = open.get(part.id);
-        if (call) call.input += part.delta;
+        if (!call) return;
+        call.input += part.delta;
         observer.onArguments(part.delta.length);
       } else if (part.type === "tool-call") open.delete(part.toolCallId);
     },
@@ -99,24 +108,32 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
 
 /** Yields a whole answer as if it had been streamed. */
 function* whole(
-  { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
+  { content, finishReason, usage, response, providerMetadata }: LanguageModelV4GenerateResult,
   parts: AnswerParts,
   dialect: Dialect,
 ): Generator<ModelEvent> {
+  const uses = createUseCounter();
   for (const [index, each] of content.entries()) {
-    if (each.type === "tool-call") yield parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
+    uses.onPart(each);
+    const ofProvider = providerPart(dialect.provider ?? "", each);
+    if (ofProvider) yield* parts.metadata(ofProvider);
+    else if (each.type === "tool-call")
+      yield parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
     if (each.type !== "text" && each.type !== "reasoning") continue;
-    const { type, text: delta, providerMetadata } = each;
+    const { type, text: delta, providerMetadata: metadata } = each;
     const id = String(index);
-    yield* parts.read({ type: `${type}-start`, id, providerMetadata });
+    yield* parts.read({ type: `${type}-start`, id, providerMetadata: metadata });
     yield* parts.read({ type: `${type}-delta`, id, delta });
     yield* parts.read({ type: `${type}-end`, id });
   }
   if (dialect.isCut?.(response?.body)) finishReason.raw ??= "incomplete";
-  yield finished(finishReason, usageOf(usage, dialect.counts), dialect);
+  uses.onPart({ type: "finish", finishReason, usage, providerMetadata });
+  yield uses.counted(finished(finishReason, usageOf(usage, dialect.counts), dialect));
 }
 
 function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
+  const ofProvider = providerPart(dialect.provider ?? "", part);
+  if (ofProvider) return parts.metadata(ofProvider);
   switch (part.type) {
     case "text-start":
     case "text-delta":
@@ -156,7 +173,7 @@ const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishRea
 };
 
 function usageOf(usage: LanguageModelV4Usage, counts: Dialect["counts"]): ModelUsage {
-  const known = (name: keyof ModelUsage, count: number | undefined) =>
+  const known = (name: CountName, count: number | undefined) =>
     isCount(count) && [counts[name]].flat().some((path) => isCount(at(usage.raw, path))) ? count : null;
   return {
     input_tokens: known("input_tokens", usage.inputTokens.total),

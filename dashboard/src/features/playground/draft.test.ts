@@ -37,6 +37,7 @@ const agent: FullAgent = {
   tools_count: 1,
   output_schema: null,
   guardrails: [],
+  provider_tools: [],
   budget: null,
   input_schema: null,
   doors: { mcp: false, a2a: false },
