@@ -2,7 +2,7 @@ import { parseExact } from "../lib/exact-numbers.ts";
 import { siblingId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
-import { sourcesIn } from "./provider-tools.ts";
+import { sourcesIn } from "./provider-items.ts";
 import { cancelError } from "./run-error.ts";
 import { type MessageMedia, toRequestInput } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";

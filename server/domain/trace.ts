@@ -1,7 +1,7 @@
 import { entryOf } from "../lib/collections.ts";
 import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, FinishReason } from "./model-call.ts";
-import { providerCallsIn, sourcesIn } from "./provider-tools.ts";
+import { providerCallsIn, sourcesIn } from "./provider-items.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
   CallStatus,

@@ -9,7 +9,8 @@ import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 // Tools that a model's provider runs itself, through whole runs, with servers that play its stream.
 
-const typed = (data: { type: string } & object): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const typed = (data: { type: string; [more: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 const pages = [
   {

@@ -5,14 +5,8 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import {
-  itemMetadata,
-  itemOf,
-  type ProviderTool,
-  type ProviderToolType,
-  sourceMetadata,
-  sourceOf,
-} from "../../domain/provider-tools.ts";
+import { itemMetadata, itemOf, sourceMetadata, sourceOf } from "../../domain/provider-items.ts";
+import type { ProviderTool, ProviderToolType } from "../../domain/provider-tools.ts";
 import { maskedValue, unmaskedJson, unmaskedValue } from "../../lib/exact-masks.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import type { AssistantPart, ModelEvent } from "./model.ts";
