@@ -335,3 +335,21 @@ describe("provider_tools", () => {
     expect([changed.status, changed.body.error.param]).toEqual([400, "provider_tools[0].type"]);
   });
 });
+
+test("a call whose result was cut off does not go back, because the provider would refuse it", async () => {
+  const { callOptions } = await import("../runtime/models/call-options.ts");
+  const item = (kind: string, id: string) => ({
+    type: "text" as const,
+    text: "",
+    metadata: { provider_item: { provider: "anthropic", kind, id, name: "web_search", value: {} } },
+  });
+  const parts = [item("call", "a"), item("result", "a"), item("call", "cut"), { type: "text" as const, text: "So." }];
+  const messages = [{ role: "assistant" as const, parts }];
+  const sentTo = (provider: string) => {
+    const { prompt } = callOptions({ messages, tools: [], settings: {} }, "text", provider);
+    return prompt.flatMap(({ content }) => (typeof content === "string" ? [] : content.map(({ type }) => type)));
+  };
+  expect(sentTo("anthropic")).toEqual(["tool-call", "tool-result", "text"]);
+  // Another provider does not know these calls.
+  expect(sentTo("openai")).toEqual(["text"]);
+});

@@ -11,7 +11,7 @@ import { maskedValue } from "../../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../../lib/json.ts";
 import type { AssistantPart, ModelRequest, PromptImage, PromptMessage } from "./model.ts";
 import type { Format } from "./model-stream.ts";
-import { providerContent, toProviderTools } from "./provider-tools.ts";
+import { paired, providerContent, toProviderTools } from "./provider-tools.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
 type ToolOutput = LanguageModelV4ToolResultPart["output"];
@@ -110,7 +110,7 @@ function toOutput({ output, is_error, images }: Extract<PromptMessage, { role: "
 
 /** Skips empty answers: Anthropic refuses messages and text parts without content. */
 function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[], provider: string): void {
-  const content = parts
+  const content = paired(parts)
     .filter((part) => part.type !== "text" || part.text !== "" || part.metadata)
     .flatMap((part) => providerContent(provider, part) ?? [toPart(part)]);
   if (content.length > 0) prompt.push({ role: "assistant", content });

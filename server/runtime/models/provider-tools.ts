@@ -97,6 +97,19 @@ export function createUseCounter() {
 }
 
 /**
+ * Leaves out calls of the provider's tools without a result, and results without a call: an answer may have been cut
+ * between the two, and the provider would refuse it.
+ */
+export function paired(parts: readonly AssistantPart[]): AssistantPart[] {
+  const items = parts.flatMap((part) => itemOf(part) ?? []);
+  const has = (kind: "call" | "result", id: string) => items.some((item) => item.kind === kind && item.id === id);
+  return parts.filter((part) => {
+    const item = itemOf(part);
+    return !item || has(item.kind === "call" ? "result" : "call", item.id);
+  });
+}
+
+/**
  * Returns the content that a part of an earlier answer goes back as: nothing for a source, or for a tool of another
  * provider. Returns null for a part that has neither.
  */
