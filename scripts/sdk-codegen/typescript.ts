@@ -18,7 +18,8 @@ export function typescriptOf(document: OpenApi): string {
     'export { List, type Page } from "./list.ts";',
     'export { type FollowOptions, RunStream, type StreamOptions } from "./run-stream.ts";',
     'export type { FileContent } from "./files.ts";',
-    'export type { Decision, LoopOptions, RequiredCall, ToolContext, ToolFunction, ToolFunctions } from "./runs.ts";',
+    'export { ToolContent } from "./runs.ts";',
+    'export type { Decision, LoopOptions, RequiredCall, ToolContext, ToolFunction, ToolFunctions, ToolPart } from "./runs.ts";',
   ];
   return `${head.join("\n")}
 

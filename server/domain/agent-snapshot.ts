@@ -1,6 +1,7 @@
 import type { Budget } from "./budget-schema.ts";
 import type { FailoverReason } from "./failover.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
+import type { ProviderTool } from "./provider-tools.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -253,6 +254,8 @@ export interface AgentSnapshot {
   budget?: Budget | null;
   /** Absent: `auto`. */
   prompt_caching?: PromptCaching;
+  /** Tools that the model's provider runs itself. */
+  provider_tools?: ProviderTool[];
   /** Absent: no memory. Runs of older versions are then never compacted. */
   memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */

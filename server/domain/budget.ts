@@ -25,6 +25,8 @@ export interface WorstCase {
   fixed: boolean;
   /** USD per million tokens; null if the price is unknown. */
   price: { input: number; output: number } | null;
+  /** Highest cost of the provider's own tools, in nano-dollars; absent: none. */
+  tools_nano_usd?: number;
   /** Usage that is not journaled yet: an answer whose judging is not finished. */
   unrecorded?: RemainingAmounts;
 }
@@ -42,7 +44,7 @@ export const promptTokens = ({ messages, tools, output_schema }: ModelRequest): 
   Math.ceil(new TextEncoder().encode(JSON.stringify([messages, tools, output_schema])).length / bytesPerToken) +
   messages.reduce((sum, message) => sum + mediaTokens(message), 0);
 
-export function worstCase(request: ModelRequest, price: ModelPrice | null): WorstCase {
+export function worstCase(request: ModelRequest, price: ModelPrice | null, toolsUsd = 0): WorstCase {
   const input_tokens = promptTokens(request);
   const requestedMax = request.settings.max_output_tokens;
   const isPriced = price !== null && input_tokens <= (price.priced_up_to ?? input_tokens);
@@ -51,6 +53,7 @@ export function worstCase(request: ModelRequest, price: ModelPrice | null): Wors
     input_tokens,
     max_output_tokens: requestedMax ?? price?.max_output_tokens ?? outputUnknown,
     fixed: requestedMax !== undefined,
+    ...(toolsUsd > 0 && { tools_nano_usd: nanoUsd(toolsUsd) }),
     price: isPriced && rates ? { input: inputPrice(request, rates), output: rates.output } : null,
   };
 }
@@ -60,8 +63,8 @@ const inputPrice = ({ settings }: ModelRequest, rates: Rates): number =>
   Math.max(dearestInput(rates), JSON.stringify(settings).includes('"1h"') ? (rates.cache_write_1h ?? 0) : 0);
 
 /** Returns the highest cost of the call in nano-dollars; null if the price is unknown. */
-export const worstCost = ({ input_tokens, max_output_tokens, price }: WorstCase): number | null =>
-  price && Math.round(nanoOf(input_tokens, price.input) + nanoOf(max_output_tokens, price.output));
+export const worstCost = ({ input_tokens, max_output_tokens, price, tools_nano_usd = 0 }: WorstCase): number | null =>
+  price && Math.round(nanoOf(input_tokens, price.input) + nanoOf(max_output_tokens, price.output)) + tools_nano_usd;
 
 /** Rest of a budget; `Infinity` for an absent limit. */
 export interface RemainingAmounts {
@@ -92,9 +95,9 @@ export function fitWorstCase(
 }
 
 /** Number of output tokens that the money buys after the prompt is paid. */
-function affordable({ input_tokens, price }: WorstCase, nano: number): number {
+function affordable({ input_tokens, price, tools_nano_usd = 0 }: WorstCase, nano: number): number {
   if (price === null || nano === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
-  const rest = nano - nanoOf(input_tokens, price.input);
+  const rest = nano - nanoOf(input_tokens, price.input) - tools_nano_usd;
   if (rest < 0) return -1;
   return price.output === 0 ? Number.POSITIVE_INFINITY : Math.floor(rest / nanoOf(1, price.output));
 }
@@ -116,8 +119,9 @@ export function allowance(
   price: ModelPrice | null,
   request: ModelRequest,
   unknownPrice: UnknownPrice = "refuse",
+  toolsUsd = 0,
 ): Allowance | Exceeded {
-  const worst = worstCase(request, price);
+  const worst = worstCase(request, price, toolsUsd);
   const { max_total_tokens, max_cost_usd } = budget ?? {};
   const { cost_usd } = usage;
   const said = request.settings.max_output_tokens ?? null;

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { about, closedObject, named, oneOf, optional, orNull } from "../lib/schema.ts";
 import { Count, CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import type { ProviderTool } from "./provider-tools.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data, validated where it enters. */
@@ -115,6 +116,8 @@ export interface ModelRequest {
   output_schema?: JsonSchema;
   /** Only in a request that is being sent: it has secrets. */
   extras?: RequestExtras;
+  /** Tools that the provider runs itself. */
+  provider_tools?: ProviderTool[];
 }
 
 /** Parts of a request that an agent adds to those of the server. */
@@ -148,6 +151,9 @@ export const ModelUsage = closedObject({
   cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
   reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
   ...cacheWrites,
+  /** Uses of the provider's own tools, which it charges beside the tokens. */
+  web_searches: about("Searches of the provider's web search; absent without any.", optional(Count)),
+  code_executions: about("Uses of the provider's code execution; absent without any.", optional(Count)),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 

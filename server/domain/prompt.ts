@@ -31,6 +31,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
     settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
+  if (agent.provider_tools) request.provider_tools = agent.provider_tools;
   return request;
 }
 

@@ -2,6 +2,7 @@ import { parseExact } from "../lib/exact-numbers.ts";
 import { siblingId } from "./ids.ts";
 import type { ImageFacts } from "./model-call.ts";
 import { toolText } from "./prompt.ts";
+import { sourcesIn } from "./provider-items.ts";
 import { cancelError } from "./run-error.ts";
 import { type MessageMedia, toRequestInput } from "./run-input.ts";
 import { modelsOf } from "./run-models.ts";
@@ -122,7 +123,15 @@ export function messageObject(message: Message, callOf: CallOf) {
     name: part.name,
     arguments: (message.given ? parseExact<Record<string, unknown>>(part.arguments) : callOf(part.id)?.arguments) ?? {},
   }));
-  return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
+  const sources = sourcesIn(message.parts);
+  return {
+    id,
+    role,
+    content: textOf(message.parts),
+    ...(sources.length > 0 && { sources }),
+    ...(tool_calls.length > 0 && { tool_calls }),
+    created_at,
+  };
 }
 
 /** Returns the media of a message for clients, without hashes. */

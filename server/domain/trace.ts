@@ -1,6 +1,7 @@
 import { entryOf } from "../lib/collections.ts";
 import { requireValue } from "../lib/require-value.ts";
 import type { AssistantPart, FinishReason, RequestAdjustment } from "./model-call.ts";
+import { providerCallsIn, sourcesIn } from "./provider-items.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
   CallStatus,
@@ -353,7 +354,17 @@ function completeStep(step: TraceStep, event: StepCompleted, at: number): void {
   step.time_to_first_token_ms = time_to_first_token_ms;
 }
 
-const answerOutput = (parts: readonly AssistantPart[]) => ({
+/** Output of a model call; calls of the provider's own tools and sources only if there are any. */
+function answerOutput(parts: readonly AssistantPart[]) {
+  const [provider_calls, sources] = [providerCallsIn(parts), sourcesIn(parts)];
+  return {
+    ...textAndCalls(parts),
+    ...(provider_calls.length > 0 && { provider_calls }),
+    ...(sources.length > 0 && { sources }),
+  };
+}
+
+const textAndCalls = (parts: readonly AssistantPart[]) => ({
   content: textOf(parts),
   tool_calls: parts.flatMap((part) =>
     part.type === "tool_call" ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],

@@ -62,12 +62,16 @@ const site = Bun.serve({
     const { pathname } = new URL(request.url);
     asked.push(pathname);
     if (pathname === "/mcp")
-      return request.method === "POST" ? answerMcp(JSON.parse(await request.text())) : new Response(null, { status: 405 });
+      return request.method === "POST"
+        ? answerMcp((await request.json()) as Parameters<typeof answerMcp>[0])
+        : new Response(null, { status: 405 });
     const moved = /^\/to(\/.*)$/.exec(pathname)?.[1];
     if (moved) return new Response(null, { status: 302, headers: { location: moved } });
     if (pathname === "/metadata")
       return new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } });
     if (pathname === "/loop") return new Response(null, { status: 302, headers: { location: "/loop" } });
+    const src = `data:image/png;base64,${base64(png)}`;
+    if (pathname === "/report") return Response.json({ title: "Sales", charts: [{ src }, { src }] });
     if (pathname === "/empty") return new Response("");
     const contents: Record<string, Uint8Array> = { "/a.png": png, "/photo.png": jpeg, "/a.pdf": pdf, "/a.wav": wav };
     const content = contents[pathname];
@@ -182,7 +186,7 @@ describe("an image", () => {
     const agent_id = await newAgent("anthropic", "claude-sonnet-4-5");
     for (const [type, content] of [
       ["image/webp", "RIFF\x24\x00\x00\x00WEBPVP8 "],
-      ["image/gif", "GIF89a and more"],
+      ["image/gif", "GIF89a\x01\x00\x01\x00"],
     ] as const) {
       const { body } = await run(agent_id, show({ type: "image", data: base64(Buffer.from(content, "latin1")) }));
       expect([body.status, lastBody().includes(`"media_type":"${type}"`)]).toEqual(["completed", true]);
@@ -374,6 +378,16 @@ describe("a picture in a tool's result", () => {
     expect(journalOf(body.id)).not.toContain(base64(png));
     const replay = await client.post(`/v1/runs/${body.id}/replay`, { mode: "verify" });
     expect(replay.body.replay.divergences).toEqual([]);
+  });
+
+  test("inside the JSON of an HTTP tool is a file too, and shown to the model instead of its base64", async () => {
+    const tool = await toolOf({ type: "http", method: "GET", url: at("/report") });
+    const { body } = await run(await asking("openai_compatible", "any", tool), "Draw.");
+    const [call] = body.tool_calls;
+    const kept = `[image image/png, ${png.length} bytes, kept as ${call.files[0].id}]`;
+    expect(call.output).toEqual({ title: "Sales", charts: [{ src: kept }, { src: kept }] });
+    expect(lastBody().split(base64(png))).toHaveLength(2);
+    expect(journalOf(body.id)).not.toContain(base64(png));
   });
 
   test("of an MCP server, or of a program, is shown to the model; a file that only has its name is not", async () => {

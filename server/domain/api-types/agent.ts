@@ -9,6 +9,7 @@ import {
   memoryAccesses,
   rerankTypes,
 } from "../agent-snapshot.ts";
+import { providerToolTypes } from "../provider-tools.ts";
 import { Id, MemoryId, ModelName, Name, ToolTypeName } from "./fields.ts";
 
 export const ToolReference = t.named("ToolReference", t.object({ id: Id, name: Name, type: ToolTypeName }));
@@ -21,6 +22,16 @@ export const Guardrail = t.named(
     on: t.about("Where the rule is applied.", t.list(t.oneOf(guardrailPoints))),
     action: t.about("What happens when the rule finds something.", t.oneOf(guardrailActions)),
     config: t.about("The rule's settings, by its type.", t.anyObject),
+  }),
+);
+
+export const ProviderTool = t.named(
+  "ProviderTool",
+  t.object({
+    type: t.about("The tool.", t.oneOf(providerToolTypes)),
+    max_uses: t.about("How often one model call may use it.", t.integer),
+    allowed_domains: t.about("The only domains that a search shows.", t.optional(t.list(t.text))),
+    blocked_domains: t.about("Domains that a search does not show.", t.optional(t.list(t.text))),
   }),
 );
 

@@ -58,11 +58,18 @@ const InputMessage = t.named(
 export const Input = t.named("Input", Type.Union([t.text, t.list(InputMessage)]));
 
 const shown = { file_id: t.about("The file.", t.text), mime_type: MimeType };
-const MessageImage = t.named("MessageImage", t.object(shown));
-const MessageAudio = t.named("MessageAudio", t.object(shown));
+const MessageMedia = t.named("MessageMedia", t.object(shown));
 export const MessageFile = t.named(
   "MessageFile",
   t.object({ ...shown, filename: t.about("The file's name.", t.text) }),
+);
+
+const MessageSource = t.named(
+  "MessageSource",
+  t.object({
+    url: t.about("Its address.", t.text),
+    title: t.about("Its title; null where it has none.", t.orNull(t.text)),
+  }),
 );
 
 export const message = {
@@ -70,9 +77,10 @@ export const message = {
   role: t.about("Who said it.", t.oneOf(messageRoles)),
   content: t.about("What was said.", t.text),
   created_at: CreatedAt,
-  images: t.about("Images of the user, or of a tool's result.", t.optional(t.list(MessageImage))),
-  audio: t.about("Recordings of the user.", t.optional(t.list(MessageAudio))),
+  images: t.about("Images of the user, or of a tool's result.", t.optional(t.list(MessageMedia))),
+  audio: t.about("Recordings of the user.", t.optional(t.list(MessageMedia))),
   files: t.about("Documents of the user.", t.optional(t.list(MessageFile))),
+  sources: t.about("Pages that the answer cites.", t.optional(t.list(MessageSource))),
   tool_calls: t.about("The tools that the model asked for.", t.optional(t.list(AskedCall))),
   tool_call_id: t.about("The call whose result this is.", t.optional(t.text)),
 };

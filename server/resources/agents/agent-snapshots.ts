@@ -12,6 +12,7 @@ import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./atta
 import {
   checkAgent,
   checkJudges,
+  checkProviderTools,
   type ModelAvailable,
   modelsIn,
   overrideDefinition,
@@ -72,6 +73,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       scope,
       references.map((each) => each.id),
     );
+    if (model !== row.model || toolIds)
+      checkProviderTools(model, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
@@ -105,6 +108,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
       const several = edits.model === undefined ? models : undefined;
       checkJudges(several ?? [model], agent.guardrails ?? []);
+      if (model !== agent.model)
+        checkProviderTools(model, agent.provider_tools ?? [], agent.tools.length > 0, "edits.");
       return { ...others, instructions, model, ...(several && { models: several }) };
     },
   };

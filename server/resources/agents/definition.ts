@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
+import { mixesTools, type ProviderTool, toolsOfProvider } from "../../domain/provider-tools.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
@@ -154,6 +155,43 @@ export function checkJudges(
   });
   throwIfInvalid(faults);
 }
+
+/** Throws if the model's provider does not run these tools itself, or not beside the agent's own. */
+export function checkProviderTools(
+  model: string,
+  tools: readonly ProviderTool[],
+  hasTools: boolean,
+  prefix = "",
+): void {
+  const parsed = parseModel(model);
+  const { provider, model: name } = parsed ?? { provider: "", model: "" };
+  const known = toolsOfProvider(provider);
+  const faults = tools.flatMap((tool, index): Fault[] => {
+    const param = `${prefix}provider_tools[${index}]`;
+    if (!known.includes(tool.type))
+      return [fault(`${param}.type`, `The provider of ${model} does not run ${tool.type} itself.`)];
+    if (tools.findIndex(({ type }) => type === tool.type) < index)
+      return [fault(`${param}.type`, "The tool is named twice.")];
+    const { allowed_domains, blocked_domains } = tool;
+    if (allowed_domains && blocked_domains)
+      return [fault(`${param}.blocked_domains`, "Expected allowed_domains or blocked_domains, not both.")];
+    const isFiltered = allowed_domains ?? blocked_domains;
+    const filters = tool.type === "web_search" ? domainFilters[provider] : [];
+    const unknown = (["allowed_domains", "blocked_domains"] as const).find(
+      (key) => tool[key] && !filters?.includes(key),
+    );
+    if (isFiltered && unknown) return [fault(`${param}.${unknown}`, `${tool.type} of ${provider} has no such filter.`)];
+    return [];
+  });
+  if (tools.length > 0 && hasTools && known.length > 0 && !mixesTools(provider, name))
+    faults.push(fault(`${prefix}provider_tools`, `${model} takes either its provider's tools or tools of the agent.`));
+  throwIfInvalid(faults);
+}
+
+const domainFilters: Record<string, string[]> = {
+  anthropic: ["allowed_domains", "blocked_domains"],
+  openai: ["allowed_domains"],
+};
 
 function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
   const refusal = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });

@@ -20,6 +20,7 @@ import {
   promptCachings,
 } from "../../domain/model-call.ts";
 import { noProtocols, type Protocols } from "../../domain/protocols.ts";
+import { defaultUses, type ProviderTool, providerToolTypes } from "../../domain/provider-tools.ts";
 import {
   type AgentOverrides,
   Budget,
@@ -89,6 +90,23 @@ const GuardrailInput = t.named(
     action: t.about("What happens when the rule finds something.", t.oneOf(guardrailActions)),
     config: t.about("The rule's settings, by its type.", Type.Optional(JsonObject)),
   }),
+);
+
+const Domains = Type.Array(Type.String({ pattern: "^[a-zA-Z0-9.-]+(/[^\\s]*)?$", maxLength: 255 }), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+});
+const ProviderToolInput = t.named(
+  "ProviderToolInput",
+  t.partly(
+    { type: t.about("The tool.", t.oneOf(providerToolTypes)) },
+    {
+      max_uses: t.about("How often one model call may use it.", Type.Integer({ minimum: 1, maximum: 20 })),
+      allowed_domains: t.about("The only domains that a search shows.", Domains),
+      blocked_domains: t.about("Domains that a search does not show.", Domains),
+    },
+  ),
 );
 
 const DoorsInput = t.named(
@@ -189,6 +207,16 @@ export const definitionFields = {
     response: t.orNull(wire.Budget),
     initial: null as CoreBudget | null,
     pin: (budget) => (budget ? { budget } : {}),
+  }),
+  provider_tools: field({
+    request: t.about(
+      "Tools that the model's provider runs itself, such as its web search; null: none.",
+      t.orNull(Type.Array(ProviderToolInput, { maxItems: providerToolTypes.length })),
+    ),
+    response: t.about("Tools that the model's provider runs itself.", t.list(wire.ProviderTool)),
+    initial: [] as ProviderTool[],
+    keep: (list) => (list ?? []).map(({ max_uses = defaultUses, ...tool }): ProviderTool => ({ ...tool, max_uses })),
+    pin: (provider_tools) => (provider_tools.length > 0 ? { provider_tools } : {}),
   }),
   memory: field({
     request: t.about(

@@ -17,6 +17,7 @@ import { failoverReasons } from "../../domain/failover.ts";
 import { Count, Flag, Id, Json, ModelName, many, Short, Text, True } from "../../domain/fields.ts";
 import { limits } from "../../domain/limits.ts";
 import { promptCachings } from "../../domain/model-call.ts";
+import { providerToolTypes } from "../../domain/provider-tools.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
@@ -93,6 +94,17 @@ const Agent = closedObject({
   ),
   budget: optional(orNull(Budget)),
   prompt_caching: optional(oneOf(promptCachings)),
+  provider_tools: optional(
+    many(
+      closedObject({
+        type: oneOf(providerToolTypes),
+        max_uses: Count,
+        allowed_domains: optional(many(Short, 100)),
+        blocked_domains: optional(many(Short, 100)),
+      }),
+      10,
+    ),
+  ),
   memory: optional(
     closedObject({
       stores: NoStores,

@@ -29,6 +29,8 @@ import { Transcript } from "./transcript.ts";
 // Limits answer length and number of calls: a model may never stop.
 const answerMax = 1_048_576;
 const callsMax = 1000;
+// Metadata is journaled and sent back with each later prompt of the run.
+const keptMax = 4 * 1_048_576;
 const eventsAtOnce = 64;
 // Text that readers do not see is reported to the main thread per this many characters, so that cancelled runs are
 // charged.
@@ -176,6 +178,8 @@ async function receive(
       else if (event.type === "done") Object.assign(response, { finish: event.finish, usage: event.usage });
       else if (event.type === "error") Object.assign(response, { error: event.error, usage: event.usage });
       if (generatedBy(response) > answerMax) stop(tooLong);
+      else if (transcript.kept > keptMax)
+        stop(`The results of the provider's tools are longer than ${keptMax} characters.`);
       else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
@@ -304,5 +308,5 @@ function answerOf(attempt: Attempt<ModelResponse>): ModelAnswer {
 function spent({ response, sent, callee }: Attempt<ModelResponse>): ModelSpend {
   const { usage, error, aborted } = response;
   const spoken = { usage, failed: error !== null, said: generatedBy(response), aborted };
-  return { ...spendingOf(spoken, sent, callee.price), ...callee.counted };
+  return { ...spendingOf(spoken, sent, callee.price, callee.at), ...callee.counted };
 }

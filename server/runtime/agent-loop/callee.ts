@@ -13,6 +13,8 @@ import type { RunContext } from "./run-context.ts";
 export interface Callee {
   /** Its full name. */
   id: string;
+  /** Its provider, and its name there. */
+  at: { provider: string; model: string };
   /** Kinds of content that it takes. */
   takes: InputKinds;
   model: Model;
@@ -46,6 +48,7 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
   let hasBegun = false;
   return {
     id,
+    at: { provider: connection.provider, model },
     takes: takenBy(connection.provider, model),
     model: isFirst ? ports.model : await ports.modelNamed(id),
     connection,

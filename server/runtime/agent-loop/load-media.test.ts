@@ -150,6 +150,32 @@ test("a request has no more bytes than providers take: older images are left out
   });
 });
 
+test("an image with more pixels than the provider takes is left out, fewer so in a request of many", async () => {
+  const png = (width: number) => {
+    const header = Buffer.alloc(24);
+    header.write("\x89PNG\r\n\x1a\n", "latin1");
+    header.writeUInt32BE(width, 16);
+    header.writeUInt32BE(10, 20);
+    return header;
+  };
+  const wide = (async (_: string, { file_id }: { file_id: string }) => {
+    const content = png(Number(file_id.split("_")[1]));
+    return { filename: "a.png", bytes: content.length, content: content.toString("base64") };
+  }) as Ask;
+  const claude = takenBy("anthropic", "claude-sonnet-4-5");
+  const sizes = async (...widths: number[]) => {
+    const { messages } = await loadMedia(request(...widths.map((width) => image(`file_${width}`))), claude, wide);
+    const [, shown] = messages;
+    return shown?.role === "user" ? [shown.images?.length, shown.content] : [];
+  };
+  expect(await sizes(8000, 8001)).toEqual([
+    1,
+    expect.stringContaining("[The image file_8001 is left out: it has 8001 × 10 pixels"),
+  ]);
+  expect((await sizes(...Array(20).fill(2001)))[0]).toBe(20);
+  expect((await sizes(2001, ...Array(20).fill(2000)))[0]).toBe(20);
+});
+
 describe("images of tool results", () => {
   const result = (call_id: string, images?: PromptImage[]): Extract<PromptMessage, { role: "tool" }> => ({
     role: "tool",

@@ -1,4 +1,5 @@
 import { documentText } from "../../domain/documents-prompt.ts";
+import { imageSize } from "../../domain/image-size.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest, PromptDocument, PromptImage, PromptMessage } from "../../domain/model-call.ts";
 import type { InputKinds } from "../models/input-kinds.ts";
@@ -15,6 +16,8 @@ const requestBytesMax = 14 * 1024 * 1024;
 interface Room {
   bytes: number;
   images: number;
+  /** Longest side of an image in pixels. */
+  side: number;
 }
 
 /**
@@ -23,12 +26,18 @@ interface Room {
  */
 export async function loadMedia(request: ModelRequest, takes: InputKinds, ask: Ask): Promise<ModelRequest> {
   if (!request.messages.some(hasMedia)) return request;
-  const room: Room = { bytes: requestBytesMax, images: takes.images_most };
+  const count = request.messages.reduce((sum, message) => sum + imagesIn(message), 0);
+  const isCrowded = takes.crowd !== undefined && count > takes.crowd.images;
+  const side = (isCrowded ? takes.crowd?.side_most : takes.side_most) ?? Number.POSITIVE_INFINITY;
+  const room: Room = { bytes: requestBytesMax, images: takes.images_most, side };
   const loaded: PromptMessage[] = [];
   for (const message of request.messages.toReversed()) loaded.push(await load(message, takes, room, ask));
   const messages = loaded.reverse();
   return { ...request, messages: takes.tool_images ? messages : withImagesBehind(messages) };
 }
+
+const imagesIn = (message: PromptMessage): number =>
+  message.role === "user" || message.role === "tool" ? (message.images?.length ?? 0) : 0;
 
 const hasMedia = (message: PromptMessage): boolean =>
   "images" in message || "audio" in message || "documents" in message || "files" in message;
@@ -100,7 +109,12 @@ async function imageBytes({ file_id }: PromptImage, takes: InputKinds, room: Roo
   if (!takes.images) return notSeen;
   if (room.images < 1) return noRoom;
   const data = await bytesOf(file_id, limits.image_bytes, room, ask);
-  if ("bytes" in data) room.images--;
+  if (!("bytes" in data)) return data;
+  // Providers refuse the whole request for one such image, and so every later turn.
+  const { width = 0, height = 0 } = imageSize(Uint8Array.fromBase64(data.bytes)) ?? {};
+  if (Math.max(width, height) > room.side)
+    return { missing: `is left out: it has ${width} × ${height} pixels, and a side may have ${room.side} here` };
+  room.images--;
   return data;
 }
 

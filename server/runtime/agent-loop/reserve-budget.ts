@@ -1,6 +1,7 @@
 import { allowance, budgetMessage, unrecordedUsage, worstCase } from "../../domain/budget.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
+import { toolsWorstUsd } from "../../domain/provider-tools.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { RunError, RunUsage } from "../../domain/run-event.ts";
 import { runPrice } from "../models/run-price.ts";
@@ -27,10 +28,11 @@ export async function reserveBudget(
   const budget = run.budget ?? {};
   const isBounded = budget.max_total_tokens !== undefined || budget.max_cost_usd !== undefined;
   // Without a budget the prompt is not counted, because it may be long.
-  const own = isBounded ? allowance(budget, used, price, request, start.unknown_price) : null;
+  const toolsUsd = toolsWorstUsd(start.connection.provider, start.model, request.provider_tools ?? []);
+  const own = isBounded ? allowance(budget, used, price, request, start.unknown_price, toolsUsd) : null;
   if (own && "exceeded" in own) return runError("budget_exceeded", budgetMessage(own), state());
   const day = await ports.reserve(() => ({
-    ...(own?.worst ?? worstCase(request, price)),
+    ...(own?.worst ?? worstCase(request, price, toolsUsd)),
     ...(used !== usage && { unrecorded: unrecordedUsage(used, usage) }),
   }));
   if (day && !day.granted) return runError("budget_exceeded", day.message, state(), true); // Retryable: tomorrow has a new budget.

@@ -1,7 +1,8 @@
-import { costOf } from "../../domain/cost.ts";
+import { costOf, nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
+import { usesUsd } from "../../domain/provider-tools.ts";
 import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
 import { addModelCall, tokensIn } from "../../domain/usage.ts";
 import { unknownUsage } from "../models/model.ts";
@@ -15,6 +16,12 @@ export interface Spoken {
   aborted?: boolean;
 }
 
+/** The model that was asked, by the names of its provider. */
+interface Asked {
+  provider: string;
+  model: string;
+}
+
 /**
  * Returns the cost of a model call. Without the provider's usage (interrupted, or not reported for streams) it is
  * estimated from the streamed text; a call that failed before any output costs nothing.
@@ -23,9 +30,11 @@ export function spendingOf(
   { usage, failed, said, aborted = false }: Spoken,
   request: ModelRequest,
   price: ModelPrice | null,
+  asked: Asked = { provider: "", model: "" },
 ): ModelSpend {
   const { input_tokens, output_tokens } = usage;
-  if (input_tokens !== null && output_tokens !== null) return { usage, ...pricedAt(price, usage), estimated: false };
+  if (input_tokens !== null && output_tokens !== null)
+    return { usage, ...pricedAt(price, usage, asked), estimated: false };
   if (output_tokens === null && failed && said === 0 && !aborted)
     return { usage: nothing, cost_usd: 0, estimated: false };
   const guess = estimatedUsage(request, said);
@@ -34,13 +43,23 @@ export function spendingOf(
     input_tokens: input_tokens ?? guess.input_tokens,
     output_tokens: output_tokens ?? guess.output_tokens,
   };
-  return { usage: counted, ...pricedAt(price, counted), estimated: true };
+  return { usage: counted, ...pricedAt(price, counted, asked), estimated: true };
 }
 
-/** Returns the cost, and whether it follows an estimated price. */
-export function pricedAt(price: ModelPrice | null, usage: ModelUsage): Pick<ModelSpend, "cost_usd" | "cost_estimated"> {
-  const cost_usd = costOf(price, usage);
+/** Returns the cost with that of the provider's own tools, and whether it follows an estimated price. */
+export function pricedAt(
+  price: ModelPrice | null,
+  usage: ModelUsage,
+  asked: Asked = { provider: "", model: "" },
+): Pick<ModelSpend, "cost_usd" | "cost_estimated"> {
+  const cost_usd = withTools(costOf(price, usage), asked, usage);
   return price?.estimated && cost_usd !== null ? { cost_usd, cost_estimated: true } : { cost_usd };
+}
+
+/** Adds the cost of the provider's own tools. */
+function withTools(tokens_usd: number | null, { provider, model }: Asked, usage: ModelUsage): number | null {
+  const tools_usd = usesUsd(provider, model, usage);
+  return tokens_usd === null || tools_usd === 0 ? tokens_usd : usdOf(nanoUsd(tokens_usd) + nanoUsd(tools_usd));
 }
 
 /** Returns a run's usage including judges that are not journaled yet. */

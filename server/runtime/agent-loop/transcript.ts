@@ -22,6 +22,8 @@ export class Transcript {
   asked = 0;
   /** Same, including arguments that are still arriving. */
   arriving = 0;
+  /** Number of code units in the metadata that the provider gets back. */
+  kept = 0;
   private called = 0;
   // Providers number parts with gaps; ours have none.
   private readonly places = new Map<number, Place>();
@@ -57,6 +59,7 @@ export class Transcript {
   metadata(number: number, metadata: Record<string, unknown>): void {
     const { part } = this.place(number, () => ({ type: "reasoning", text: "" }));
     part.metadata = { ...part.metadata, ...metadata };
+    this.kept += JSON.stringify(metadata).length;
   }
 
   /** Deletes a part's provider metadata after its text was changed: it would be refused with another text. */

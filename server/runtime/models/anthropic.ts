@@ -19,7 +19,14 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
   const options = (request: ModelRequest) =>
     supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
-  return providerModel(provider.languageModel(modelName), { options, counts, cacheWrites, cached, secrets: [apiKey] });
+  return providerModel(provider.languageModel(modelName), {
+    provider: "anthropic",
+    options,
+    counts,
+    cacheWrites,
+    cached,
+    secrets: [apiKey],
+  });
 }
 
 const cached = (call: LanguageModelV4CallOptions, request: ModelRequest) =>

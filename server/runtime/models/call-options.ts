@@ -11,6 +11,7 @@ import { maskedValue } from "../../lib/exact-masks.ts";
 import { isObject, parsedJson } from "../../lib/json.ts";
 import type { AssistantPart, ModelRequest, PromptImage, PromptMessage } from "./model.ts";
 import type { Format } from "./model-stream.ts";
+import { paired, providerContent, toProviderTools } from "./provider-tools.ts";
 import { mendName } from "./tool-names.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
@@ -18,17 +19,18 @@ type ToolOutput = LanguageModelV4ToolResultPart["output"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** Converts a request to the AI SDK's provider interface; adapters add settings of single providers. */
-export function callOptions(request: ModelRequest, format: Format): LanguageModelV4CallOptions {
-  const { settings, tools, output_schema } = request;
+export function callOptions(request: ModelRequest, format: Format, provider = ""): LanguageModelV4CallOptions {
+  const { settings, output_schema } = request;
+  const tools = [...request.tools.map(toTool), ...toProviderTools(provider, request.provider_tools)];
   return {
-    prompt: toPrompt(request.messages),
+    prompt: toPrompt(request.messages, provider),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.top_p !== undefined && { topP: settings.top_p }),
     ...(settings.seed !== undefined && { seed: settings.seed }),
     ...(settings.stop !== undefined && { stopSequences: settings.stop }),
     ...(settings.max_output_tokens !== undefined && { maxOutputTokens: settings.max_output_tokens }),
     ...(settings.reasoning_effort !== undefined && { reasoning: settings.reasoning_effort }),
-    ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: toChoice(settings.tool_choice) }),
+    ...(tools.length > 0 && { tools, toolChoice: toChoice(settings.tool_choice) }),
     ...(output_schema &&
       format !== "text" && {
         responseFormat: {
@@ -61,13 +63,13 @@ function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionToo
   };
 }
 
-function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
+function toPrompt(messages: PromptMessage[], provider: string): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   for (const message of messages) {
     if (message.role === "tool") addResult(prompt, toResult(message));
     else if (message.role === "system") prompt.push({ role: "system", content: message.content });
     else if (message.role === "user") prompt.push(toUser(message));
-    else addAnswer(prompt, message.parts);
+    else addAnswer(prompt, message.parts, provider);
   }
   return prompt;
 }
@@ -108,8 +110,10 @@ function toOutput({ output, is_error, images }: Extract<PromptMessage, { role: "
 }
 
 /** Skips empty answers: Anthropic refuses messages and text parts without content. */
-function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[]): void {
-  const content = parts.filter((part) => part.type !== "text" || part.text !== "" || part.metadata).map(toPart);
+function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[], provider: string): void {
+  const content = paired(parts)
+    .filter((part) => part.type !== "text" || part.text !== "" || part.metadata)
+    .flatMap((part) => providerContent(provider, part) ?? [toPart(part)]);
   if (content.length > 0) prompt.push({ role: "assistant", content });
 }
 

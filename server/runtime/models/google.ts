@@ -12,7 +12,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   // From version 3 on, models take a level instead of a number.
   const hasLevels = /gemini-([3-9]|\d\d)/i.test(modelName);
   const options = hasLevels ? () => ({}) : (request: ModelRequest) => withBudget(request, leastOf(modelName));
-  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+  return providerModel(provider.languageModel(modelName), { provider: "google", options, counts, secrets: [apiKey] });
 }
 
 // Maximum that all models accept.

@@ -8,6 +8,9 @@ export interface InputKinds {
   tool_images: boolean;
   /** Most images of one request; the provider refuses more. */
   images_most: number;
+  /** Longest side of an image in pixels, and that of each image of a request with more than so many. */
+  side_most?: number;
+  crowd?: { images: number; side_most: number };
 }
 
 const textOnly: InputKinds = { images: false, pdf: false, audio: false, tool_images: false, images_most: 0 };
@@ -24,7 +27,14 @@ interface ProviderKinds {
   families: Family[];
 }
 
-const claude: InputKinds = { ...withImages, pdf: true, tool_images: true, images_most: 100 };
+const claude: InputKinds = {
+  ...withImages,
+  pdf: true,
+  tool_images: true,
+  images_most: 100,
+  side_most: 8000,
+  crowd: { images: 20, side_most: 2000 },
+};
 const claudeFamilies: Family[] = [
   { name: /claude-(v?2(\.\d)?($|:)|instant)/, ...textOnly },
   { name: /claude-3-(opus|sonnet|haiku)/, pdf: false, images_most: 20 },

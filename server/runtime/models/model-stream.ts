@@ -272,7 +272,16 @@ export function answerParts(tools: readonly string[]) {
     }));
   }
 
-  return { read, toolCall, closeAll: () => [...open.keys()].flatMap(close) };
+  /** A part without text that holds only metadata. */
+  function metadata(values: Record<string, unknown>): ModelEvent[] {
+    const part = parts++;
+    return [
+      { type: "delta", part, kind: "output", text: "" },
+      { type: "metadata", part, metadata: values },
+    ];
+  }
+
+  return { read, toolCall, metadata, closeAll: () => [...open.keys()].flatMap(close) };
 }
 
 /** Merges metadata one level deep, by provider, so that a signature is added to the block's first metadata. */

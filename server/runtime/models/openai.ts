@@ -26,7 +26,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const own = isOpenAi(connection);
   const options = (request: ModelRequest) => optionsOf(request, own && isCacheable(request));
   const cached = own && hasMarks(modelName) ? markStart : undefined;
-  const dialect = { options, counts, cacheWrites, cached, secrets: [apiKey], isCut };
+  const dialect = { provider: "openai", options, counts, cacheWrites, cached, secrets: [apiKey], isCut };
   const responses = provider.responses(modelName);
   if (connection.base_url === null) return providerModel(responses, dialect);
   return modelOf(orChat(providerAnswers(responses, dialect), chatAnswers(connection, modelName, fetch)), [apiKey]);
@@ -71,12 +71,14 @@ const markStart = (call: LanguageModelV4CallOptions): LanguageModelV4CallOptions
   prompt: markSystem(call.prompt, { openai: { promptCacheBreakpoint: { mode: "explicit" } } }),
 });
 
-function optionsOf({ settings, tools }: ModelRequest, isCached: boolean) {
+function optionsOf({ settings, tools, provider_tools = [] }: ModelRequest, isCached: boolean) {
+  const maxToolCalls = provider_tools.reduce((sum, { max_uses }) => sum + max_uses, 0);
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
   const openai = {
     store: false,
     // Strict mode refuses most ordinary schemas; answers are validated here anyway.
     strictJsonSchema: false,
+    ...(maxToolCalls > 0 && { maxToolCalls }),
     ...(parallel !== undefined && { parallelToolCalls: parallel }),
     ...(isCached && settings.prompt_cache_key !== undefined && { promptCacheKey: settings.prompt_cache_key }),
   };

@@ -28,16 +28,19 @@ import {
 import { failedEnd, incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { NotAsked, observeCall } from "./model-fetch.ts";
 import { type Answer, answerParts, modelOf, type Way } from "./model-stream.ts";
+import { createUseCounter, providerPart } from "./provider-tools.ts";
 import { withFields } from "./request-extras.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
 type CacheWrites = Pick<ModelUsage, "cache_write_5m_tokens" | "cache_write_1h_tokens">;
-type CountName = Exclude<keyof ModelUsage, keyof CacheWrites>;
+type CountName = Exclude<keyof ModelUsage, keyof CacheWrites | "web_searches" | "code_executions">;
 type OwnOptions = Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
 
 /** Differences between providers beyond the SDK's common interface. */
 interface Dialect {
+  /** Name of the provider whose own tools the model may have; absent: it has none. */
+  provider?: string;
   /** Returns options that this provider needs; settings that only it has are under its name. */
   options(request: ModelRequest): OwnOptions;
   /** Path or paths of each count in the provider's usage. The SDKs report 0 for missing counts. */
@@ -75,7 +78,7 @@ async function* answer(
   observeCall(signal, { onByte: observer.onByte, isBounded, ...(extras && { extras }) });
   const own = withOptions(dialect.options(request), model, extras?.options);
   const includeRawChunks = dialect.isCut !== undefined;
-  const call = { ...callOptions(request, format), ...own, abortSignal: signal, includeRawChunks };
+  const call = { ...callOptions(request, format, dialect.provider), ...own, abortSignal: signal, includeRawChunks };
   const options = (isCacheable(request) && dialect.cached?.(call, request)) || call;
   const parts = answerParts(request.tools.map(({ name }) => name));
   if (!streamed) {
@@ -85,16 +88,18 @@ async function* answer(
   }
   const reader = (await model.doStream(options)).stream.getReader();
   const calls = openCalls(parts, observer);
+  const uses = createUseCounter();
   let isCut = false;
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
       calls.onPart(part);
       if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings, request, model));
+      uses.onPart(part);
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
-      for (const event of events(part, parts, dialect)) yield event; // Not `yield*`, which costs several promises per token.
+      for (const event of events(part, parts, dialect)) yield uses.counted(event); // Not `yield*`, which costs several promises per token.
     }
   } catch (failure) {
     throw onceBegun(failure);
@@ -153,12 +158,14 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
   const open = new Map<string, { name: string; input: string }>();
   return {
     onPart(part: LanguageModelV4StreamPart): void {
-      if (part.type === "tool-input-start") {
+      // The provider runs its own tools itself.
+      if (part.type === "tool-input-start" && !part.providerExecuted) {
         open.set(part.id, { name: part.toolName, input: "" });
         observer.onArguments(part.toolName.length);
       } else if (part.type === "tool-input-delta") {
         const call = open.get(part.id);
-        if (call) call.input += part.delta;
+        if (!call) return;
+        call.input += part.delta;
         observer.onArguments(part.delta.length);
       } else if (part.type === "tool-call") open.delete(part.toolCallId);
     },
@@ -170,25 +177,32 @@ function openCalls(parts: AnswerParts, observer: AnswerObserver) {
 
 /** Yields a whole answer as if it had been streamed. */
 function* whole(
-  { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
+  { content, finishReason, usage, response, providerMetadata }: LanguageModelV4GenerateResult,
   parts: AnswerParts,
   dialect: Dialect,
 ): Generator<ModelEvent> {
+  const uses = createUseCounter();
   for (const [index, each] of content.entries()) {
-    if (each.type === "tool-call")
+    uses.onPart(each);
+    const ofProvider = providerPart(dialect.provider ?? "", each);
+    if (ofProvider) yield* parts.metadata(ofProvider);
+    else if (each.type === "tool-call")
       yield* parts.toolCall(each.toolName, unmaskedJson(each.input), each.providerMetadata);
     if (each.type !== "text" && each.type !== "reasoning") continue;
-    const { type, text: delta, providerMetadata } = each;
+    const { type, text: delta, providerMetadata: metadata } = each;
     const id = String(index);
-    yield* parts.read({ type: `${type}-start`, id, providerMetadata });
+    yield* parts.read({ type: `${type}-start`, id, providerMetadata: metadata });
     yield* parts.read({ type: `${type}-delta`, id, delta });
     yield* parts.read({ type: `${type}-end`, id });
   }
   if (dialect.isCut?.(response?.body)) finishReason.raw ??= "incomplete";
-  yield finished(finishReason, usageOf(usage, dialect), dialect);
+  uses.onPart({ type: "finish", finishReason, usage, providerMetadata });
+  yield uses.counted(finished(finishReason, usageOf(usage, dialect), dialect));
 }
 
 function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
+  const ofProvider = providerPart(dialect.provider ?? "", part);
+  if (ofProvider) return parts.metadata(ofProvider);
   switch (part.type) {
     case "text-start":
     case "text-delta":

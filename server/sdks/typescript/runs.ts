@@ -28,6 +28,20 @@ export interface ToolContext extends RequiredCall {
 // biome-ignore lint/suspicious/noExplicitAny: the arguments are what the tool's `parameters` say.
 export type ToolFunction = (args: any, context: ToolContext) => unknown;
 
+/** A part of a tool's result: a text, or a picture as a stored file, as data, or by its address. */
+export type ToolPart =
+  | { type: "text"; text: string }
+  | { type: "image"; file_id?: string; data?: string; url?: string };
+
+/** Return value of a tool function whose result has pictures: the model is shown them. */
+export class ToolContent {
+  readonly parts: readonly ToolPart[];
+
+  constructor(...parts: ToolPart[]) {
+    this.parts = parts;
+  }
+}
+
 /** Functions by client tool name. */
 export type ToolFunctions = Record<string, ToolFunction>;
 
@@ -57,7 +71,11 @@ interface EndedRun {
   tool_calls: { id: string; type: string }[];
 }
 
-type Answer = { tool_call_id: string; is_error?: boolean } & (Decision | { output: unknown });
+type Answer = { tool_call_id: string; is_error?: boolean } & (
+  | Decision
+  | { output: unknown }
+  | { content: readonly ToolPart[] }
+);
 
 /** Base class of the generated resource `runs`. */
 export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body extends { input: unknown }> {
@@ -176,7 +194,8 @@ function makerOf(call: RequiredCall, { tools, decide, signal }: Answering): () =
   if (!tool) throw new RunnelError(`The run asks for the output of ${call.tool}: pass it in \`tools\`.`);
   return async () => {
     try {
-      return { tool_call_id, output: (await tool(call.arguments, { ...call, signal })) ?? null };
+      const output = (await tool(call.arguments, { ...call, signal })) ?? null;
+      return output instanceof ToolContent ? { tool_call_id, content: output.parts } : { tool_call_id, output };
     } catch (error) {
       return { tool_call_id, output: error instanceof Error ? error.message : String(error), is_error: true };
     }

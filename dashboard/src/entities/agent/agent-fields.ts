@@ -33,6 +33,8 @@ export interface Draft {
   max_wall_ms: string;
   /** JSON; empty for none. */
   guardrails: string;
+  /** JSON; empty for none. */
+  provider_tools: string;
   /** JSON; empty for the default. */
   memory: string;
   output_schema: string;
@@ -56,7 +58,7 @@ export interface DraftReader {
   required(field: "name" | "instructions" | "model", missing: string): string;
   number(field: DraftField, range?: Range): number | undefined;
   json(
-    field: "guardrails" | "memory" | "output_schema" | "input_schema" | "metadata" | "script",
+    field: "guardrails" | "provider_tools" | "memory" | "output_schema" | "input_schema" | "metadata" | "script",
     kind: "list" | "object",
   ): unknown;
 }
@@ -159,6 +161,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Guardrails",
     typed: (it) => ({ guardrails: json(it?.guardrails) }),
     read: (_, { json }) => json("guardrails", "list") ?? [],
+  },
+  provider_tools: {
+    word: "Provider's tools",
+    typed: (it) => ({ provider_tools: json(it?.provider_tools) }),
+    read: (_, { json }) => json("provider_tools", "list") ?? [],
   },
   memory: {
     word: "Memory",

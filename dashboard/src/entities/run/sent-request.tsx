@@ -9,6 +9,7 @@ import { Block, LongText, Value } from "../../ui/data/value.tsx";
 import { Callout } from "../../ui/feedback/callout.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Skeleton } from "../../ui/feedback/skeleton.tsx";
+import { ShownMedia } from "../file/shown-media.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
 import { type Prompt, stepQuery } from "./trace-api.ts";
 
@@ -87,26 +88,28 @@ function asideOf(message: PromptMessage): string | null {
 }
 
 function Content({ message }: { message: PromptMessage }) {
-  if (message.role === "tool") return <LongText text={message.output} name={message.tool} mono />;
-  if (message.role !== "assistant") {
-    const images = message.role === "user" ? (message.images ?? []) : [];
+  if (message.role === "tool")
+    return (
+      <>
+        <LongText text={message.output} name={message.tool} mono />
+        <ShownMedia images={message.images} />
+      </>
+    );
+  if (message.role !== "assistant")
     return (
       <>
         <LongText text={message.content} name={message.role} />
-        {images.map(({ file_id, mime_type }) => (
-          <code key={file_id} className="text-muted">
-            {mime_type} {file_id}
-          </code>
-        ))}
+        {message.role === "user" && (
+          <ShownMedia images={message.images} audio={message.audio} files={message.documents} />
+        )}
       </>
     );
-  }
   return message.parts.map((part, index) => {
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no ids, and never change.
     if (part.type === "tool_call") return <AskedCall key={index} name={part.name} args={part.arguments} />;
     // biome-ignore lint/suspicious/noArrayIndexKey: as above.
     if (part.type === "reasoning") return <Reasoning key={index} text={part.text} />;
     // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-    return <LongText key={index} text={part.text} name={part.type} />;
+    return part.text && <LongText key={index} text={part.text} name={part.type} />;
   });
 }

@@ -3,6 +3,7 @@ import { useRef } from "react";
 import { flushSync } from "react-dom";
 import { limits } from "../../../../server/domain/limits.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
+import { toolsOfProvider } from "../../../../server/domain/provider-tools.ts";
 import { reasoningEfforts } from "../../../../server/domain/providers.ts";
 import { type Draft, runLimits } from "../../entities/agent/agent-fields.ts";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
@@ -29,6 +30,21 @@ import { ToolPicker } from "./tool-picker.tsx";
 
 type AgentFormProps = Fields<Draft>;
 
+/** Tools that the model's provider runs itself; nothing for a provider without them. */
+function ProviderToolsField({ draft, json }: AgentFormProps) {
+  const types = toolsOfProvider(draft.model.trim().split("/")[0] ?? "");
+  if (types.length === 0 && draft.provider_tools === "") return null;
+  return (
+    <JsonField
+      label="Tools of the provider"
+      optional
+      hint={`The model's provider runs these itself and charges for them. Types: ${types.join(", ") || "none"}.`}
+      placeholder='[{"type": "web_search", "max_uses": 3}]'
+      {...json("provider_tools")}
+    />
+  );
+}
+
 /** All fields of an agent's definition. */
 export function AgentForm(props: AgentFormProps) {
   const { draft, fieldErrors, json, set } = props;
@@ -39,6 +55,7 @@ export function AgentForm(props: AgentFormProps) {
       <ModelFields {...props} />
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
+        <ProviderToolsField {...props} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">
         <MemoryPolicyFields model={draft.model.trim()} {...json("memory")} />

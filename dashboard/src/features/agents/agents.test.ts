@@ -23,6 +23,7 @@ const agent: Definition = {
   max_turns: 25,
   output_schema: null,
   guardrails: [],
+  provider_tools: [],
   budget: { max_tool_calls: 3 },
   memory: null,
   prompt_caching: "auto",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { maxUploadBytes } from "../../entities/file/upload.ts";
 import { failureWords, localFault, processedShare } from "./file-words.ts";
-import { maxUploadBytes } from "./upload.ts";
 
 test("a file that is too large or empty is rejected before the upload", () => {
   expect(localFault({ name: "a.pdf", size: maxUploadBytes })).toBeNull();

@@ -1,7 +1,7 @@
 import type { FilePurpose } from "../../../../server/domain/api-types/enums.ts";
 import type { File as StoredFile } from "../../../../server/domain/api-types/file.ts";
+import { maxUploadBytes } from "../../entities/file/upload.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { maxUploadBytes } from "./upload.ts";
 
 /** Labels of file purposes. */
 export const purposeWords: Record<FilePurpose, string> = {

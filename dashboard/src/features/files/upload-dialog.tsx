@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useState } from "react";
+import type { UploadFields } from "../../entities/file/upload.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,7 +12,6 @@ import { Field } from "../../ui/forms/field.tsx";
 import { RadioCards } from "../../ui/forms/radio-cards.tsx";
 import { Select } from "../../ui/forms/select.tsx";
 import { localFault } from "./file-words.ts";
-import type { UploadFields } from "./upload.ts";
 
 const purposes = [
   { value: "retrieval", label: "For search", hint: "Its text is indexed, and memory stores can find passages of it." },

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { fileApi } from "../../entities/file/file-api.ts";
+import { type UploadFields, upload } from "../../entities/file/upload.ts";
 import { useUnsaved } from "../../hooks/use-unsaved.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/feedback/toast.ts";
 import { localFault } from "./file-words.ts";
-import { type UploadFields, upload } from "./upload.ts";
 
 /** An upload that is queued, in progress or failed. */
 export interface Upload {

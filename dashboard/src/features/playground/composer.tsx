@@ -1,6 +1,8 @@
 import { ArrowUp, SquarePen, Square as StopIcon } from "lucide-react";
 import { type KeyboardEvent, type Ref, useId } from "react";
 import { Button } from "../../ui/forms/button.tsx";
+import { AttachButton, AttachmentList } from "./attachment-list.tsx";
+import type { Attachments } from "./use-attachments.ts";
 
 /** Message input; ⌘↵ sends. */
 export function Composer({
@@ -11,6 +13,7 @@ export function Composer({
   isBusy,
   isReading,
   canClear,
+  attachments,
   onText,
   onSend,
   onUp,
@@ -26,6 +29,8 @@ export function Composer({
   /** True while earlier messages are loading. */
   isReading: boolean;
   canClear: boolean;
+  /** Files of the message; added by the button, by pasting or by dropping. */
+  attachments: Attachments;
   onText: (text: string) => void;
   onSend: () => void;
   /** Called on arrow up at the start of the text. Returns false if there is nothing to go to. */
@@ -34,7 +39,13 @@ export function Composer({
   onClear: () => void;
 }) {
   const id = useId();
-  const isReady = !problem && !isBusy && !isReading && text.trim() !== "";
+  const hasContent = text.trim() !== "" || attachments.all.length > 0;
+  const isReady = !problem && !isBusy && !isReading && hasContent && !attachments.isWaiting;
+  const take = (event: { preventDefault(): void }, files: FileList | undefined) => {
+    if (problem || !files || files.length === 0) return;
+    event.preventDefault();
+    attachments.add([...files]);
+  };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const { selectionStart, selectionEnd } = event.currentTarget;
     if (event.key === "ArrowUp" && selectionStart === 0 && selectionEnd === 0 && onUp()) event.preventDefault();
@@ -49,7 +60,11 @@ export function Composer({
         event.preventDefault();
         if (isReady) onSend();
       }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer.files)}
+      onPaste={(event) => take(event, event.clipboardData.files)}
     >
+      <AttachmentList {...attachments} />
       <label htmlFor={id} className="sr-only">
         Message to the agent
       </label>
@@ -65,6 +80,7 @@ export function Composer({
         className="field-sizing-content block max-h-60 min-h-16 w-full resize-none rounded-lg bg-transparent px-3.5 pt-2.5 pb-1 text-md text-ink focus-visible:shadow-none"
       />
       <div className="flex min-h-10 flex-wrap items-center gap-2 px-1.5 pb-1.5">
+        <AttachButton disabled={problem !== null} onFiles={attachments.add} />
         {canClear && (
           <Button kind="ghost" size="sm" onClick={onClear}>
             <SquarePen aria-hidden className="size-3.5" strokeWidth={1.5} />

@@ -37,6 +37,7 @@ const agent: FullAgent = {
   tools_count: 1,
   output_schema: null,
   guardrails: [],
+  provider_tools: [],
   budget: null,
   prompt_caching: "auto",
   input_schema: null,

@@ -5,6 +5,7 @@ import type { Part, TextPart } from "../../../../server/domain/api-types/run-vie
 import { countedUsage } from "../../../../server/domain/counted-usage.ts";
 import type { RunError } from "../../../../server/domain/run-event.ts";
 import { isOver } from "../../../../server/domain/run-state.ts";
+import { ShownMedia } from "../../entities/file/shown-media.tsx";
 import { RunTime } from "../../entities/run/run-time.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
@@ -44,9 +45,10 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
   const visibleParts = readOnly ? view.parts : view.parts.filter(({ key }) => !pendingCallIds.includes(key));
   return (
     <article aria-label="Run" className="flex min-w-0 flex-col gap-4">
-      <p className="max-w-9/10 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
-        {turn.input}
-      </p>
+      <div className="flex max-w-9/10 flex-col gap-2 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2">
+        {turn.input && <p className="text-md wrap-anywhere whitespace-pre-wrap">{turn.input}</p>}
+        <ShownMedia {...turn.shown} />
+      </div>
       {visibleParts.map((part) => (
         <PartView key={part.key} part={part} narrow={narrow} />
       ))}

@@ -1,5 +1,7 @@
 import { emptyRunView, type RunView } from "../../../../server/domain/api-types/run-view.ts";
+import { type MediaPart, placedParts, type RunInput, wholeText } from "../../../../server/domain/run-input.ts";
 import type { CreateRun } from "../../../../server/runs/schema.ts";
+import type { ShownFile, ShownLists } from "../../entities/file/shown-media.tsx";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
 import type { ApiError } from "../../lib/api.ts";
 import type { StreamState } from "../../lib/events.ts";
@@ -8,7 +10,9 @@ import type { ApiRequest } from "../../lib/request-code.ts";
 /** One input of a conversation and its run. */
 export interface Turn {
   key: string;
+  /** Text of the input, and its images and files. */
   input: string;
+  shown: ShownLists;
   /** Request body; null for a run loaded from its thread. */
   body: RunBody | null;
   /** Null until the server has created the run. */
@@ -24,10 +28,11 @@ export interface Turn {
 }
 
 /** Creates a turn whose run has not started. */
-export function newTurn(key: string, input: string, body: RunBody | null, runId: string | null = null): Turn {
+export function newTurn(key: string, input: RunInput, body: RunBody | null, runId: string | null = null): Turn {
   return {
     key,
-    input,
+    input: wholeText(input),
+    shown: shownIn(input),
     body,
     runId,
     view: emptyRunView,
@@ -44,8 +49,18 @@ export function isOpen({ error, view, stream }: Turn): boolean {
   return !error && !isDone && stream !== "ended";
 }
 
+/** Returns the images and files of an input. */
+function shownIn(input: RunInput): ShownLists {
+  const parts = placedParts(input).map(({ part }) => part);
+  const ofType = (type: MediaPart["type"]): ShownFile[] =>
+    parts.flatMap((part) =>
+      part.type === type && part.file_id ? [{ file_id: part.file_id, filename: part.filename }] : [],
+    );
+  return { images: ofType("image"), audio: ofType("audio"), files: ofType("file") };
+}
+
 /** Body of `POST /v1/runs`. */
-export type RunBody = Omit<CreateRun, "input"> & { input: string; stream: true };
+export type RunBody = Omit<CreateRun, "input"> & { input: RunInput; stream: true };
 
 /** Requests that reproduce this page's actions: the run, and the answers to its calls. */
 export function requestsOf(next: RunBody, last: Turn | undefined): ApiRequest[] {

@@ -106,7 +106,7 @@ export function useConversation(
     if (!threadId) return;
     runsOfThread(at, threadId, abort.signal)
       .then((runs) => {
-        setTurns(runs.map((run) => newTurn(run.id, wholeText(run.input), null, run.id)));
+        setTurns(runs.map((run) => newTurn(run.id, run.input, null, run.id)));
         for (const run of runs)
           follow(run.id, (listener) =>
             followRun(at, run.id, { onFrames: listener.onFrames, onState: listener.onState }),
@@ -141,7 +141,7 @@ export function useConversation(
 
   const begin = async (turn: Turn, body: RunBody) => {
     try {
-      const thread_id = body.thread_id ?? shownThread.current ?? (await makeThread(body.input));
+      const thread_id = body.thread_id ?? shownThread.current ?? (await makeThread(wholeText(body.input)));
       const full = { ...body, thread_id };
       change(turn.key, (each) => ({ ...each, body: full }));
       start(turn, full);

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useRef, useSyncExternalStore } from "react";
+import type { RunInput } from "../../../../server/domain/run-input.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
@@ -23,6 +24,7 @@ import { ModelField } from "./model-field.tsx";
 import { fillVariables, parseStoredValues, variablesIn, variableValue } from "./prompt-variables.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
+import { useAttachments } from "./use-attachments.ts";
 import { useDraft } from "./use-draft.ts";
 import { useConversation } from "./use-lane.ts";
 import { WorkbenchHead } from "./workbench-head.tsx";
@@ -65,9 +67,16 @@ export function Workbench({
       ? "The conversation is still loading."
       : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "Choose a model for the right side." : null));
 
+  const attachments = useAttachments();
+  const inputOf = (text: string): RunInput => {
+    const filled = fillVariables(text, values);
+    const parts = attachments.all.flatMap(({ type, file_id }) => (file_id ? [{ type, file_id }] : []));
+    if (parts.length === 0) return filled;
+    return [{ role: "user", content: filled === "" ? parts : [{ type: "text", text: filled }, ...parts] }];
+  };
   const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
     agent_id: agent.id,
-    input: fillVariables(input, values),
+    input: inputOf(input),
     stream: true,
     ...(thread_id && { thread_id }),
     ...runParts(agent, { ...draft, instructions: fillVariables(draft.instructions, values) }, model),
@@ -78,6 +87,7 @@ export function Workbench({
     sendLeft(input);
     if (compares) sendRight(input);
     setText("");
+    attachments.clear();
     composer.current?.focus();
   };
   const clear = () => {
@@ -176,6 +186,7 @@ export function Workbench({
               problem={problem}
               isBusy={isBusy}
               isReading={lanes.some(({ isReading }) => isReading)}
+              attachments={attachments}
               canClear={lanes.some(({ turns, error }) => turns.length > 0 || error)}
               onText={setText}
               onSend={() => send(text.trim())}

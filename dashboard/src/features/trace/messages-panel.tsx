@@ -1,12 +1,14 @@
 import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { type ShownLists, ShownMedia } from "../../entities/file/shown-media.tsx";
 import { AskedCall, MessageCard } from "../../entities/run/message-card.tsx";
 import { plural } from "../../lib/format.ts";
 import { fieldsOf } from "../../lib/json-text.ts";
 import { LongText } from "../../ui/data/value.tsx";
 import { AnswerCard, modelOutput } from "./answer-card.tsx";
+import { ProviderWork } from "./provider-work.tsx";
 
-interface SentMessage {
+interface SentMessage extends ShownLists {
   id: string;
   role: string;
   content: string;
@@ -24,6 +26,7 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
       {messages.map((message) => (
         <MessageCard key={message.id} by={message.role}>
           {message.content && <LongText text={message.content} name={message.role} mono={message.role === "tool"} />}
+          <ShownMedia {...message} />
           {message.tool_calls?.map((call) => (
             <AskedCall key={call.id} name={call.name} args={call.arguments} />
           ))}
@@ -31,6 +34,7 @@ export function MessagesPanel({ step, live }: { step: TraceStep; live: TextPart 
       ))}
       <AnswerCard step={step} live={live}>
         {calls.length > 0 && calls.map((call) => <AskedCall key={call.id} name={call.name} args={call.arguments} />)}
+        <ProviderWork step={step} />
       </AnswerCard>
     </>
   );

@@ -1,9 +1,11 @@
 import { Download, RotateCcw } from "lucide-react";
 import type { TextPart } from "../../../../server/domain/api-types/run-view.ts";
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
+import { imageTypes } from "../../../../server/domain/image-types.ts";
 import type { Decider, RunError, FileFacts as StepFile } from "../../../../server/domain/run-event.ts";
 import { stepKinds } from "../../../../server/domain/step-kinds.ts";
 import type { Approval } from "../../../../server/domain/trace.ts";
+import { ShownMedia } from "../../entities/file/shown-media.tsx";
 import { useActorName } from "../../entities/user/use-actor-name.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
@@ -118,8 +120,12 @@ function Result({ step, live }: StepProps) {
 
 function Files({ files }: { files: readonly StepFile[] }) {
   const at = useWorkspace();
+  const pictures = files
+    .filter(({ mime_type }) => imageTypes.has(mime_type))
+    .map(({ id, filename }) => ({ file_id: id, filename }));
   return (
     <Block title="Files created">
+      <ShownMedia images={pictures} />
       <ul className="flex flex-col gap-1">
         {files.map(({ id, filename, bytes }) => (
           <li key={id} className="flex min-w-0 items-center gap-2">

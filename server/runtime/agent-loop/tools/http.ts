@@ -1,8 +1,9 @@
 import type { HttpCall, HttpTool } from "../../../domain/agent-snapshot.ts";
 import { imageTypeOf } from "../../../domain/image-types.ts";
 import { limits } from "../../../domain/limits.ts";
+import type { FileFacts } from "../../../domain/run-event.ts";
 import type { EgressResponse } from "../../../lib/egress.ts";
-import { parsedJson } from "../../../lib/json.ts";
+import { hasParts, parsedJson } from "../../../lib/json.ts";
 import { jsonFault, textFault } from "../../../lib/json-limits.ts";
 import { contentTypeOf } from "../../../lib/mime-type.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, maskSecretsAsync } from "../../../lib/redact.ts";
@@ -31,7 +32,7 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
     const picture = await keepPicture(response, context, attempts);
     if (picture) return picture;
     const read = () => readResult(response, http.response, context.hidden(), attempts);
-    return inTurn(context.owner, response.body.length, signal, read);
+    return keepPictures(await inTurn(context.owner, response.body.length, signal, read), context);
   });
 };
 
@@ -68,11 +69,71 @@ export async function keepPicture(
 ): Promise<ToolResult | null> {
   const type = contentTypeOf(headers).startsWith("image/") && !truncated ? imageTypeOf(body) : null;
   if (type === null) return null;
-  const name = `image.${type === "image/jpeg" ? "jpg" : type.slice("image/".length)}`;
-  const size = body.length;
-  const file = await keepFile({ name, bytes: await hideInBytes(new Uint8Array(body), hidden()) });
-  const output = `[image ${type}, ${size} bytes, kept as ${file.id}]`;
-  return { output, error: null, attempts, files: [file] };
+  const bytes = await hideInBytes(new Uint8Array(body), hidden());
+  const file = await keepFile({ name: `image.${endingOf(type)}`, bytes });
+  return { output: noteOn(type, file), error: null, attempts, files: [file] };
+}
+
+/**
+ * Keeps pictures in a JSON result as files: texts that are nothing but a `data:` URL of an image. As text, one would cost
+ * the model more than the rest of its conversation.
+ */
+export async function keepPictures(
+  done: ToolResult,
+  { keepFile, hidden }: Pick<ToolContext, "keepFile" | "hidden">,
+): Promise<ToolResult> {
+  const found = new Map<string, string>();
+  const files: FileFacts[] = [];
+  const urls = done.error ? [] : picturesIn(done.output).slice(0, picturesMost);
+  for (const url of urls) {
+    const bytes = pictureOf(url);
+    const type = bytes && imageTypeOf(bytes);
+    if (!bytes || !type || found.has(url)) continue;
+    const name = `image-${files.length + 1}.${endingOf(type)}`;
+    const file = await keepFile({ name, bytes: await hideInBytes(bytes, hidden()) });
+    files.push(file);
+    found.set(url, noteOn(type, file));
+  }
+  if (done.error || files.length === 0) return done;
+  const output = replaceTexts(done.output, (text) => found.get(text) ?? text, 0);
+  return { ...done, output, files: [...(done.files ?? []), ...files] };
+}
+
+const picturesMost = 8;
+const depthMost = 64;
+const pictureUrl = /^data:image\/(?:png|jpe?g|webp|gif);base64,/i;
+
+const endingOf = (type: string): string => (type === "image/jpeg" ? "jpg" : type.slice("image/".length));
+const noteOn = (type: string, { id, bytes }: FileFacts): string => `[image ${type}, ${bytes} bytes, kept as ${id}]`;
+
+/** Returns the texts in a value that are `data:` URLs of images. */
+function picturesIn(value: unknown): string[] {
+  const urls: string[] = [];
+  replaceTexts(
+    value,
+    (text) => {
+      if (pictureUrl.test(text)) urls.push(text);
+      return text;
+    },
+    0,
+  );
+  return urls;
+}
+
+function pictureOf(url: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.fromBase64(url.slice(url.indexOf(",") + 1));
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the value with each text replaced. */
+function replaceTexts(value: unknown, by: (text: string) => string, depth: number): unknown {
+  if (typeof value === "string") return by(value);
+  if (!hasParts(value) || depth > depthMost) return value;
+  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, by, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaceTexts(item, by, depth + 1)]));
 }
 
 /** Returns the result in a response: its JSON or its text. */

@@ -2,7 +2,7 @@ import type { HttpTool } from "../../../domain/agent-snapshot.ts";
 import type { ToolCallDelivery } from "../../../domain/api-types/webhook.ts";
 import { inTurn, recordLength, withMemoryBudget } from "../response-memory-budget.ts";
 import type { ToolRunner } from "./context.ts";
-import { keepPicture, readResult } from "./http.ts";
+import { keepPicture, keepPictures, readResult } from "./http.ts";
 import { sendCall } from "./send-call.ts";
 
 /**
@@ -31,6 +31,6 @@ export const run: ToolRunner<HttpTool> = async (call, tool, context, signal) => 
     const picture = await keepPicture(response, context, attempts);
     if (picture) return picture;
     const read = () => readResult(response, tool.http.response, context.hidden(), attempts);
-    return inTurn(context.owner, response.body.length, signal, read);
+    return keepPictures(await inTurn(context.owner, response.body.length, signal, read), context);
   });
 };

@@ -23,6 +23,7 @@ from ._errors import (
 )
 from ._object import NOT_GIVEN, Object, Page
 from ._resources import Runnel
+from ._tool_content import ToolContent
 from ._version import __version__
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "RunStream",
     "Runnel",
     "RunnelError",
+    "ToolContent",
     "UnexpectedResponseError",
     "WebhookVerificationError",
     "__version__",

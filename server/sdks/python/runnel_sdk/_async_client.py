@@ -18,6 +18,7 @@ import httpx
 
 from ._errors import APIError, CertificateError, APIConnectionError, RunFailedError, RunnelError, APITimeoutError
 from ._errors import UnexpectedResponseError
+from ._tool_content import ToolContent
 from ._object import Object, Page
 from ._version import __version__
 from ._waiting import expect_callable_here, settled, sleep, together
@@ -567,6 +568,9 @@ async def _answer(
         return {**(await settled(decide(call))), "tool_call_id": call.id}
     try:
         output = await settled(tools[call.tool](**call.arguments))
+        if isinstance(output, ToolContent):
+            _json(output.parts)
+            return {"tool_call_id": call.id, "content": output.parts}
         _json(output)  # What is not JSON is a fault of the tool too.
         return {"tool_call_id": call.id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was

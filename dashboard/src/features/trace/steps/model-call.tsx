@@ -3,6 +3,7 @@ import { formatCost, joinFacts, plural } from "../../../lib/format.ts";
 import { fieldsOf } from "../../../lib/json-text.ts";
 import { Block } from "../../../ui/data/value.tsx";
 import { modelOutput } from "../answer-card.tsx";
+import { ProviderWork } from "../provider-work.tsx";
 import { useReplayProgress } from "../replay-context.ts";
 import { PendingOutput, StepText } from "../step-text.tsx";
 import type { StepPart, StepProps } from "./step-part.ts";
@@ -42,6 +43,7 @@ export function Written({ step, live }: StepProps) {
           </div>
         </Block>
       )}
+      {isWhole && <ProviderWork step={step} />}
       {isWhole && step.adjustments && (
         <Block title="Differences from the request">
           <ul className="flex list-disc flex-col gap-1 pl-4">

@@ -1,0 +1,53 @@
+/** Tools that a model's provider runs itself. */
+export const providerToolTypes = ["web_search", "code_execution"] as const;
+export type ProviderToolType = (typeof providerToolTypes)[number];
+
+export interface ProviderTool {
+  type: ProviderToolType;
+  /** Most uses in one model call. */
+  max_uses: number;
+  /** The only domains that a search may show, or those that it may not. */
+  allowed_domains?: string[];
+  blocked_domains?: string[];
+}
+
+export const defaultUses = 5;
+
+type Offer = (model: string) => number;
+
+/** Tools of each provider, with the cost of one use in USD beside its tokens. */
+const offers: Record<string, Partial<Record<ProviderToolType, Offer>>> = {
+  anthropic: { web_search: () => 0.01, code_execution: () => 0 },
+  openai: { web_search: () => 0.01, code_execution: () => 0.03 },
+  google: { web_search: (model) => (chargesPrompts(model) ? 0.035 : 0.014), code_execution: () => 0 },
+};
+
+/** The second generation of Gemini charges a prompt that was searched for, the third each search. */
+const chargesPrompts = (model: string): boolean => /gemini-2/.test(model);
+
+/** Cost of so many uses of a tool. */
+function usd(provider: string, model: string, type: ProviderToolType, uses: number): number {
+  const charged = provider === "google" && chargesPrompts(model) ? Math.min(uses, 1) : uses;
+  return charged * (offers[provider]?.[type]?.(model) ?? 0);
+}
+
+/** Returns the tools that a provider runs itself. */
+export const toolsOfProvider = (provider: string): readonly ProviderToolType[] =>
+  providerToolTypes.filter((type) => offers[provider]?.[type] !== undefined);
+
+/** True if a model takes its provider's tools and functions in one request. */
+export const mixesTools = (provider: string, model: string): boolean =>
+  provider !== "google" || !/gemini-[12]|gemma/.test(model);
+
+/** Highest cost of the provider's tools in one model call, in USD. */
+export const toolsWorstUsd = (provider: string, model: string, tools: readonly ProviderTool[]): number =>
+  tools.reduce((sum, { type, max_uses }) => sum + usd(provider, model, type, max_uses), 0);
+
+interface Uses {
+  web_searches?: number | undefined;
+  code_executions?: number | undefined;
+}
+
+/** Cost of the uses that a model call had, in USD. */
+export const usesUsd = (provider: string, model: string, { web_searches = 0, code_executions = 0 }: Uses) =>
+  usd(provider, model, "web_search", web_searches) + usd(provider, model, "code_execution", code_executions);

@@ -1,0 +1,355 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ConnectionProvider } from "../domain/providers.ts";
+import { modelPrefix } from "../runtime/models/registry.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { startProviders } from "../testing/provider-server.ts";
+import { wires } from "../testing/provider-wire.ts";
+import { testActor } from "../testing/test-actor.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+
+// Tools that a model's provider runs itself, through whole runs, with servers that play its stream.
+
+const typed = (data: { type: string; [more: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+
+const pages = [
+  {
+    type: "web_search_result",
+    url: "https://example.com/rain",
+    title: "Rain in Oslo",
+    encrypted_content: "EqgfCioIARgBIiQ3YTAwMjY1Mi1mZjM5",
+    page_age: "April 30, 2025",
+  },
+];
+const search = { type: "server_tool_use", id: "srvtoolu_01", name: "web_search", input: { query: "weather Oslo" } };
+const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_01", content: pages };
+
+/** Claude's answer with a search, and a call of the agent's own tool after it. */
+function* claudeSearches(withCall: boolean): Generator<string> {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  yield typed({ type: "message_start", message: { ...message, usage: { input_tokens: 20, output_tokens: 1 } } });
+  const block = (index: number, content_block: object, ...deltas: object[]) =>
+    typed({ type: "content_block_start", index, content_block }) +
+    deltas.map((delta) => typed({ type: "content_block_delta", index, delta })).join("") +
+    typed({ type: "content_block_stop", index });
+  yield block(0, { ...search, input: {} }, { type: "input_json_delta", partial_json: '{"query":"weather Oslo"}' });
+  yield block(1, found);
+  const citation = {
+    type: "web_search_result_location",
+    url: "https://example.com/rain",
+    title: "Rain in Oslo",
+    encrypted_index: "Eo8BCioIAhgBIiQyYjQ0OWJmZi1lNm",
+    cited_text: "It rains.",
+  };
+  yield block(
+    2,
+    { type: "text", text: "", citations: [] },
+    { type: "text_delta", text: "It rains." },
+    { type: "citations_delta", citation },
+  );
+  if (withCall)
+    yield block(
+      3,
+      { type: "tool_use", id: "toolu_1", name: "note", input: {} },
+      { type: "input_json_delta", partial_json: "{}" },
+    );
+  yield typed({
+    type: "message_delta",
+    delta: { stop_reason: withCall ? "tool_use" : "end_turn", stop_sequence: null },
+    usage: { input_tokens: 1000, output_tokens: 100, server_tool_use: { web_search_requests: 1 } },
+  });
+  yield typed({ type: "message_stop" });
+}
+
+const webSearchCall = {
+  id: "ws_1",
+  type: "web_search_call",
+  status: "completed",
+  action: { type: "search", query: "weather Oslo", sources: [{ type: "url", url: "https://example.com/rain" }] },
+};
+const annotation = {
+  type: "url_citation",
+  start_index: 0,
+  end_index: 9,
+  url: "https://example.com/rain",
+  title: "Rain in Oslo",
+};
+
+/** GPT's answer with a search, and a call of the agent's own tool after it. */
+function* gptSearches(withCall: boolean): Generator<string> {
+  const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5", output: [] };
+  const item = (of: "added" | "done", output_index: number, item: object) =>
+    typed({ type: `response.output_item.${of}`, output_index, item });
+  yield typed({ type: "response.created", response: { ...response, status: "in_progress" } });
+  yield item("added", 0, { ...webSearchCall, status: "in_progress", action: undefined });
+  yield item("done", 0, webSearchCall);
+  const said = { id: "msg_0", type: "message", role: "assistant" };
+  yield item("added", 1, { ...said, status: "in_progress", content: [] });
+  yield typed({
+    type: "response.output_text.delta",
+    item_id: "msg_0",
+    output_index: 1,
+    content_index: 0,
+    delta: "It rains.",
+  });
+  yield typed({
+    type: "response.output_text.annotation.added",
+    item_id: "msg_0",
+    output_index: 1,
+    content_index: 0,
+    annotation_index: 0,
+    annotation,
+  });
+  const content = [{ type: "output_text", annotations: [annotation], text: "It rains." }];
+  yield item("done", 1, { ...said, status: "completed", content });
+  const call = { id: "fc_1", type: "function_call", call_id: "call_1", name: "note", arguments: "{}" };
+  if (withCall) {
+    yield item("added", 2, { ...call, status: "in_progress", arguments: "" });
+    yield item("done", 2, { ...call, status: "completed" });
+  }
+  const usage = {
+    input_tokens: 1000,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 100,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 1100,
+  };
+  yield typed({
+    type: "response.completed",
+    response: { ...response, status: "completed", incomplete_details: null, usage },
+  });
+}
+
+/** Gemini's answer with a search. */
+function* geminiSearches(): Generator<string> {
+  const groundingMetadata = {
+    webSearchQueries: ["weather Oslo", "rain Oslo"],
+    groundingChunks: [{ web: { uri: "https://example.com/rain", title: "Rain in Oslo" } }],
+    groundingSupports: [],
+  };
+  const content = { role: "model", parts: [{ text: "It rains." }] };
+  const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 };
+  yield `data: ${JSON.stringify({ candidates: [{ content, index: 0, finishReason: "STOP", groundingMetadata }], usageMetadata })}\n\n`;
+}
+
+let withCall = false;
+const providers = startProviders(({ provider, body }) => {
+  const isFirst = provider === "openai" ? body.input.length === 2 : body.messages?.length === 1;
+  if (provider === "google") return geminiSearches();
+  if (!isFirst) return [wires[provider].begin(), wires[provider].text("Noted."), wires[provider].end()];
+  return provider === "openai" ? gptSearches(withCall) : claudeSearches(withCall);
+});
+const lastBody = () => String(providers.bodies.at(-1));
+
+let server: TestApp;
+let client: Client;
+let note: string;
+beforeAll(async () => {
+  server = testApp();
+  client = await server.client();
+  for (const connection of providers.connections) await server.connections.put(connection, testActor);
+  note = (await client.post("/v1/tools", { name: "note" })).body.id;
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await providers[Symbol.asyncDispose]();
+});
+
+const post = (provider: ConnectionProvider, model: string, more: object) => {
+  const fullName = `${modelPrefix(providers.connectionOf(provider))}/${model}`;
+  return client.post("/v1/agents", { name: "a", instructions: "Look.", model: fullName, ...more });
+};
+async function newAgent(provider: ConnectionProvider, model: string, more: object): Promise<string> {
+  const { status, body } = await post(provider, model, more);
+  expect([status, body.error ?? null]).toEqual([201, null]);
+  return body.id;
+}
+const run = async (agent_id: string, more: object = {}): Promise<Answer["body"]> =>
+  (await client.post("/v1/runs?wait=60", { agent_id, input: "Weather?", ...more })).body;
+const modelSteps = async (id: string): Promise<Answer["body"][]> =>
+  (await client.get(`/v1/traces/${id}`)).body.steps.filter(({ type }: { type: string }) => type === "model_call");
+const webSearch = { provider_tools: [{ type: "web_search", max_uses: 3 }] };
+const sources = [{ url: "https://example.com/rain", title: "Rain in Oslo" }];
+
+describe("a provider's web search", () => {
+  test.each<[ConnectionProvider, string, string[], object, number]>([
+    [
+      "anthropic",
+      "claude-sonnet-4-5",
+      ['"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":3}]'],
+      { query: "weather Oslo" },
+      0.01,
+    ],
+    ["openai", "gpt-5", ['"tools":[{"type":"web_search"}]', '"max_tool_calls":3'], {}, 0.01],
+  ])("is declared to %s, and the trace has its calls, sources and cost", async (provider, model, sent, args, usd) => {
+    withCall = false;
+    const ended = await run(await newAgent(provider, model, webSearch));
+    expect(ended).toMatchObject({ status: "completed", output: "It rains.", tool_calls: [] });
+    for (const part of sent) expect(lastBody()).toContain(part);
+    expect(ended.messages.at(-1)).toMatchObject({ content: "It rains.", sources });
+    const [step] = await modelSteps(ended.id);
+    expect(step.output).toMatchObject({
+      content: "It rains.",
+      tool_calls: [],
+      provider_calls: [{ name: "web_search", arguments: args, is_error: false }],
+      sources,
+    });
+    expect(step.usage.web_searches).toBe(1);
+    expect(step.usage.cost_usd).toBeGreaterThanOrEqual(usd);
+    const replay = await client.post(`/v1/runs/${ended.id}/replay`, { mode: "verify" });
+    expect(replay.body.replay.divergences).toEqual([]);
+  });
+
+  test("of Google has no calls, but sources and a cost", async () => {
+    const ended = await run(await newAgent("google", "gemini-2.5-flash", webSearch));
+    expect(lastBody()).toContain('"tools":[{"googleSearch":{}}]');
+    const [step] = await modelSteps(ended.id);
+    expect([step.output.sources, step.usage.web_searches]).toEqual([sources, 2]);
+    expect(step.usage.cost_usd).toBeGreaterThanOrEqual(0.035);
+    expect(step.usage.cost_usd).toBeLessThan(0.04);
+  });
+
+  test.each<[ConnectionProvider, string, string]>([
+    [
+      "anthropic",
+      "claude-sonnet-4-5",
+      `{"role":"assistant","content":[${JSON.stringify(search)},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_01","content":[{"url":"https://example.com/rain","title":"Rain in Oslo","page_age":"April 30, 2025","encrypted_content":"EqgfCioIARgBIiQ3YTAwMjY1Mi1mZjM5","type":"web_search_result"}]},{"type":"text","text":"It rains.","citations":[{"type":"web_search_result_location","cited_text":"It rains.","url":"https://example.com/rain","title":"Rain in Oslo","encrypted_index":"Eo8BCioIAhgBIiQyYjQ0OWJmZi1lNm"}]},{"type":"tool_use"`,
+    ],
+    [
+      "openai",
+      "gpt-5",
+      `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"weather Oslo","sources":[{"type":"url","url":"https://example.com/rain"}]}},{"role":"assistant","content":"It rains."},{"type":"function_call"`,
+    ],
+  ])("goes back to %s unchanged in the next turn of the run", async (provider, model, sent) => {
+    withCall = true;
+    const asked = await run(await newAgent(provider, model, { ...webSearch, tools: [note] }));
+    const [call] = asked.required_action.submit_tool_outputs.tool_calls;
+    await client.post(`/v1/runs/${asked.id}/submit_tool_outputs`, {
+      tool_outputs: [{ tool_call_id: call.id, output: "ok" }],
+      stream: true,
+    });
+    const ended = (await client.get(`/v1/runs/${asked.id}`)).body;
+    expect([ended.status, ended.output, ended.tool_calls.length]).toEqual(["completed", "Noted.", 1]);
+    expect(lastBody()).toContain(sent);
+  });
+
+  test("does not go to a later run of the thread, where only the text is left", async () => {
+    withCall = false;
+    const thread_id = (await client.post("/v1/threads", {})).body.id;
+    const agent_id = await newAgent("anthropic", "claude-sonnet-4-5", {
+      ...webSearch,
+      memory: { history: { mode: "thread" } },
+    });
+    await run(agent_id, { thread_id });
+    await run(agent_id, { thread_id });
+    expect(lastBody()).toContain('{"role":"assistant","content":[{"type":"text","text":"It rains."}]}');
+    expect(lastBody()).not.toContain("encrypted_content");
+  });
+
+  test("is reserved in the budget with all its uses before the model is asked", async () => {
+    withCall = false;
+    const price = async (max_cost_usd: number) => {
+      const tools = {
+        provider_tools: [{ type: "web_search", max_uses: 20 }],
+        model_settings: { max_output_tokens: 100 },
+      };
+      return run(await newAgent("anthropic", "claude-sonnet-4-5", tools), { budget: { max_cost_usd } });
+    };
+    expect(await price(0.15)).toMatchObject({
+      status: "failed",
+      error: { code: "budget_exceeded" },
+      usage: { model_calls: 0 },
+    });
+    expect((await price(0.25)).status).toBe("completed");
+  });
+});
+
+test("code execution is declared to each provider", async () => {
+  const tools = { provider_tools: [{ type: "code_execution" }] };
+  for (const [provider, model, sent] of [
+    ["anthropic", "claude-sonnet-4-5", '"tools":[{"type":"code_execution_20250825","name":"code_execution"}]'],
+    ["openai", "gpt-5", '"tools":[{"type":"code_interpreter","container":{"type":"auto"}}]'],
+    ["google", "gemini-2.5-flash", '"tools":[{"codeExecution":{}}]'],
+  ] as const) {
+    withCall = false;
+    await run(await newAgent(provider, model, tools));
+    expect(lastBody()).toContain(sent);
+  }
+});
+
+describe("provider_tools", () => {
+  test("are stored with their defaults, and can be taken away", async () => {
+    const { body } = await post("anthropic", "claude-sonnet-4-5", { provider_tools: [{ type: "web_search" }] });
+    expect(body.provider_tools).toEqual([{ type: "web_search", max_uses: 5 }]);
+    const changed = await client.patch(`/v1/agents/${body.id}`, { provider_tools: null });
+    expect([changed.status, changed.body.provider_tools, changed.body.version]).toEqual([200, [], 2]);
+  });
+
+  test.each<[string, ConnectionProvider, string, object, string]>([
+    [
+      "a provider without them",
+      "ollama",
+      "llama3",
+      { provider_tools: [{ type: "web_search" }] },
+      "provider_tools[0].type",
+    ],
+    ["an unknown one", "openai", "gpt-5", { provider_tools: [{ type: "computer" }] }, "provider_tools[0].type"],
+    [
+      "the same one twice",
+      "openai",
+      "gpt-5",
+      { provider_tools: [{ type: "web_search" }, { type: "web_search" }] },
+      "provider_tools[1].type",
+    ],
+    [
+      "a filter that the provider does not have",
+      "openai",
+      "gpt-5",
+      { provider_tools: [{ type: "web_search", blocked_domains: ["example.com"] }] },
+      "provider_tools[0].blocked_domains",
+    ],
+    [
+      "both filters",
+      "anthropic",
+      "claude-sonnet-4-5",
+      { provider_tools: [{ type: "web_search", blocked_domains: ["a.com"], allowed_domains: ["b.com"] }] },
+      "provider_tools[0].blocked_domains",
+    ],
+  ])("for %s are refused when the agent is saved", async (_, provider, model, more, param) => {
+    const { status, body } = await post(provider, model, more);
+    expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", param]);
+  });
+
+  test("beside tools of the agent are refused for a model that takes only one kind", async () => {
+    const { status, body } = await post("google", "gemini-2.5-flash", { ...webSearch, tools: [note] });
+    expect([status, body.error.param]).toEqual([400, "provider_tools"]);
+    expect((await post("google", "gemini-3-pro-preview", { ...webSearch, tools: [note] })).status).toBe(201);
+  });
+
+  test("are refused with the run, or the change, that names a model without them", async () => {
+    const agent_id = await newAgent("anthropic", "claude-sonnet-4-5", webSearch);
+    const overrides = { model: "ollama/llama3" };
+    const refused = await client.post("/v1/runs", { agent_id, input: "?", overrides });
+    expect([refused.status, refused.body.error.param]).toEqual([400, "overrides.provider_tools[0].type"]);
+    const changed = await client.patch(`/v1/agents/${agent_id}`, overrides);
+    expect([changed.status, changed.body.error.param]).toEqual([400, "provider_tools[0].type"]);
+  });
+});
+
+test("a call whose result was cut off does not go back, because the provider would refuse it", async () => {
+  const { callOptions } = await import("../runtime/models/call-options.ts");
+  const item = (kind: string, id: string) => ({
+    type: "text" as const,
+    text: "",
+    metadata: { provider_item: { provider: "anthropic", kind, id, name: "web_search", value: {} } },
+  });
+  const parts = [item("call", "a"), item("result", "a"), item("call", "cut"), { type: "text" as const, text: "So." }];
+  const messages = [{ role: "assistant" as const, parts }];
+  const sentTo = (provider: string) => {
+    const { prompt } = callOptions({ messages, tools: [], settings: {} }, "text", provider);
+    return prompt.flatMap(({ content }) => (typeof content === "string" ? [] : content.map(({ type }) => type)));
+  };
+  expect(sentTo("anthropic")).toEqual(["tool-call", "tool-result", "text"]);
+  // Another provider does not know these calls.
+  expect(sentTo("openai")).toEqual(["text"]);
+});
