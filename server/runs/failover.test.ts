@@ -216,14 +216,17 @@ test("a run whose models all fail asks each a few times, and its error has what 
 
 test("a run waits for the first model that comes back while all servers are away", async () => {
   const [first, second] = [server("first", () => says("One.")), server("second", () => says("Two."))];
-  const { client, agent_id } = await openApp([first, second]);
+  const { app, client, agent_id } = await openApp([first, second]);
   await Promise.all([first.stop(), second.stop()]);
   const { body: begun } = await client.post("/v1/runs", { agent_id, input: "Hello" });
-  while (((await stepsOf(client, begun.id))[0]?.retries.length ?? 0) < 2) await new Promise(setImmediate);
+  const watch = app.watches.join(begun.id);
+  const retries = async () => (await stepsOf(client, begun.id))[0]?.retries.length ?? 0;
+  while ((await retries()) < 2) await watch.next(60_000);
   first.restart();
-  const ended = async () => (await client.get(`/v1/runs/${begun.id}`)).body;
-  while ((await ended()).status === "in_progress") await new Promise(setImmediate);
-  expect((await ended()).output).toBe("One.");
+  const now = async () => (await client.get(`/v1/runs/${begun.id}`)).body;
+  while ((await now()).status === "in_progress") await watch.next(60_000);
+  watch.leave();
+  expect((await now()).output).toBe("One.");
 });
 
 test("readers of the stream see the first model's partial text voided, and only the second one's text is the output", async () => {

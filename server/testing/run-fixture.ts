@@ -52,7 +52,7 @@ export function runFixture(
     look_ms?: number;
     /** Agents that agent tools may call, by id. */
     agents?: Record<string, Partial<AgentSnapshot>>;
-    /** Context window of the model in tokens. */
+    /** Context window of the model in tokens; that of a second model is twice as large. */
     window?: number;
     /** Answers the workers' questions to the main thread; undefined for those that the fixture answers. */
     answer?: AnswerQuestion;
@@ -84,9 +84,12 @@ export function runFixture(
     journal,
     watches,
     onEarlyMessages: db.write.leaving,
-    prepare: (_, { model, tools }) => ({
+    prepare: (_, { model, tools }, models) => ({
       connection: testConnection,
       model: model.slice("test/".length),
+      ...(models.length > 1 && {
+        candidates: models.map((id) => ({ id, connection: testConnection, model: id.slice("test/".length) })),
+      }),
       secrets: Object.fromEntries(tools.map(({ id }) => [id, toolSecrets])),
       egress: { allow: [], loopback: true },
     }),
@@ -131,7 +134,7 @@ export function runFixture(
       return other ? { ...agentOf([]), id, ...other } : agent;
     },
     priceOf: builtInPrice,
-    windowOf: () => options.window ?? null,
+    windowOf: (model) => (options.window === undefined ? null : options.window * (model === "test/script" ? 1 : 2)),
     slots: limit,
     childrenMax: () => options.childrenMax ?? 100,
     quarantine_ms: options.quarantine_ms,

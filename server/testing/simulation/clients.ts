@@ -85,6 +85,7 @@ export function createClients(world: World, witness: Witness, fixture: () => Fix
     const agent = {
       max_turns: 1 + world.int(5),
       ...(remembers && { memory: memory(world.pick(contextStrategies), world.chance(0.5) ? [notes] : []) }),
+      ...(world.chance(0.3) && { models: ["test/script", "test/echo"] }),
     };
     const on_concurrency_limit = world.pick(["reject", "queue"] as const);
     const if_thread_busy = world.pick(["reject", "queue", "cancel_previous"] as const);

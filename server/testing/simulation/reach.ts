@@ -13,11 +13,13 @@ import type { World } from "./world.ts";
 export const reachOf =
   (world: World, witness: Witness) =>
   (thread: SimulatedThread): Adapters => ({
-    model: ({ run_id, attempt, agent }): Model => ({
+    model: ({ run_id, attempt, agent, model }): Model => ({
       async *stream(request, signal) {
         if (thread.dead) await never();
-        witness.modelAsked(run_id, attempt, agent, request);
-        for (const event of plan(world, request)) {
+        witness.modelAsked(run_id, attempt, agent, `test/${model}`, request);
+        // An agent with several models meets outages of the first one.
+        const isAway = agent.models?.[0] === `test/${model}` && world.chance(0.3);
+        for (const event of isAway ? [away(world)] : plan(world, request)) {
           if (event === "silence") await aborted(signal);
           else await world.wait(`${thread.name}: model, ${event.type}`, thread);
           if (signal.aborted || event === "silence") return yield failed("aborted", true, true);
@@ -87,6 +89,14 @@ function failed(
 ): ModelEvent {
   const error: ModelError = { code, message, retryable, retry_after_ms: null, aborted: isAborted, request: "answered" };
   return { type: "error", error, usage: unknownUsage };
+}
+
+/** Failure of a whole server: it is not reached, refuses the credentials, or has reached its limit. */
+function away(world: World): ModelEvent {
+  const fate = world.random();
+  if (fate < 0.4) return failed("refused", false, false, "model_not_available");
+  if (fate < 0.7) return failed("limited", true, false, "model_rate_limited");
+  return failed("away", true);
 }
 
 function outcome(world: World): ToolResult {

@@ -3,7 +3,7 @@ import { type ContextPlan, planContext } from "../../domain/context.ts";
 import { equalJson } from "../../domain/equal.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
-import { modelRequest } from "../../domain/prompt.ts";
+import { requestForModel } from "../../domain/prompt.ts";
 import { withPromptCaching } from "../../domain/prompt-caching.ts";
 import { endsRun, type JournalEntry, type RunCreated, type RunEvent, type RunUsage } from "../../domain/run-event.ts";
 import {
@@ -252,8 +252,8 @@ export function createWitness(world: World, fixture: () => Fixture) {
    * Checks that the loop's state, as the model sees it, is the fold of the journal, and that one start makes one
    * request.
    */
-  function modelAsked(id: string, attempt: number, agent: AgentSnapshot, request: ModelRequest): void {
-    world.note(`${short(id)} attempt ${attempt} asks the model`);
+  function modelAsked(id: string, attempt: number, agent: AgentSnapshot, model: string, request: ModelRequest): void {
+    world.note(`${short(id)} attempt ${attempt} asks ${model}`);
     const begun = startOf(id, attempt);
     const isNew = begun && !ledgerOf(id).asked.has(`${attempt}.${begun.anchor}`);
     if (!isNew && told.delete(id)) return; // Once, and the answer is discarded.
@@ -265,10 +265,11 @@ export function createWitness(world: World, fixture: () => Fixture) {
     if (!step) throw found(`${short(id)}: the model was asked without a start`);
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
+    if (model !== state.model) throw found(`${short(id)}: ${model} is asked, and its record says ${state.model}`);
     const due =
       step.step_type === "compaction"
         ? summaryDue(state, agent)
-        : withPromptCaching(modelRequest(state, agent), agent, state.run);
+        : withPromptCaching(requestForModel(state, agent), agent, state.run);
     if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
   }
 
