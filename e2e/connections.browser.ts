@@ -29,7 +29,10 @@ function startListedServer() {
       state.asked++;
       await held.gate.promise;
       if (body.reasoning_effort)
-        return Response.json({ error: { message: "reasoning_effort is not supported by this model" } }, { status: 400 });
+        return Response.json(
+          { error: { message: "reasoning_effort is not supported by this model" } },
+          { status: 400 },
+        );
       const text = body.response_format ? '{"capital":"Oslo"}' : "ready";
       const parts = body.tools
         ? [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]
@@ -90,7 +93,9 @@ async function add(page: Page, name: string, url: string, key = ""): Promise<voi
   await expect(page.getByRole("dialog", { name: `Test ${name}` })).toBeVisible();
 }
 
-test("a connection is added, tested feature by feature, and its models are offered to agents at once", async ({ page }) => {
+test("a connection is added, tested feature by feature, and its models are offered to agents at once", async ({
+  page,
+}) => {
   test.setTimeout(180_000);
   const complaints = recordFaults(page);
   await using model = startListedServer();

@@ -25,6 +25,7 @@ const untyped: [RegExp, string][] = [
   [/s3:\/\//, "needs an object store; e2e/remote-backup.e2e.ts has one"],
   [/postgres:\/\//, "needs a Postgres; e2e/cluster.e2e.ts has one"],
   [/^runnel projects move /m, "needs a cluster; e2e/projects-move.e2e.ts has one"],
+  [/^runnel connections test /m, "asks a model server; server/cli/cli.test.ts has one"],
   [/^npx /m, "downloads a program; e2e/doors.e2e.ts runs the inspector"],
   [/^(llm|aider) /m, "is a program of others; e2e/clients.e2e.ts runs it"],
   [/^curl -k -O/m, "installs a client; e2e/quickstart.e2e.ts does so"],

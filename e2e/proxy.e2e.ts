@@ -135,6 +135,9 @@ test("the operator's proxy gets the requests to other machines, of commands and 
   const asked = proxy.take();
   expect(asked.filter((one) => !/^(GET|PUT|POST|HEAD) http:\/\/store\.example:80\/bucket/.test(one))).toEqual([
     "POST http://models.example:80/v1/chat/completions",
+    // `models list` reads the server's list, which this one does not have at either address.
+    "GET http://models.example:80/v1/models",
+    "GET http://models.example:80/models",
   ]);
   expect(new Set(asked.map((one) => one.split(" ")[0]))).toEqual(new Set(["GET", "PUT", "POST", "HEAD"]));
   expect(objects.names()).toHaveLength(1);

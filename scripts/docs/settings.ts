@@ -6,18 +6,21 @@ import { commandsOf, flagsOf } from "./commands.ts";
 import { type Page, pageOf } from "./pages.ts";
 
 /**
- * Returns every environment variable: a page for those without a flag, and one for those of flags, which links to their
- * commands.
+ * Returns every environment variable: a page for those without a flag, one for those of the server's flags, and one for
+ * those of other commands, which links to them.
  */
 export function configurationPages(program: Command): Page[] {
   const flags = commandsOf(program).flatMap(({ command, name }) =>
     flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
   );
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
-  const rows = byVariable.map(([variable, uses]) => {
-    const [{ flag, name }] = uses as [(typeof uses)[number]];
-    return `| \`${variable}\` | [\`${flag}\`](commands/${name}.md) |`;
-  });
+  const rowsOf = (isOfServer: boolean) =>
+    byVariable.flatMap(([variable, uses]) => {
+      const serve = uses.find(({ name }) => name === "serve");
+      const { flag, name } = serve ?? (uses as [(typeof uses)[number]])[0];
+      if ((serve !== undefined) !== isOfServer) return [];
+      return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
+    });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
   const own = pageOf(
     "reference/configuration",
@@ -28,7 +31,8 @@ You configure runnel by flags, by environment variables or by [a file](../operat
 A flag counts most, then its variable, then the file, then the default. A switch that is set to \`0\`, \`false\`, \`no\` or \`off\`
 is off, and an empty variable is as none.
 
-Each flag has a variable: [those of flags](variables.md) are on a page of their own.
+Each flag has a variable: those of [the server's flags](variables.md) and of [other commands](command-variables.md) have pages of their
+own.
 
 ## Variables without a flag
 
@@ -41,14 +45,25 @@ ${others.join("\n")}
     "reference/variables",
     `# Variables of flags
 
-The environment variable of each flag. The flag links to one of its commands.
+The environment variable of each flag of the server. Other commands read some of them too.
 
-| Variable | Flag |
-|---|---|
-${rows.join("\n")}
+| Variable | Flag | One of its commands |
+|---|---|---|
+${rowsOf(true).join("\n")}
 `,
   );
-  return [own, ofFlags];
+  const ofCommands = pageOf(
+    "reference/command-variables",
+    `# Variables of commands
+
+The environment variable of each flag that only commands have, and one command that reads it.
+
+| Variable | Flag | One of its commands |
+|---|---|---|
+${rowsOf(false).join("\n")}
+`,
+  );
+  return [own, ofFlags, ofCommands];
 }
 
 /** An operation and its limit. */

@@ -92,10 +92,19 @@ export function createModelCatalog({
   const attempts = new Map<string, Attempt>();
   const closing = new AbortController();
 
+  // Prepared, because every new run asks for its model's price and window.
+  const selectList = db.orm
+    .select()
+    .from(modelLists)
+    .where(eq(modelLists.prefix, sql.placeholder("prefix")))
+    .prepare();
   const readAt = db.kept.rows((prefix: string, identity: string): number | null => {
-    const row = db.orm.select().from(modelLists).where(eq(modelLists.prefix, prefix)).get();
+    const row = selectList.get({ prefix });
     return row?.identity === identity ? row.read_at_ms : null;
   }).of;
+  const selectCount = db.sqlite.query<{ count: number }, [string]>(
+    "SELECT count(*) AS count FROM listed_models WHERE prefix = ?",
+  );
   const rowsOf = (prefix: string): ListedModel[] =>
     db.orm
       .select()
@@ -169,7 +178,7 @@ export function createModelCatalog({
     return {
       name,
       prefix,
-      count: read_at_ms === null ? null : rowsOf(prefix).length,
+      count: read_at_ms === null ? null : (selectCount.get(prefix)?.count ?? 0),
       read_at_ms,
       is_reading: own?.reading != null,
       error: own?.error ?? null,
