@@ -170,7 +170,8 @@ function givenMessage({ role, content, tool_calls, tool_call_id, is_error, ...me
 
 function givenContent(text: string, { images = [], audio = [], files = [] }: MessageMedia): InputMessage["content"] {
   const partsOf = (type: MediaType, of: readonly ImageFacts[]) => of.map(({ file_id }) => ({ type, file_id }));
-  const shown = [...partsOf("image", images), ...partsOf("audio", audio), ...partsOf("file", files)];
+  const documents = files.map(({ file_id, filename }) => ({ type: "file" as const, file_id, filename }));
+  const shown = [...partsOf("image", images), ...partsOf("audio", audio), ...documents];
   if (shown.length === 0) return text;
   return text === "" ? shown : [{ type: "text", text }, ...shown];
 }

@@ -251,7 +251,7 @@ describe("a PDF", () => {
     expect(lastBody()).toContain(sent);
     expect(lastBody()).not.toContain("swordfish");
     const [{ content }] = body.input;
-    expect(content[1]).toEqual({ type: "file", file_id: body.file_ids[0] });
+    expect(content[1]).toEqual({ type: "file", file_id: body.file_ids[0], filename: "report.pdf" });
     expect(await documentsOf(body.id)).toMatchObject([{ filename: "report.pdf", native: true, pages: 1, note: null }]);
     expect(journalOf(body.id)).not.toContain(base64(pdf).slice(0, 100));
   });

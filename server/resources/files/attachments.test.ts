@@ -43,7 +43,8 @@ function fixture(files: Record<string, Given>, max_wait_ms = 0) {
   return {
     db,
     wake: attachments.wake,
-    of: (max_bytes = 1000, images = true) => attachments.of(scope, { file_ids: Object.keys(files), max_bytes, images }),
+    of: (max_bytes = 1000, images = true, pdf = false) =>
+      attachments.of(scope, { file_ids: Object.keys(files), max_bytes, images, pdf }),
   };
 }
 
@@ -59,6 +60,52 @@ test("a document is its chunks without their overlaps", async () => {
     image: false,
     note: null,
   });
+});
+
+test("a model that reads PDFs gets the PDF itself, with its text for models that do not", async () => {
+  const pdf = { mime_type: "application/pdf" };
+  const given = await fixture({
+    file_text: { ...pdf, chunks: ["The text."], bytes: 2000 },
+    file_scan: {
+      ...pdf,
+      status: "failed",
+      error: JSON.stringify({ code: "document_empty", message: "" }),
+      bytes: 250_000,
+    },
+    file_locked: {
+      ...pdf,
+      status: "failed",
+      error: JSON.stringify({ code: "document_encrypted", message: "Locked." }),
+    },
+    file_broken: {
+      ...pdf,
+      status: "failed",
+      error: JSON.stringify({ code: "document_unreadable", message: "Broken." }),
+    },
+    file_heavy: { ...pdf, chunks: ["Heavy."], bytes: 11 * 1024 * 1024 },
+    file_code: { ...pdf, purpose: "code_interpreter" },
+    file_words: { mime_type: "text/markdown", content: "Words." },
+  }).of(1000, true, true);
+  const shown = given.map(({ file_id, native = false, pages, text, note }) => [file_id, native, pages, text, note]);
+  expect(shown).toEqual([
+    ["file_text", true, 1, "The text.", null],
+    // Without text it may still have pictures; its pages are estimated.
+    ["file_scan", true, 3, null, null],
+    ["file_locked", false, undefined, null, "It could not be read: Locked."],
+    ["file_broken", false, undefined, null, "It could not be read: Broken."],
+    ["file_heavy", false, undefined, "Heavy.", null],
+    ["file_code", false, undefined, null, "Only code tools can read it"],
+    ["file_words", false, undefined, "Words.", null],
+  ]);
+});
+
+test("a PDF of more pages than providers take is given as its text", async () => {
+  const { db, of } = fixture({ file_a: { mime_type: "application/pdf", chunks: ["One.", "Last."], bytes: 5000 } });
+  const nativeWith = async (pages: number) => {
+    db.sqlite.run("UPDATE document_chunks SET page = ? WHERE chunk_index = 1", [pages]);
+    return (await of(1000, true, true))[0]?.native ?? false;
+  };
+  expect([await nativeWith(100), await nativeWith(101)]).toEqual([true, false]);
 });
 
 test("the overlaps between chunks of any text appear once", () => {

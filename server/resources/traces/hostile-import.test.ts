@@ -303,7 +303,30 @@ test("a key restricted to some agents cannot show images of others to a model of
         at: 1,
         event: {
           type: "documents.attached",
-          documents: [{ ...image, filename: "", text: null, image: true, note: null }],
+          documents: [
+            { ...image, filename: "", text: null, image: true, note: null },
+            { ...image, filename: "", text: null, image: false, note: null, native: true, pages: 1 },
+          ],
+        },
+      },
+      {
+        seq: 3,
+        at: 1,
+        event: {
+          type: "history.loaded",
+          messages: [
+            { role: "user", content: "", audio: [image], files: [{ ...image, filename: "" }] },
+            { role: "tool", call_id: "c", tool: "t", output: "", is_error: false, images: [image] },
+          ],
+        },
+      },
+      {
+        seq: 4,
+        at: 1,
+        event: {
+          ...({ type: "tool.completed", tool_call_id: "c", step_index: 1, tool: "t", status: "completed" } as const),
+          ...{ output: null, error: null, latency_ms: 0, attempts: 1, message_id: "m", submitted: false },
+          images: [image],
         },
       },
     ];
@@ -317,7 +340,7 @@ test("a key restricted to some agents cannot show images of others to a model of
     };
     return JSON.stringify(importAsRun(entries, own)).match(/file_(?!id)\w+/g);
   };
-  expect(ids(true)).toEqual(["file_1", "file_1"]);
+  expect(ids(true)).toEqual(Array(7).fill("file_1"));
   expect(ids(false)).not.toContain("file_1");
 });
 

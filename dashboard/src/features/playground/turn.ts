@@ -1,7 +1,8 @@
 import { emptyRunView, type RunView } from "../../../../server/domain/api-types/run-view.ts";
-import { type MediaPart, placedParts, type RunInput, wholeText } from "../../../../server/domain/run-input.ts";
+import { type RunInput, wholeText } from "../../../../server/domain/run-input.ts";
 import type { CreateRun } from "../../../../server/runs/schema.ts";
-import type { ShownFile, ShownLists } from "../../entities/file/shown-media.tsx";
+import { shownInput } from "../../entities/file/shown-input.ts";
+import type { ShownLists } from "../../entities/file/shown-media.tsx";
 import type { ToolAnswer } from "../../entities/tool-call/answer-call.ts";
 import type { ApiError } from "../../lib/api.ts";
 import type { StreamState } from "../../lib/events.ts";
@@ -32,7 +33,7 @@ export function newTurn(key: string, input: RunInput, body: RunBody | null, runI
   return {
     key,
     input: wholeText(input),
-    shown: shownIn(input),
+    shown: shownInput(input),
     body,
     runId,
     view: emptyRunView,
@@ -47,16 +48,6 @@ export function newTurn(key: string, input: RunInput, body: RunBody | null, runI
 export function isOpen({ error, view, stream }: Turn): boolean {
   const isDone = view.status === "completed" || view.status === "failed" || view.status === "cancelled";
   return !error && !isDone && stream !== "ended";
-}
-
-/** Returns the images and files of an input. */
-function shownIn(input: RunInput): ShownLists {
-  const parts = placedParts(input).map(({ part }) => part);
-  const ofType = (type: MediaPart["type"]): ShownFile[] =>
-    parts.flatMap((part) =>
-      part.type === type && part.file_id ? [{ file_id: part.file_id, filename: part.filename }] : [],
-    );
-  return { images: ofType("image"), audio: ofType("audio"), files: ofType("file") };
 }
 
 /** Body of `POST /v1/runs`. */

@@ -70,7 +70,9 @@ export function Workbench({
   const attachments = useAttachments();
   const inputOf = (text: string): RunInput => {
     const filled = fillVariables(text, values);
-    const parts = attachments.all.flatMap(({ type, file_id }) => (file_id ? [{ type, file_id }] : []));
+    const parts = attachments.all.flatMap(({ type, file_id, filename }) =>
+      file_id ? [{ type, file_id, ...(type === "file" && { filename }) }] : [],
+    );
     if (parts.length === 0) return filled;
     return [{ role: "user", content: filled === "" ? parts : [{ type: "text", text: filled }, ...parts] }];
   };

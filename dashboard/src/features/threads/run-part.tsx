@@ -5,6 +5,8 @@ import type { AnyRun as Run } from "../../../../server/domain/api-types/run.ts";
 import { emptyRunView, foldFrames, type RunView } from "../../../../server/domain/api-types/run-view.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { shownInput } from "../../entities/file/shown-input.ts";
+import { type ShownLists, ShownMedia } from "../../entities/file/shown-media.tsx";
 import { followRun } from "../../entities/run/follow-run.ts";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
 import { OpenCall } from "../../entities/tool-call/open-call.tsx";
@@ -49,16 +51,19 @@ function ItemView({ item }: { item: Item }) {
         <Markdown text={item.text} />
       </div>
     );
-  return <Asked text={item.text} />;
+  return <Asked text={item.text} shown={item.shown} />;
 }
 
 /** A user's message. */
-function Asked({ text }: { text: string }) {
+function Asked({ text, shown }: { text: string; shown: ShownLists }) {
   return (
-    <p className="ml-auto max-w-[85%] rounded-lg bg-hover px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
-      <span className="sr-only">User: </span>
-      {text}
-    </p>
+    <div className="ml-auto flex max-w-[85%] flex-col gap-2 rounded-lg bg-hover px-3.5 py-2">
+      <p className="text-md wrap-anywhere whitespace-pre-wrap">
+        <span className="sr-only">User: </span>
+        {text}
+      </p>
+      <ShownMedia {...shown} />
+    </div>
   );
 }
 
@@ -79,6 +84,7 @@ function CallView({ call }: { call: Item & { kind: "call" } }) {
           <div className="min-w-0">
             <h3 className="mb-1 text-xs text-muted">Output</h3>
             <pre className="max-h-80 overflow-y-auto wrap-anywhere whitespace-pre-wrap">{call.output}</pre>
+            <ShownMedia images={call.images} />
           </div>
         )}
       </div>
@@ -113,7 +119,7 @@ export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
   return (
     <article className="flex min-w-0 flex-col gap-3">
       <RunLine runId={run.id} run={run} at={run.created_at} />
-      <Asked text={wholeText(run.input)} />
+      <Asked text={wholeText(run.input)} shown={shownInput(run.input)} />
       {texts.map(
         (part) =>
           part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,

@@ -4,6 +4,8 @@ import { type RunView, type TextPart, textOfStep } from "../../../../server/doma
 import type { TraceStep } from "../../../../server/domain/api-types/trace.ts";
 import { wholeText } from "../../../../server/domain/run-input.ts";
 import { stepKinds } from "../../../../server/domain/step-kinds.ts";
+import { shownInput } from "../../entities/file/shown-input.ts";
+import { ShownMedia } from "../../entities/file/shown-media.tsx";
 import { MessageCard } from "../../entities/run/message-card.tsx";
 import { formatDuration, plural } from "../../lib/format.ts";
 import { StepIcon } from "../../ui/data/step-icon.tsx";
@@ -34,6 +36,7 @@ export function Conversation({
     <>
       <MessageCard by="user">
         <LongText text={wholeText(run.input)} name="input" />
+        <ShownMedia {...shownInput(run.input)} />
       </MessageCard>
       {hidden > 0 && (
         <Button size="sm" className="self-center" onClick={() => setAll(true)}>
