@@ -49,6 +49,7 @@ import appendedJournal from "./0048_appended_journal.sql" with { type: "text" };
 import threadHistory from "./0049_thread_history.sql" with { type: "text" };
 import idleTimeout from "./0050_idle_timeout.sql" with { type: "text" };
 import keyExposures from "./0051_key_exposures.sql" with { type: "text" };
+import cloudConnections from "./0053_cloud_connections.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -103,4 +104,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0049_thread_history", sql: threadHistory },
   { name: "0050_idle_timeout", sql: idleTimeout },
   { name: "0051_key_exposures", sql: keyExposures },
+  { name: "0053_cloud_connections", sql: cloudConnections },
 ];

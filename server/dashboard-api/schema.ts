@@ -37,6 +37,13 @@ export const NewConnection = closedObject({
   provider: Type.Optional(Type.String({ maxLength: 64 })),
   base_url: Type.Optional(orNull(Type.String({ maxLength: 2048 }))),
   api_key: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
+  region: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
+  access_key_id: Type.Optional(orNull(Type.String({ maxLength: 256 }))),
+  secret_access_key: Type.Optional(orNull(Type.String({ maxLength: 256 }))),
+  session_token: Type.Optional(orNull(Type.String({ maxLength: 8192 }))),
+  project: Type.Optional(orNull(Type.String({ maxLength: 128 }))),
+  location: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
+  service_account: Type.Optional(orNull(Type.String({ maxLength: 16_384 }))),
   max_concurrent: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: concurrentMax }))),
   idle_timeout_ms: Type.Optional(
     orNull(Type.Integer({ minimum: idleTimeouts_ms.least, maximum: idleTimeouts_ms.most })),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { about, closedObject, oneOf, optional } from "../lib/schema.ts";
+import { about, closedObject, named, oneOf, optional } from "../lib/schema.ts";
 import { CountOrNull, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
 import type { reasoningEfforts, toolChoices } from "./providers.ts";
 
@@ -66,6 +66,8 @@ export interface ModelSettings {
   stop?: string[];
   /** Forces a tool call only in the first call of a run; other values apply to each call. */
   tool_choice?: (typeof toolChoices)[number] | { name: string };
+  /** With `off`, nothing of the prompt is marked for the provider's cache. */
+  prompt_caching?: "auto" | "off";
   script?: ScriptEntry[];
   /** Number of script entries already used, if the prompt does not show it. */
   script_at?: number;
@@ -76,6 +78,17 @@ export interface ModelRequest {
   tools: ModelTool[];
   settings: ModelSettings;
   output_schema?: JsonSchema;
+  /** Only in a request that is being sent: it has secrets. */
+  extras?: RequestExtras;
+}
+
+/** Parts of a request that an agent adds to those of the server. */
+interface RequestExtras {
+  headers: Record<string, string>;
+  /** Values of the secrets in the headers: no answer and no error may have them. */
+  secrets: string[];
+  body: Record<string, unknown>;
+  options: Record<string, unknown>;
 }
 
 /** Token counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
@@ -84,8 +97,24 @@ export const ModelUsage = closedObject({
   output_tokens: about("Tokens of the answers; null where they are not known.", CountOrNull),
   cached_input_tokens: about("Prompt tokens that the provider read from its cache.", CountOrNull),
   reasoning_tokens: about("Reasoning tokens; null if unknown.", CountOrNull),
+  cache_write_5m_tokens: optional(
+    about("Prompt tokens that the provider wrote to its cache for 5 minutes.", CountOrNull),
+  ),
+  cache_write_1h_tokens: optional(
+    about("Prompt tokens that the provider wrote to its cache for an hour.", CountOrNull),
+  ),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
+
+/** A difference between a request and what was asked for, because the provider or its server does not take it. */
+export const RequestAdjustment = named(
+  "RequestAdjustment",
+  closedObject({
+    field: about("The setting, or the field of the request.", Short),
+    message: about("What was sent instead, in a sentence.", Text),
+  }),
+);
+export type RequestAdjustment = Static<typeof RequestAdjustment>;
 
 export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
 export type FinishReason = Static<typeof FinishReason>;

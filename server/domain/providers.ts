@@ -3,6 +3,8 @@ export const providerWords = {
   openai: "OpenAI",
   anthropic: "Anthropic",
   google: "Google",
+  bedrock: "Amazon Bedrock",
+  vertex: "Google Vertex AI",
   ollama: "Ollama",
   openai_compatible: "OpenAI-compatible server",
 };
@@ -12,6 +14,11 @@ export const keyVariables: readonly (readonly [provider: ConnectionProvider, var
   ["openai", "OPENAI_API_KEY"],
   ["anthropic", "ANTHROPIC_API_KEY"],
   ["google", "GOOGLE_GENERATIVE_AI_API_KEY"],
+];
+/** Variables with keys of clouds, which need more than a key. */
+export const cloudKeyVariables: readonly (readonly [provider: ConnectionProvider, variable: string])[] = [
+  ["bedrock", "AWS_BEARER_TOKEN_BEDROCK"],
+  ["vertex", "GOOGLE_VERTEX_API_KEY"],
 ];
 export const connectionProviders = Object.keys(providerWords) as [ConnectionProvider, ...ConnectionProvider[]];
 export const providers = [...connectionProviders, "test"] as const;

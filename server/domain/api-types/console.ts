@@ -86,6 +86,11 @@ export const Connection = t.object({
   max_concurrent: t.orNull(t.integer),
   /** Milliseconds without data during a response before it fails; null: five minutes. */
   idle_timeout_ms: t.orNull(t.integer),
+  /** Region of Amazon Bedrock. */
+  region: t.orNull(t.text),
+  /** Project and location of Google Vertex AI. */
+  project: t.orNull(t.text),
+  location: t.orNull(t.text),
   /** Connections of the environment cannot be changed here. */
   source: t.oneOf(["environment", "stored"]),
   /** Prefix of its models' names. */

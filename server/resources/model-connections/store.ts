@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import { type CloudSecrets, cloudPlaceFields, cloudSecretFields, pickFields } from "../../domain/cloud-connection.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import type { Provider } from "../../domain/providers.ts";
@@ -30,6 +31,10 @@ interface ConnectionInfo {
   max_concurrent: number | null;
   /** Longest silence in ms while its server responds; null: five minutes. */
   idle_timeout_ms: number | null;
+  /** Place of a cloud's models: AWS's region, or Google's project and location. */
+  region: string | null;
+  project: string | null;
+  location: string | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
 }
@@ -45,7 +50,7 @@ interface ModelInfo {
   prices: ModelPrice;
 }
 
-type Stored = Connection & { sealed_key: string | null };
+type Stored = Connection & { sealed_key: string | null; sealed_secrets: string | null };
 
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
@@ -71,25 +76,30 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, idle_timeout_ms, ...row }) => ({
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, region, project, location, ...row }) => ({
       ...row,
       api_key: null,
       ...limitsOf({ max_concurrent, idle_timeout_ms }),
+      ...pickFields({ region, project, location }, cloudPlaceFields),
     })),
-    ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
+    ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null, sealed_secrets: null })),
   ]).of;
-  const open = ({ name, provider, base_url, api_key, sealed_key, ...limits }: Stored): Connection => ({
+  const open = ({ name, provider, base_url, api_key, sealed_key, sealed_secrets, ...more }: Stored): Connection => ({
     name,
     provider,
     base_url,
     api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
-    ...limitsOf(limits),
+    ...limitsOf(more),
+    ...pickFields(more, cloudPlaceFields),
+    ...(sealed_secrets === null
+      ? pickFields(more, cloudSecretFields)
+      : (JSON.parse(seal.open(sealed_secrets, secretsAad(name))) as CloudSecrets)),
   });
 
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
     const found = connectionFor(name, all());
-    return found && { sealed_key: null, ...found }; // The test models' connection lacks the field.
+    return found && { sealed_key: null, sealed_secrets: null, ...found }; // The test models' connection lacks these fields.
   }
 
   const isStored = (provider: Provider): boolean => select.all().some((row) => row.provider === provider);
@@ -159,13 +169,18 @@ export function createConnectionStore({
     },
 
     list(): ConnectionInfo[] {
-      const storedConnections = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
-      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, ...limits }) => ({
+      const storedConnections = select
+        .all()
+        .map(({ sealed_key, sealed_secrets, ...row }) => ({ ...row, source: "stored" as const }));
+      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, ...more }) => ({
         name,
         provider,
         base_url,
-        max_concurrent: limits.max_concurrent ?? null,
-        idle_timeout_ms: limits.idle_timeout_ms ?? null,
+        max_concurrent: more.max_concurrent ?? null,
+        idle_timeout_ms: more.idle_timeout_ms ?? null,
+        region: more.region ?? null,
+        project: more.project ?? null,
+        location: more.location ?? null,
         source: "environment" as const,
         created_at_ms: null,
       }));
@@ -175,8 +190,12 @@ export function createConnectionStore({
     /** Adds or replaces a connection. */
     async put({ name, provider, base_url, api_key, ...given }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
-      const { max_concurrent = null, idle_timeout_ms = null } = given;
-      const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms };
+      const secrets = pickFields(given, cloudSecretFields);
+      const hasSecrets = Object.keys(secrets).length > 0;
+      const sealed_secrets = hasSecrets ? seal.seal(JSON.stringify(secrets), secretsAad(name)) : null;
+      const { max_concurrent = null, idle_timeout_ms = null, region = null, project = null, location = null } = given;
+      const limits = { max_concurrent, idle_timeout_ms };
+      const row = { name, provider, base_url, sealed_key, ...limits, region, project, location, sealed_secrets };
       const { name: target } = modelConnections;
       const upsert = db.orm
         .insert(modelConnections)
@@ -184,7 +203,7 @@ export function createConnectionStore({
         .onConflictDoUpdate({ target, set: row });
       await db.write(() => {
         upsert.run();
-        const details = { provider, has_key: api_key !== null, ...limitsOf(row) };
+        const details = { provider, has_key: api_key !== null || hasSecrets, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
       });
     },
@@ -214,9 +233,12 @@ const limitsOf = ({ max_concurrent, idle_timeout_ms }: { [Name in keyof Limits]?
 });
 
 const aad = (name: string): string => `model_connection:${name}`;
+const secretsAad = (name: string): string => `model_connection_secrets:${name}`;
 
 function unavailable(model: string, provider: Provider | undefined, environment: Environment): string {
   if (provider === "test" && environment === "live") return `${model} is a test model: use it with a test key.`;
   if (!provider) return `"${model}" names no provider. Models look like openai/gpt-4.1 or test/echo.`;
+  if (provider === "bedrock") return `${model} is not available: Amazon Bedrock needs a region and a key.`;
+  if (provider === "vertex") return `${model} is not available: Google Vertex AI needs a key or a service account.`;
   return `${model} is not available: there is no such model, or no connection to its provider.`;
 }

@@ -50,10 +50,18 @@ export async function tryConnection(connection: Connection, model: string | null
 
 const since = (begun: number): number => Math.round(performance.now() - begun);
 
-/** The provider's cheapest known model. */
-function usualModel({ provider }: Connection): string | null {
+/** The provider's cheapest known model. Clouds list their models to other credentials, so that they need one here. */
+function usualModel({ provider, region }: Connection): string | null {
+  if (provider === "bedrock") return `${profilePrefix(region)}amazon.nova-micro-v1:0`;
+  if (provider === "vertex") return "gemini-2.5-flash-lite";
   const known = knownModels.filter((each) => each.provider === provider);
   return known.sort((a, b) => a.price.output - b.price.output)[0]?.model ?? null;
+}
+
+/** Returns the prefix of the inference profiles near a region of AWS; most regions serve models by them alone. */
+function profilePrefix(region = ""): string {
+  const [continent = ""] = /^(us|eu|ap)(?=-(?!gov))/.exec(region) ?? [];
+  return continent === "ap" ? "apac." : continent && `${continent}.`;
 }
 
 /** First model that a self-hosted server lists. */

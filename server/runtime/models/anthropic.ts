@@ -6,17 +6,22 @@ import { thinkingBudget } from "./thinking-budget.ts";
 /** Opens Anthropic's Messages API. */
 export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read ANTHROPIC_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.anthropic.com/v1";
   const provider = createAnthropic({ apiKey, baseURL, fetch: sdkFetch(fetch) });
+  return providerModel(provider.languageModel(modelName), await anthropicDialect(modelName, [apiKey]));
+}
+
+/** Differences of the Messages API, at Anthropic and at Vertex. */
+export async function anthropicDialect(modelName: string, secrets: string[]) {
+  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
   // Newer models choose their thinking within the answer's length; older ones need a budget.
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
   const options = (request: ModelRequest) =>
     supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
-  return providerModel(provider.languageModel(modelName), { options, counts, secrets: [apiKey] });
+  return { options, counts, secrets };
 }
 
 function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {

@@ -36,6 +36,8 @@ const batchMax: Record<Provider, number> = {
   openai_compatible: 32,
   ollama: 16,
   anthropic: 1,
+  bedrock: 1,
+  vertex: 1,
   test: 1,
 };
 
@@ -132,6 +134,8 @@ async function openEmbedding(
       return createOpenAI({ apiKey, baseURL: base_url ?? ollamaUrl, fetch: sent }).embedding(model);
     }
     case "anthropic":
+    case "bedrock":
+    case "vertex":
     case "test":
       throw new EmbeddingError("model_not_available", `The provider ${provider} has no embedding models.`);
   }

@@ -40,6 +40,24 @@ export class NoOllama extends Error {
   }
 }
 
+/** Error of a connection that cannot use this model: its credentials, or the provider's permissions, are wrong. */
+export const unavailableError = (message: string): ModelError => ({
+  code: "model_not_available",
+  message,
+  retryable: false,
+  retry_after_ms: null,
+  aborted: false,
+  request: "answered",
+});
+
+/** A failure that an adapter has judged itself; only its message may still hold secrets. */
+export class JudgedFailure extends Error {
+  override readonly name = "JudgedFailure";
+  constructor(readonly verdict: ModelError) {
+    super(verdict.message);
+  }
+}
+
 /**
  * Converts a failure after the answer had begun: a network error then means an interrupted answer, not an unreachable
  * server.
@@ -51,6 +69,8 @@ const unreadable = "The provider sent a response that cannot be read.";
 
 /** Converts any failure of a provider's SDK into an error that the loop can handle. */
 export function toModelError(failure: unknown, secrets: readonly string[], now = Date.now()): ModelError {
+  if (failure instanceof JudgedFailure)
+    return { ...failure.verdict, message: redact(failure.verdict.message, secrets) };
   const facts = factsOf(failure);
   const verdict = judge(facts);
   return {
@@ -134,7 +154,7 @@ function modelError(message: string, retryable: boolean): Verdict {
 }
 
 function isPassing(status: number): boolean {
-  return status === 408 || status === 409 || status === 425 || status >= 500;
+  return status === 408 || status === 409 || status === 424 || status === 425 || status >= 500;
 }
 
 /** True if the server is overloaded, or a gateway reports that it is down. */

@@ -59,6 +59,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
             hasBegun = true;
             observer?.onArguments(length);
           },
+          onAdjustments: (adjustments) => observer?.onAdjustments?.(adjustments),
         };
         let last: Extract<ModelEvent, { type: "error" }> | null = null;
         try {

@@ -1,5 +1,6 @@
+import type { CloudFields } from "../../domain/cloud-connection.ts";
 import type { RunErrorCode } from "../../domain/errors.ts";
-import type { FinishReason, ModelRequest, ModelUsage } from "../../domain/model-call.ts";
+import type { FinishReason, ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import type { Provider } from "../../domain/providers.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
 
@@ -13,6 +14,7 @@ export type {
   ModelUsage,
   PromptImage,
   PromptMessage,
+  RequestAdjustment,
   ScriptEntry,
 } from "../../domain/model-call.ts";
 
@@ -51,6 +53,8 @@ export interface AnswerObserver {
   onByte(): void;
   /** Called with the number of further UTF-16 code units in names and arguments of tool calls. */
   onArguments(length: number): void;
+  /** Called before an answer with the differences between the request and what was asked for; the last call counts. */
+  onAdjustments?(adjustments: readonly RequestAdjustment[]): void;
 }
 
 export interface Model {
@@ -65,7 +69,7 @@ export const unknownUsage: ModelUsage = {
 };
 
 /** Connection to a provider. Plain data: the main thread resolves it, a worker opens it. */
-export interface Connection {
+export interface Connection extends CloudFields {
   /** Name of the connection: the provider's own name, or the part after `openai_compatible/`. */
   name: string;
   provider: Provider;

@@ -24,12 +24,14 @@ import { answerParts, modelOf, type Way } from "./model-stream.ts";
 
 type AnswerParts = ReturnType<typeof answerParts>;
 
+type CountName = Exclude<keyof ModelUsage, `cache_write_${string}`>;
+
 /** Differences between providers beyond the SDK's common interface. */
 interface Dialect {
   /** Returns options that this provider needs; settings that only it has are under its name. */
   options(request: ModelRequest): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
   /** Path or paths of each count in the provider's usage. The SDKs report 0 for missing counts. */
-  counts: Record<keyof ModelUsage, string | readonly string[]>;
+  counts: Record<CountName, string | readonly string[]>;
   /** Texts that no error message may contain. */
   secrets: string[];
   /** True if an event says that the answer is incomplete, even without a reason. */
@@ -156,7 +158,7 @@ const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishRea
 };
 
 function usageOf(usage: LanguageModelV4Usage, counts: Dialect["counts"]): ModelUsage {
-  const known = (name: keyof ModelUsage, count: number | undefined) =>
+  const known = (name: CountName, count: number | undefined) =>
     isCount(count) && [counts[name]].flat().some((path) => isCount(at(usage.raw, path))) ? count : null;
   return {
     input_tokens: known("input_tokens", usage.inputTokens.total),

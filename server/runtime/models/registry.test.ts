@@ -1,9 +1,21 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testServiceAccount } from "../../testing/service-account.ts";
 import { connectionsFromEnvironment, isAvailable, openModel, parseModel, testConnection } from "./registry.ts";
 
 test.each([
   ["openai/gpt-5", "openai", "openai", "gpt-5"],
   ["ollama/qwen3:8b", "ollama", "ollama", "qwen3:8b"],
+  ["bedrock/us.amazon.nova-pro-v1:0", "bedrock", "bedrock", "us.amazon.nova-pro-v1:0"],
+  [
+    "bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/x",
+    "bedrock",
+    "bedrock",
+    "arn:aws:bedrock:eu-west-1:1:inference-profile/x",
+  ],
+  ["vertex/claude-sonnet-4-5@20250929", "vertex", "vertex", "claude-sonnet-4-5@20250929"],
   ["google/models/gemini-2.5-pro", "google", "google", "models/gemini-2.5-pro"],
   ["openai_compatible/gpu_1/org/model:v2", "openai_compatible", "gpu_1", "org/model:v2"],
   ["test/echo", "test", "test", "echo"],
@@ -46,6 +58,57 @@ test("connections come from the environment", () => {
     { name: "gpu_1", provider: "openai_compatible", base_url: "http://127.0.0.1:8080/v1", api_key: "k" },
     { name: "bare", provider: "openai_compatible", base_url: "http://127.0.0.1:8081/v1", api_key: null },
   ]);
+});
+
+const awsKey = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret" };
+test.each([
+  [
+    { AWS_BEARER_TOKEN_BEDROCK: " key\n", AWS_REGION: "eu-west-1", ...awsKey },
+    { api_key: "key", region: "eu-west-1" },
+  ],
+  [
+    {
+      ...awsKey,
+      AWS_SESSION_TOKEN: "session",
+      AWS_DEFAULT_REGION: "us-east-1",
+      RUNNEL_MODEL_BEDROCK_MAX_CONCURRENT: "2",
+    },
+    {
+      api_key: null,
+      region: "us-east-1",
+      access_key_id: "AKID",
+      secret_access_key: "secret",
+      session_token: "session",
+      max_concurrent: 2,
+    },
+  ],
+  [
+    { ...awsKey, AWS_REGION: "us-east-1" },
+    { api_key: null, region: "us-east-1", access_key_id: "AKID", secret_access_key: "secret" },
+  ],
+  [awsKey, null],
+  [{ AWS_BEARER_TOKEN_BEDROCK: "key" }, null],
+  [{ AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "AKID" }, null],
+])("Bedrock of the environment %j is %j", (env, expected) => {
+  const found = connectionsFromEnvironment(env).find(({ name }) => name === "bedrock") ?? null;
+  expect(found).toEqual(expected && { name: "bedrock", provider: "bedrock", base_url: null, ...expected });
+});
+
+test("Vertex of the environment has a service account's key of a project, or an API key", () => {
+  const vertex = (env: Record<string, string>) => connectionsFromEnvironment(env).find(({ name }) => name === "vertex");
+  const shared = { name: "vertex", provider: "vertex" as const, base_url: null };
+  const file = join(mkdtempSync(join(tmpdir(), "runnel-")), "key.json");
+  const service_account = JSON.stringify(testServiceAccount().account);
+  writeFileSync(file, service_account);
+  const account = { GOOGLE_VERTEX_PROJECT: "shop-123", GOOGLE_APPLICATION_CREDENTIALS: file };
+  const expected = { ...shared, api_key: null, project: "shop-123", service_account };
+  expect(vertex({ ...account, GOOGLE_VERTEX_API_KEY: "key" })).toEqual(expected);
+  expect(vertex({ ...account, GOOGLE_VERTEX_LOCATION: "eu" })).toEqual({ ...expected, location: "eu" });
+  expect(vertex({ GOOGLE_VERTEX_API_KEY: "key" })).toEqual({ ...shared, api_key: "key" });
+  expect(vertex({ GOOGLE_APPLICATION_CREDENTIALS: file })).toBeUndefined();
+  expect(() => vertex({ ...account, GOOGLE_APPLICATION_CREDENTIALS: `${file}.gone` })).toThrow("ENOENT");
+  writeFileSync(file, '{"type": "authorized_user", "refresh_token": "canary"}');
+  expect(() => vertex(account)).toThrow("not JSON of another type (authorized_user)");
 });
 
 test("Ollama can have another address", () => {

@@ -2,6 +2,8 @@ import { keyVariables, type Provider, providers } from "../../domain/providers.t
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
+import { cloudConnections } from "./providers/cloud-environment.ts";
+import { type Environment, readVariable as read } from "./read-variable.ts";
 import { openTestModel, testModelNames } from "./test-models.ts";
 
 export interface ModelName {
@@ -56,13 +58,15 @@ export async function openModel(connection: Connection, modelName: string, fetch
       return (await import("./anthropic.ts")).open(connection, modelName, fetch);
     case "google":
       return (await import("./google.ts")).open(connection, modelName, fetch);
+    case "bedrock":
+      return (await import("./providers/bedrock.ts")).open(connection, modelName, fetch);
+    case "vertex":
+      return (await import("./providers/vertex.ts")).open(connection, modelName, fetch);
     case "ollama":
     case "openai_compatible":
       return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
   }
 }
-
-type Environment = Record<string, string | undefined>;
 
 /** Returns the connections in environment variables. Ollama needs no credentials, so it is always included. */
 export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
@@ -72,6 +76,7 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
   });
   return [
     ...keyed,
+    ...cloudConnections(env).map((connection) => ({ ...connection, ...limits(env, connection.provider) })),
     {
       name: "ollama",
       provider: "ollama",
@@ -119,10 +124,4 @@ function readAddress(env: Environment, variable: string): string | null {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol)) return text;
   throw new Error(`${variable} takes an address such as http://127.0.0.1:8080/v1.`);
-}
-
-/** Returns a trimmed variable, or null if it is empty: a line break pasted with a key would break the header. */
-function read(env: Environment, variable: string): string | null {
-  const value = env[variable]?.trim();
-  return value ? value : null;
 }

@@ -233,6 +233,10 @@ export const modelConnections = sqliteTable("model_connections", {
   created_at_ms: integer().notNull(),
   max_concurrent: integer(),
   idle_timeout_ms: integer(),
+  region: text(),
+  project: text(),
+  location: text(),
+  sealed_secrets: text(),
 });
 
 export const users = sqliteTable("users", {

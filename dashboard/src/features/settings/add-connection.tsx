@@ -7,6 +7,7 @@ import { Callout } from "../../ui/feedback/callout.tsx";
 import { toast } from "../../ui/feedback/toast.ts";
 import { Field } from "../../ui/forms/field.tsx";
 import { Select } from "../../ui/forms/select.tsx";
+import { CloudFields, cloudBody, emptyCloudDraft, isCloud } from "./cloud-fields.tsx";
 
 const first = {
   provider: "openai" as ConnectionProvider,
@@ -15,6 +16,7 @@ const first = {
   api_key: "",
   max_concurrent: "",
   idle_timeout_ms: "",
+  ...emptyCloudDraft,
 };
 
 /** Only OpenAI-compatible servers have a name of their own. */
@@ -41,6 +43,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         api_key: api_key.trim() || null,
         max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
         idle_timeout_ms: idle_timeout_ms.trim() === "" ? null : Number(idle_timeout_ms),
+        ...cloudBody(provider, draft),
       });
     },
     onSent: async () => {
@@ -100,12 +103,13 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         {...plain}
       />
       <Field
-        label={isOwn || draft.provider === "ollama" ? "Key (optional)" : "Key"}
+        label={isOwn || draft.provider === "ollama" || isCloud(draft.provider) ? "Key (optional)" : "Key"}
         hint="Stored encrypted, and never shown again."
         type="password"
         {...text("api_key")}
         {...plain}
       />
+      <CloudFields provider={draft.provider} text={text} />
       <Field
         label="Max concurrent calls (optional)"
         hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
