@@ -64,10 +64,10 @@ async function openWith(opening: Opening): Promise<Model> {
   }
   const publisher = kind === "tuned" ? "" : "/publishers/google";
   const baseURL = `${rootOf(connection, "v1beta1")}${withSlash(project)}${publisher}`;
-  const { GoogleLanguageModel } = await import("@ai-sdk/google/internal");
-  const config = { provider: "google.vertex.chat", baseURL, headers: {}, fetch: sdkFetch(fetch) };
-  const model = new GoogleLanguageModel(name, { ...config, generateId: () => crypto.randomUUID() });
-  return providerModel(model, googleDialect(name, secrets));
+  const { createGoogle } = await import("@ai-sdk/google");
+  // The name tells the SDK that calls have no ids here. Its key's header is replaced by ours.
+  const provider = createGoogle({ name: "google.vertex.chat", baseURL, apiKey: "", fetch: sdkFetch(fetch) });
+  return providerModel(provider.languageModel(name), googleDialect(name, secrets));
 }
 
 /** Opens Claude, whose requests name the model in the path and the API's version in the body. */
@@ -149,6 +149,7 @@ function openWithTokens(connection: Connection, modelName: string, account: Serv
 function withHeaders(fetch: Fetch, headers: Record<string, string>): Fetch {
   const send = (url: Parameters<Fetch>[0], init?: Parameters<Fetch>[1]) => {
     const all = new Headers(init?.headers);
+    all.delete("x-goog-api-key");
     for (const [name, value] of Object.entries(headers)) all.set(name, value);
     return fetch(url, { ...init, headers: all });
   };
