@@ -39,6 +39,8 @@ export const variables: readonly Variable[] = [
     meaning: "The project of models `vertex/…`, with `GOOGLE_APPLICATION_CREDENTIALS`.",
   },
   { name: "GOOGLE_VERTEX_LOCATION", meaning: "Where its models are: `global`, or a region such as `europe-west1`." },
+  { name: "GOOGLE_VERTEX_BASE_URL", meaning: "The address of a private endpoint of Google Vertex AI." },
+  { name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", meaning: "The address of a private endpoint of Amazon Bedrock." },
   { name: "GOOGLE_APPLICATION_CREDENTIALS", meaning: "The file with the key of a service account of that project." },
   { name: "OLLAMA_BASE_URL", meaning: "Where Ollama is, if it is not on port 11434 of this machine." },
   {

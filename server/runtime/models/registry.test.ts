@@ -94,6 +94,15 @@ test.each([
   expect(found).toEqual(expected && { name: "bedrock", provider: "bedrock", base_url: null, ...expected });
 });
 
+test("Bedrock of the environment may have a private address", () => {
+  const AWS_ENDPOINT_URL_BEDROCK_RUNTIME = "https://vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com";
+  const env = { ...awsKey, AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_BEDROCK_RUNTIME };
+  expect(connectionsFromEnvironment(env)[0]?.base_url).toBe(AWS_ENDPOINT_URL_BEDROCK_RUNTIME);
+  expect(() => connectionsFromEnvironment({ ...env, AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "vpce-1" })).toThrow(
+    "takes an address",
+  );
+});
+
 test("Vertex of the environment has a service account's key of a project, or an API key", () => {
   const vertex = (env: Record<string, string>) => connectionsFromEnvironment(env).find(({ name }) => name === "vertex");
   const shared = { name: "vertex", provider: "vertex" as const, base_url: null };
@@ -106,6 +115,8 @@ test("Vertex of the environment has a service account's key of a project, or an 
   expect(vertex({ ...account, GOOGLE_VERTEX_LOCATION: "eu" })).toEqual({ ...expected, location: "eu" });
   expect(vertex({ GOOGLE_VERTEX_API_KEY: "key" })).toEqual({ ...shared, api_key: "key" });
   expect(vertex({ GOOGLE_APPLICATION_CREDENTIALS: file })).toBeUndefined();
+  const base_url = "https://vertex.p.googleapis.com";
+  expect(vertex({ ...account, GOOGLE_VERTEX_BASE_URL: base_url })).toEqual({ ...expected, base_url });
   expect(() => vertex({ ...account, GOOGLE_APPLICATION_CREDENTIALS: `${file}.gone` })).toThrow("ENOENT");
   writeFileSync(file, '{"type": "authorized_user", "refresh_token": "canary"}');
   expect(() => vertex(account)).toThrow("not JSON of another type (authorized_user)");

@@ -3,7 +3,7 @@ import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
 import { cloudConnections } from "./providers/cloud-environment.ts";
-import { type Environment, readVariable as read } from "./read-variable.ts";
+import { type Environment, readVariable as read, readAddress } from "./read-variable.ts";
 import { openTestModel, testModelNames } from "./test-models.ts";
 
 export interface ModelName {
@@ -116,12 +116,4 @@ function readCount(env: Environment, variable: string, { least, most }: { least:
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= least && count <= most) return count;
   throw new Error(`${variable} takes a whole number from ${least} to ${most}.`);
-}
-
-function readAddress(env: Environment, variable: string): string | null {
-  const text = read(env, variable);
-  if (text === null) return null;
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol)) return text;
-  throw new Error(`${variable} takes an address such as http://127.0.0.1:8080/v1.`);
 }

@@ -177,7 +177,16 @@ function thinkingOf({ family, claude }: ConverseModel, request: ModelRequest, me
   const budget = thinkingBudget({ ...request.settings, max_output_tokens: whole });
   // Thinking would leave no room for the answer, or a turn that goes on would not begin with its thinking.
   if (budget === null || whole < 2 * thinkingMin || isUnsignedTurn(messages)) return null;
-  return { type: "enabled", budget_tokens: Math.min(Math.max(budget, thinkingMin), whole - thinkingMin) };
+  return { type: "enabled", budget_tokens: Math.min(Math.max(stepOf(budget), thinkingMin), whole - thinkingMin) };
+}
+
+/**
+ * Rounds a budget to one of four steps between powers of two. It follows from what the run may still spend, and each
+ * change of it would lose the cache of the conversation.
+ */
+function stepOf(budget: number): number {
+  const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(budget, 1))) - 2));
+  return Math.round(budget / step) * step;
 }
 
 // Length of an answer without a limit, for the share of thinking.

@@ -226,7 +226,7 @@ const requests: [string, string, Partial<ModelRequest>, string][] = [
     "thinking within the length of the answer",
     claude,
     { settings: { ...off, max_output_tokens: 10_000, reasoning_effort: "medium", temperature: 0.5 } },
-    `{${user},"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":3000}}}`,
+    `{${user},"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":3072}}}`,
   ],
   [
     "no thinking where it would leave no room for the answer",
@@ -426,12 +426,20 @@ test("signed and encrypted reasoning goes back unchanged over three turns of too
   const signed = '{"reasoningContent":{"reasoningText":{"text":"I look.","signature":"sig+1=="}}}';
   const encrypted = `{"reasoningContent":{"redactedContent":"${sealed}"}}`;
   const first = `${user.slice(0, -1)},{"role":"assistant","content":[${signed},${used("Oslo")}]},${result("Rain.")}`;
-  const config = `"inferenceConfig":{"maxTokens":4096},"toolConfig":{"tools":[${tool}]},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":1229}}}`;
+  const config = `"inferenceConfig":{"maxTokens":4096},"toolConfig":{"tools":[${tool}]},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":1280}}}`;
   expect(asked.map(({ body }) => body)).toEqual([
     `{${user},${config}`,
     `{${first}],${config}`,
     `{${first},{"role":"assistant","content":[${encrypted},${used("Bergen")}]},${result("Rain too.")}],${config}`,
   ]);
+});
+
+test("a budget that a run uses up changes thinking in steps only, which keep the cache of the conversation", async () => {
+  const { ask, asked } = await opened(claude, [answered(...text(0, "Yes."))]);
+  for (const max_output_tokens of [10_000, 9900, 9500])
+    await ask({ ...hello, settings: { ...off, max_output_tokens, reasoning_effort: "medium" } });
+  const budgets = asked.map(({ body }) => JSON.parse(body).additionalModelRequestFields.thinking.budget_tokens);
+  expect(budgets).toEqual([3072, 3072, 3072]);
 });
 
 test("reasoning of another model, or without a signature, is not sent back", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { CloudFields } from "../../../domain/cloud-connection.ts";
 import type { Connection } from "../model.ts";
-import { type Environment, readVariable } from "../read-variable.ts";
+import { type Environment, readAddress, readVariable } from "../read-variable.ts";
 import { readServiceAccount } from "./service-account.ts";
 
 /**
@@ -15,7 +15,8 @@ export function cloudConnections(env: Environment): Connection[] {
 function bedrock(env: Environment): Connection | null {
   const region = readVariable(env, "AWS_REGION") ?? readVariable(env, "AWS_DEFAULT_REGION");
   if (region === null) return null;
-  const shared = { name: "bedrock", provider: "bedrock" as const, base_url: null, region };
+  const base_url = readAddress(env, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME");
+  const shared = { name: "bedrock", provider: "bedrock" as const, base_url, region };
   const api_key = readVariable(env, "AWS_BEARER_TOKEN_BEDROCK");
   if (api_key !== null) return { ...shared, api_key };
   const access_key_id = readVariable(env, "AWS_ACCESS_KEY_ID");
@@ -27,18 +28,19 @@ function bedrock(env: Environment): Connection | null {
 }
 
 function vertex(env: Environment): Connection | null {
-  const shared = { name: "vertex", provider: "vertex" as const, base_url: null };
+  const base_url = readAddress(env, "GOOGLE_VERTEX_BASE_URL");
+  const shared = { name: "vertex", provider: "vertex" as const, base_url };
   const project = readVariable(env, "GOOGLE_VERTEX_PROJECT");
   const file = readVariable(env, "GOOGLE_APPLICATION_CREDENTIALS");
   // The file alone may be for another service of Google's.
-  if (project !== null && file !== null) return { ...shared, api_key: null, project, ...account(env, file) };
+  if (project !== null && file !== null) return { ...shared, api_key: null, project, ...account(env, file, base_url) };
   const api_key = readVariable(env, "GOOGLE_VERTEX_API_KEY");
   return api_key === null ? null : { ...shared, api_key };
 }
 
-function account(env: Environment, file: string): CloudFields {
+function account(env: Environment, file: string, base_url: string | null): CloudFields {
   const service_account = readText(file);
-  const read = readServiceAccount(service_account, null);
+  const read = readServiceAccount(service_account, base_url);
   if ("message" in read) throw new Error(`GOOGLE_APPLICATION_CREDENTIALS: ${read.message}`);
   const location = readVariable(env, "GOOGLE_VERTEX_LOCATION");
   return location === null ? { service_account } : { service_account, location };
