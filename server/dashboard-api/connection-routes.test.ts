@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { startChatServer } from "../testing/model-server.ts";
+import { startProviders } from "../testing/provider-server.ts";
+import { wires } from "../testing/provider-wire.ts";
 import { testServiceAccount } from "../testing/service-account.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -61,6 +63,31 @@ test("connections to clouds are added with their credentials, and no answer and 
   const log = server.db.sqlite.query("SELECT * FROM audit_log").all();
   const shown = JSON.stringify([made.map(({ body }) => body), await list(), log]);
   expect(shown).not.toMatch(/canary|PRIVATE KEY|sealed/i);
+});
+
+test("a connection to a cloud is tested with a small model that it has", async () => {
+  await using providers = startProviders(({ provider }) => {
+    const wire = wires[provider];
+    return [wire.begin(), wire.text("ready"), wire.end()];
+  });
+  const asked = [];
+  for (const [provider, region] of [
+    ["bedrock", "eu-west-1"],
+    ["bedrock", "ap-south-1"],
+    ["bedrock", "ca-central-1"],
+    ["vertex"],
+  ] as const) {
+    const { name, base_url, api_key } = providers.connectionOf(provider);
+    await owner.send("POST", "/connections", { name, base_url, api_key, ...(region && { region }) });
+    const { ok, model, output } = (await owner.send("POST", `/connections/${name}/test`, {})).body;
+    asked.push([ok, model, output]);
+  }
+  expect(asked).toEqual([
+    [true, "eu.amazon.nova-micro-v1:0", "ready"],
+    [true, "apac.amazon.nova-micro-v1:0", "ready"],
+    [true, "amazon.nova-micro-v1:0", "ready"],
+    [true, "gemini-2.5-flash-lite", "ready"],
+  ]);
 });
 
 test("a service account's key that cannot be used is refused at its field", async () => {
