@@ -133,9 +133,9 @@ async function openEmbedding(
       const sent = api_key === null ? withoutKey(fetch) : fetch;
       return createOpenAI({ apiKey, baseURL: base_url ?? ollamaUrl, fetch: sent }).embedding(model);
     }
-    case "anthropic":
     case "bedrock":
     case "vertex":
+    case "anthropic":
     case "test":
       throw new EmbeddingError("model_not_available", `The provider ${provider} has no embedding models.`);
   }
