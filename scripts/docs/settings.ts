@@ -6,7 +6,7 @@ import { commandsOf, flagsOf } from "./commands.ts";
 import { type Page, pageOf } from "./pages.ts";
 
 /**
- * Returns every environment variable: a page for those without a flag, and one for those of flags, which links to their
+ * Returns every environment variable: a page for those without a flag, and two for those of flags, which link to their
  * commands.
  */
 export function configurationPages(program: Command): Page[] {
@@ -14,10 +14,13 @@ export function configurationPages(program: Command): Page[] {
     flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
   );
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
-  const rows = byVariable.map(([variable, uses]) => {
-    const [{ flag, name }] = uses as [(typeof uses)[number]];
-    return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
-  });
+  const rowsOf = (isOfModels: boolean) =>
+    byVariable
+      .filter(([variable]) => variable.startsWith("RUNNEL_MODEL_") === isOfModels)
+      .map(([variable, uses]) => {
+        const [{ flag, name }] = uses as [(typeof uses)[number]];
+        return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
+      });
   const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
   const own = pageOf(
     "reference/configuration",
@@ -28,7 +31,7 @@ You configure runnel by flags, by environment variables or by [a file](../operat
 A flag counts most, then its variable, then the file, then the default. A switch that is set to \`0\`, \`false\`, \`no\` or \`off\`
 is off, and an empty variable is as none.
 
-Each flag has a variable: [those of flags](variables.md) are on a page of their own.
+Each flag has a variable: [those of flags](variables.md), and [those of flags about models](variables-of-models.md).
 
 ## Variables without a flag
 
@@ -45,10 +48,21 @@ The environment variable of each flag, and the commands that read it.
 
 | Variable | Flag | One of its commands |
 |---|---|---|
-${rows.join("\n")}
+${rowsOf(false).join("\n")}
 `,
   );
-  return [own, ofFlags];
+  const ofModels = pageOf(
+    "reference/variables-of-models",
+    `# Variables of flags about models
+
+The environment variable of each flag about connections to models, and the commands that read it.
+
+| Variable | Flag | One of its commands |
+|---|---|---|
+${rowsOf(true).join("\n")}
+`,
+  );
+  return [own, ofFlags, ofModels];
 }
 
 /** An operation and its limit. */

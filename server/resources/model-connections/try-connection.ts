@@ -135,7 +135,10 @@ async function chooseModel(connection: Connection, signal: AbortSignal): Promise
   return { name: null, reason, lines };
 }
 
-function usualModel({ provider }: Connection, models: readonly ListedModel[] | null): string | null {
+function usualModel({ provider, region }: Connection, models: readonly ListedModel[] | null): string | null {
+  // Clouds list their models to other credentials, so that they need one here.
+  if (provider === "bedrock") return `${profilePrefix(region)}amazon.nova-micro-v1:0`;
+  if (provider === "vertex") return "gemini-2.5-flash-lite";
   const cheapest = knownModels.toSorted((a, b) => a.price.output - b.price.output);
   if (models === null || models.length === 0)
     return cheapest.find((known) => known.provider === provider)?.model ?? null;
@@ -148,4 +151,10 @@ function usualModel({ provider }: Connection, models: readonly ListedModel[] | n
     if (found) return found.id;
   }
   return (chat[0] ?? models[0])?.id ?? null;
+}
+
+/** Returns the prefix of the inference profiles near a region of AWS; most regions serve models by them alone. */
+function profilePrefix(region = ""): string {
+  const [continent = ""] = /^(us|eu|ap)(?=-(?!gov))/.exec(region) ?? [];
+  return continent === "ap" ? "apac." : continent && `${continent}.`;
 }
