@@ -379,7 +379,10 @@ describe("without a server", () => {
     expect([gone.code, gone.err]).toMatchObject([2, expect.stringContaining("there is no file")]);
     const listed = await runnel(["models", "list", "--json", ...where]);
     expect(listed.out).toContain("eu-west-1");
+    const edited = await runnel(["connections", "edit", "bedrock", "--region", "us-east-1", "--json", ...where]);
+    expect(JSON.parse(edited.out)).toMatchObject({ version: 2, region: "us-east-1", has_key: true });
     const stored = readFileSync(join(data, "runnel.db"), "latin1");
+    expect(edited.out).not.toMatch(/canary/i);
     expect(added.map(({ out }) => out).join("") + listed.out + stored).not.toMatch(/canary|PRIVATE KEY/i);
     for (const name of ["bedrock", "vertex"]) expect((await runnel(["models", "remove", name, ...where])).code).toBe(0);
   });

@@ -316,3 +316,53 @@ test("a connection's list is read again on demand, with the server's words for p
   expect((await refresh(await visitorOf(server, "viewer"))).status).toBe(403);
   expect((await owner.send("POST", "/connections/none/models")).status).toBe(404);
 });
+
+test("a change of a cloud's connection keeps its secrets, and another kind of credentials replaces them", async () => {
+  const aws = { access_key_id: "AKIDCANARY", secret_access_key: "canary-secret", session_token: "canary-session" };
+  await owner.send("POST", "/connections", { name: "bedrock", region: "eu-west-1", ...aws });
+  const patch = (body: object) => owner.send("PATCH", "/connections/bedrock", body);
+  const { name: _, provider: __, base_url, ...rest } = server.connections.resolve("bedrock/m", "live").connection;
+  const stored = () => {
+    const { connection } = server.connections.resolve("bedrock/m", "live");
+    const { name, provider, base_url: address, ...fields } = connection;
+    expect([name, provider, address]).toEqual(["bedrock", "bedrock", base_url]);
+    return fields;
+  };
+  expect(rest).toEqual({ api_key: null, region: "eu-west-1", ...aws });
+  const moved = await patch({ region: "us-east-1", secret_access_key: "", session_token: " " });
+  expect(moved.body).toMatchObject({ version: 2, region: "us-east-1", has_key: true });
+  expect(stored()).toEqual({ api_key: null, region: "us-east-1", ...aws });
+  expect((await patch({ access_key_id: "AKIDNEW" })).body.error.param).toBe("secret_access_key");
+  await patch({ access_key_id: "AKIDNEW", secret_access_key: "canary-new" });
+  expect(stored()).toEqual({
+    api_key: null,
+    region: "us-east-1",
+    access_key_id: "AKIDNEW",
+    secret_access_key: "canary-new",
+  });
+  await patch({ api_key: "canary-key" });
+  expect(stored()).toEqual({ api_key: "canary-key", region: "us-east-1" });
+  await patch(aws);
+  expect(stored()).toEqual({ api_key: null, region: "us-east-1", ...aws });
+  await patch({ session_token: null });
+  expect(stored()).not.toHaveProperty("session_token");
+  const refused = [{ region: null }, { location: "eu" }, { secret_access_key: null, access_key_id: null }];
+  const params = [];
+  for (const body of refused) params.push((await patch(body)).body.error.param);
+  expect(params).toEqual(["region", "location", "api_key"]);
+  const { body } = await patch({ region: "us-east-1" });
+  expect(body.version).toBe(6);
+  const log = server.db.sqlite.query("SELECT * FROM audit_log").all();
+  expect(JSON.stringify([body, await list(), log])).not.toMatch(/canary/i);
+});
+
+test("a service account stays while its connection moves to another location", async () => {
+  const service_account = JSON.stringify(testServiceAccount().account);
+  await owner.send("POST", "/connections", { name: "vertex", service_account });
+  const { body } = await owner.send("PATCH", "/connections/vertex", { location: "europe-west1", project: "shop-9" });
+  expect(body).toMatchObject({ location: "europe-west1", project: "shop-9", has_key: true, version: 2 });
+  expect(server.connections.resolve("vertex/m", "live").connection).toMatchObject({
+    service_account,
+    project: "shop-9",
+  });
+});

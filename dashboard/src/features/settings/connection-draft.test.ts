@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { draftOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
+import { changedFields, draftOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
 
 const gpu: Connection = {
   id: "gpu",
@@ -46,4 +46,27 @@ test("a change has the changed fields alone, and keeps the key if none is given"
   const openai = { ...gpu, name: "openai", provider: "openai", base_url: "https://proxy.example/v1" };
   // The provider's own address is the one without a stored one.
   expect(toChange({ ...draftOf(openai), base_url: "https://api.openai.com/v1" }, openai)).toEqual({ base_url: null });
+});
+
+test("a connection to a cloud has its own fields alone, and an empty secret stays", () => {
+  const draft = { ...newDraft("bedrock"), region: " eu-west-1 ", secret_access_key: "secret", project: "typed before" };
+  expect(toNewConnection(draft)).toEqual({
+    name: "bedrock",
+    provider: "bedrock",
+    base_url: null,
+    api_key: null,
+    max_concurrent: null,
+    idle_timeout_ms: null,
+    fallbacks: [],
+    region: "eu-west-1",
+    access_key_id: null,
+    secret_access_key: "secret",
+    session_token: null,
+  });
+  const bedrock = { ...gpu, name: "bedrock", provider: "bedrock", base_url: null, region: "eu-west-1" };
+  expect(toChange(draftOf(bedrock), bedrock)).toEqual({});
+  const change = toChange({ ...draftOf(bedrock), region: "us-east-1", session_token: "new" }, bedrock);
+  expect(change).toEqual({ region: "us-east-1", session_token: "new" });
+  expect(changedFields(change)).toEqual(["Region", "Session token"]);
+  expect(toNewConnection(newDraft("openai"))).not.toHaveProperty("region");
 });

@@ -31,6 +31,7 @@ const access = {
   session_token: "session/token+0123456789==",
 };
 
+const auto = { prompt_caching: "auto" as const };
 const hello: ModelRequest = { messages: [{ role: "user", content: "Hello?" }], tools: [], settings: {} };
 const weather = {
   name: "weather",
@@ -38,6 +39,21 @@ const weather = {
   parameters: { type: "object", properties: { city: { type: "string" } } },
 };
 const image = { file_id: "file_1", mime_type: "image/jpeg", sha256: "0".repeat(64), data: "/9j/4AAQ" };
+
+const pdf = (filename: string) => ({
+  file_id: "file_2",
+  mime_type: "application/pdf",
+  sha256: "1".repeat(64),
+  filename,
+  pages: 1,
+  text: "Never sent.",
+  data: "JVBERi0=",
+});
+const drawn: ModelRequest["messages"] = [
+  { role: "user", content: "Draw." },
+  { role: "assistant", parts: [{ type: "tool_call", id: "call_1", name: "functions.draw", arguments: "{}" }] },
+  { role: "tool", call_id: "call_1", tool: "functions.draw", output: "Drawn.", is_error: false, images: [image] },
+];
 
 /** Opens a model whose server gives these answers in turn, the last one again and again. */
 async function opened(model: string, given: Answer[], more: Partial<Connection> = {}) {
@@ -129,7 +145,7 @@ test("an answer is streamed delta by delta, and its usage counts the whole promp
   const cached = { ...usage, cacheReadInputTokens: 1000, cacheWriteInputTokens: 300 };
   const details = { ...cached, cacheDetails: [{ ttl: "1h", inputTokens: 100 }, { ttl: "5m", inputTokens: 200 }] }; // biome-ignore format: one line
   const { ask, asked } = await opened(claude, [stream(start, ...text(0, "Hel", "lo."), ...end("end_turn", details))]);
-  expect(await ask()).toEqual([
+  expect(await ask({ ...hello, settings: auto })).toEqual([
     { type: "delta", part: 0, kind: "output", text: "Hel" },
     { type: "delta", part: 0, kind: "output", text: "lo." },
     {
@@ -209,6 +225,30 @@ const requests: [string, string, Partial<ModelRequest>, string][] = [
     claude,
     { settings: off, messages: [{ role: "user", content: " ", images: [image] }] },
     '{"messages":[{"role":"user","content":[{"image":{"format":"jpeg","source":{"bytes":"/9j/4AAQ"}}}]}]}',
+  ],
+  [
+    "documents under names that the API takes, each only once, and with a text beside them",
+    claude,
+    {
+      messages: [
+        { role: "user", content: "See.", images: [image], documents: [pdf("Q3 – report_v2.pdf"), pdf("Q3 report v2.PDF")] }, // biome-ignore format: one line
+        { role: "assistant", parts: [{ type: "text", text: "Yes." }] },
+        { role: "user", content: " ", documents: [pdf("报告.pdf")] },
+      ],
+    },
+    '{"messages":[{"role":"user","content":[{"text":"See."},{"image":{"format":"jpeg","source":{"bytes":"/9j/4AAQ"}}},{"document":{"format":"pdf","name":"Q3 report v2","source":{"bytes":"JVBERi0="}}},{"document":{"format":"pdf","name":"Q3 report v2 (2)","source":{"bytes":"JVBERi0="}}}]},{"role":"assistant","content":[{"text":"Yes."}]},{"role":"user","content":[{"text":"(empty)"},{"document":{"format":"pdf","name":"document","source":{"bytes":"JVBERi0="}}}]}]}',
+  ],
+  [
+    "images of a tool with its result",
+    claude,
+    { tools: [weather], messages: drawn },
+    `{"messages":[{"role":"user","content":[{"text":"Draw."}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"call_1","name":"functions_draw","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"call_1","content":[{"text":"Drawn."},{"image":{"format":"jpeg","source":{"bytes":"/9j/4AAQ"}}}]}}]}],"toolConfig":{"tools":[${tool}]}}`,
+  ],
+  [
+    "images of a tool beside its result as a text, in a request without tools",
+    claude,
+    { messages: drawn },
+    '{"messages":[{"role":"user","content":[{"text":"Draw."}]},{"role":"assistant","content":[{"text":"Call of the tool functions.draw: {}"}]},{"role":"user","content":[{"text":"Result of the tool functions.draw: Drawn."},{"image":{"format":"jpeg","source":{"bytes":"/9j/4AAQ"}}}]}]}',
   ],
   [
     "a schema in Claude's own field",
@@ -329,7 +369,7 @@ const conversation: ModelRequest = {
     { role: "tool", call_id: "call_1", tool: "weather", output: "Rain.", is_error: false },
   ],
   tools: [weather],
-  settings: {},
+  settings: auto,
 };
 const pointed = (body: string) => body.replaceAll(',{"cachePoint":{"type":"default"}}', "|").replaceAll("\\", "");
 
@@ -342,7 +382,15 @@ describe("cache points", () => {
     );
   });
 
-  test("are not sent with prompt_caching off, nor to models without a cache", async () => {
+  test("leave out the turns of the user in a request that no later one continues", async () => {
+    const { ask, asked } = await opened(claude, [answered(...text(0, "Yes."))]);
+    await ask({ ...conversation, settings: { ...auto, is_last_prompt: true } });
+    const body = pointed(asked[0]!.body);
+    expect(body.match(/\|/g)).toHaveLength(2);
+    expect(body).toContain(`"system":[{"text":"Be brief."}|],"toolConfig":{"tools":[${tool}|]}`);
+  });
+
+  test("are not sent without prompt_caching, nor with it off, nor to models without a cache", async () => {
     for (const model of ["meta.llama4-scout-17b-instruct-v1:0", "anthropic.claude-3-haiku-20240307-v1:0"]) {
       const { ask, asked } = await opened(model, [answered(...text(0, "Yes."))]);
       await ask(conversation);
@@ -350,7 +398,8 @@ describe("cache points", () => {
     }
     const { ask, asked } = await opened(claude, [answered(...text(0, "Yes."))]);
     await ask({ ...conversation, settings: off });
-    expect(asked[0]!.body).not.toContain("cachePoint");
+    await ask({ ...conversation, settings: {} });
+    for (const { body } of asked) expect(body).not.toContain("cachePoint");
   });
 
   test("follow neither tools nor results for Nova, which refuses them there", async () => {
@@ -367,8 +416,9 @@ describe("cache points", () => {
     const message = "You invoked an unsupported model or your request did not allow prompt caching.";
     const yes = answered(...text(0, "Yes."));
     const { ask, asked } = await opened(claude, [fault(403, "AccessDeniedException", message), yes]);
-    expect(outputOf(await ask())).toBe("Yes.");
-    expect(outputOf(await ask())).toBe("Yes.");
+    const request = { ...hello, settings: auto };
+    expect(outputOf(await ask(request))).toBe("Yes.");
+    expect(outputOf(await ask(request))).toBe("Yes.");
     expect(asked.map(({ body }) => body.includes("cachePoint"))).toEqual([true, false, false]);
   });
 });

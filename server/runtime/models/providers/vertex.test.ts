@@ -300,6 +300,24 @@ describe("Claude on Vertex", () => {
     expect(asked[0]!.body).not.toContain('"model"');
   }); // biome-ignore format: short expectations
 
+  test("may cache the prompt where the agent says so, and tells what it wrote", async () => {
+    const message_start = { ...begin, message: { ...begin.message, usage: { input_tokens: 20, output_tokens: 1, cache_read_input_tokens: 100, cache_creation_input_tokens: 30 } } }; // biome-ignore format: one line
+    const wrote: Answer = () =>
+      new Response([message_start, ...blocks(text("Yes.")), ...end("end_turn")].map(event).join(""), { headers: { "content-type": "text/event-stream" } }); // biome-ignore format: one line
+    const { ask, asked } = await opened({ model: "claude-sonnet-4-5@20250929", answers: [wrote] });
+    const messages = [{ role: "system" as const, content: "Be brief." }, ...hello.messages];
+    const settings = { max_output_tokens: 100 };
+    const all = await ask({ ...hello, messages, settings: { ...settings, prompt_caching: "auto" } });
+    await ask({ ...hello, messages, settings });
+    const mark = { cache_control: { type: "ephemeral" } };
+    expect(JSON.parse(asked[0]!.body)).toMatchObject({
+      system: [{ type: "text", text: "Be brief.", ...mark }],
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello?", ...mark }] }],
+    });
+    expect(all.at(-1)).toMatchObject({ usage: { input_tokens: 150, cached_input_tokens: 100, cache_write_5m_tokens: 30 } });
+    expect(asked[1]!.body).not.toContain("cache_control");
+  }); // biome-ignore format: short expectations
+
   test("gets its signed thinking back with the results of tools", async () => {
     const thinking: [object, object[]] = [
       { type: "thinking", thinking: "" },
@@ -321,7 +339,7 @@ describe("Claude on Vertex", () => {
     expect(outputOf(last)).toBe("Rain.");
     expect(JSON.parse(asked[1]!.body)).toMatchObject({
       max_tokens: 4096,
-      thinking: { type: "enabled", budget_tokens: 1229 },
+      thinking: { type: "enabled", budget_tokens: 1280 },
       messages: [
         {},
         { role: "assistant", content: [{ type: "thinking", thinking: "I look.", signature: "sig1" }, { type: "tool_use", id: "call_1" }] }, // biome-ignore format: one line
