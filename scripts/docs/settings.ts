@@ -16,7 +16,7 @@ export function configurationPages(program: Command): Page[] {
   const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
   const rowsOf = (isOfModels: boolean) =>
     byVariable
-      .filter(([variable]) => variable.startsWith("RUNNEL_MODEL_") === isOfModels)
+      .filter(([, uses]) => uses.every(({ name }) => /^(models|connections)\b/.test(name)) === isOfModels)
       .map(([variable, uses]) => {
         const [{ flag, name }] = uses as [(typeof uses)[number]];
         return `| \`${variable}\` | \`${flag}\` | [${name.replaceAll("-", " ")}](commands/${name}.md) |`;
