@@ -49,6 +49,7 @@ import appendedJournal from "./0048_appended_journal.sql" with { type: "text" };
 import threadHistory from "./0049_thread_history.sql" with { type: "text" };
 import idleTimeout from "./0050_idle_timeout.sql" with { type: "text" };
 import keyExposures from "./0051_key_exposures.sql" with { type: "text" };
+import cloudConnections from "./0053_cloud_connections.sql" with { type: "text" };
 import cacheWrites from "./0054_cache_writes.sql" with { type: "text" };
 import priceTable from "./0055_price_table.sql" with { type: "text" };
 import modelFallbacks from "./0056_model_fallbacks.sql" with { type: "text" };
@@ -107,6 +108,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0049_thread_history", sql: threadHistory },
   { name: "0050_idle_timeout", sql: idleTimeout },
   { name: "0051_key_exposures", sql: keyExposures },
+  { name: "0053_cloud_connections", sql: cloudConnections },
   { name: "0054_cache_writes", sql: cacheWrites },
   { name: "0055_price_table", sql: priceTable },
   { name: "0056_model_fallbacks", sql: modelFallbacks },

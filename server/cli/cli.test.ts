@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataDir } from "../storage/db/data-dir.ts";
 import { createCertificateAuthority } from "../testing/certificate-authority.ts";
+import { testServiceAccount } from "../testing/service-account.ts";
 import { masterKey } from "./commands/doctor.ts";
 import { type StartupBanner, startupBanner } from "./serve/startup-banner.ts";
 
@@ -354,6 +355,36 @@ describe("without a server", () => {
     expect((await runnel(["connections", "edit", "local", ...where])).code).toBe(2);
     expect((await runnel(["connections", "edit", "ollama", "--max-concurrent", "1", ...where])).code).toBe(1);
     expect((await runnel(["connections", "remove", "local", ...where])).code).toBe(0);
+  });
+
+  test("the credentials of a cloud are stored encrypted and never shown", async () => {
+    const where = ["--data-dir", data];
+    const { account } = testServiceAccount();
+    const file = join(data, "..", "key.json");
+    writeFileSync(file, JSON.stringify(account));
+    const env = {
+      RUNNEL_MODEL_SECRET_ACCESS_KEY: "canary-secret-0123456789",
+      RUNNEL_MODEL_SESSION_TOKEN: "canary-session",
+    };
+    const aws = ["bedrock", "--region", "eu-west-1", "--access-key-id", "AKIDCANARY0123456789"];
+    const added = [
+      await runnel(["models", "add", ...aws, "--json", ...where], env),
+      await runnel(["models", "add", "vertex", "--service-account", file, "--location", "eu", "--json", ...where]),
+    ];
+    expect(added.map(({ out }) => JSON.parse(out))).toEqual([
+      { name: "bedrock", provider: "bedrock", base_url: null, region: "eu-west-1" },
+      { name: "vertex", provider: "vertex", base_url: null, location: "eu" },
+    ]);
+    const gone = await runnel(["models", "add", "vertex", "--service-account", `${file}.gone`, ...where]);
+    expect([gone.code, gone.err]).toMatchObject([2, expect.stringContaining("there is no file")]);
+    const listed = await runnel(["models", "list", "--json", ...where]);
+    expect(listed.out).toContain("eu-west-1");
+    const edited = await runnel(["connections", "edit", "bedrock", "--region", "us-east-1", "--json", ...where]);
+    expect(JSON.parse(edited.out)).toMatchObject({ version: 2, region: "us-east-1", has_key: true });
+    const stored = readFileSync(join(data, "runnel.db"), "latin1");
+    expect(edited.out).not.toMatch(/canary/i);
+    expect(added.map(({ out }) => out).join("") + listed.out + stored).not.toMatch(/canary|PRIVATE KEY/i);
+    for (const name of ["bedrock", "vertex"]) expect((await runnel(["models", "remove", name, ...where])).code).toBe(0);
   });
 
   test("a model's price is set, shown as one's own, and taken back", async () => {

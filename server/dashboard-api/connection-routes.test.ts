@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { startChatServer } from "../testing/model-server.ts";
+import { startProviders } from "../testing/provider-server.ts";
+import { wires } from "../testing/provider-wire.ts";
+import { testServiceAccount } from "../testing/service-account.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
 
 let server: TestApp;
@@ -42,7 +45,80 @@ test("connections are added, replaced and removed, and no answer and no log has 
   expect(JSON.stringify([await list(), log])).not.toMatch(/canary|of-the-environment/);
 });
 
+test("connections to clouds are added with their credentials, and no answer and no log has one", async () => {
+  const service_account = JSON.stringify(testServiceAccount().account);
+  const aws = { access_key_id: "AKIDCANARY", secret_access_key: "canary-secret", session_token: "canary-session" };
+  const made = [
+    await owner.send("POST", "/connections", { name: "bedrock", region: "eu-west-1", ...aws }),
+    await owner.send("POST", "/connections", { name: "vertex", location: "europe-west1", service_account }),
+    await owner.send("POST", "/connections", { name: "vertex", service_account: "canary" }),
+  ];
+  expect(made.map(({ status, body }) => [status, body.prefix, body.region, body.location])).toEqual([
+    [201, "bedrock", "eu-west-1", null],
+    [201, "vertex", null, "europe-west1"],
+    [400, undefined, undefined, undefined],
+  ]);
+  expect(server.connections.resolve("bedrock/m", "live").connection).toMatchObject(aws);
+  expect(server.connections.resolve("vertex/m", "live").connection).toMatchObject({ service_account });
+  const log = server.db.sqlite.query("SELECT * FROM audit_log").all();
+  const shown = JSON.stringify([made.map(({ body }) => body), await list(), log]);
+  expect(shown).not.toMatch(/canary|PRIVATE KEY|sealed/i);
+});
+
+test("a connection to a cloud is tested with a small model that it has", async () => {
+  await using providers = startProviders(({ provider }) => {
+    const wire = wires[provider];
+    return [wire.begin(), wire.text("ready"), wire.end()];
+  });
+  const asked = [];
+  for (const [provider, region] of [
+    ["bedrock", "eu-west-1"],
+    ["bedrock", "ap-south-1"],
+    ["bedrock", "ca-central-1"],
+    ["vertex"],
+  ] as const) {
+    const { name, base_url, api_key } = providers.connectionOf(provider);
+    await owner.send("POST", "/connections", { name, base_url, api_key, ...(region && { region }) });
+    const { ok, model, output } = (await owner.send("POST", `/connections/${name}/test`, {})).body;
+    asked.push([ok, model, output]);
+  }
+  expect(asked).toEqual([
+    [true, "eu.amazon.nova-micro-v1:0", "ready"],
+    [true, "apac.amazon.nova-micro-v1:0", "ready"],
+    [true, "amazon.nova-micro-v1:0", "ready"],
+    [true, "gemini-2.5-flash-lite", "ready"],
+  ]);
+});
+
+test("a service account's key that cannot be used is refused at its field", async () => {
+  const { private_key, ...keyless } = testServiceAccount().account;
+  const account = { ...keyless, private_key };
+  const params = [];
+  for (const given of [
+    keyless,
+    { ...account, token_uri: "https://evil.example/token" },
+    { ...account, project_id: "" },
+  ]) {
+    const service_account = JSON.stringify(given);
+    params.push((await owner.send("POST", "/connections", { name: "vertex", service_account })).body.error.param);
+  }
+  expect(params).toEqual(["service_account", "service_account", "project"]);
+});
+
+const key = { access_key_id: "AKID", secret_access_key: "secret" };
 test.each([
+  [{ name: "bedrock", api_key: "k" }, "region"],
+  [{ name: "bedrock", api_key: "k", region: "us-east-1.evil.example/" }, "region"],
+  [{ name: "bedrock", region: "us-east-1" }, "api_key"],
+  [{ name: "bedrock", region: "us-east-1", api_key: "k", ...key }, "api_key"],
+  [{ name: "bedrock", region: "us-east-1", access_key_id: "AKID" }, "secret_access_key"],
+  [{ name: "bedrock", region: "us-east-1", secret_access_key: "secret" }, "access_key_id"],
+  [{ name: "bedrock", region: "us-east-1", ...key, session_token: "two words" }, "session_token"],
+  [{ name: "bedrock", region: "us-east-1", ...key, location: "global" }, "location"],
+  [{ name: "openai", api_key: "k", region: "us-east-1" }, "region"],
+  [{ name: "vertex" }, "api_key"],
+  [{ name: "vertex", api_key: "k", project: "shop-123" }, "project"],
+  [{ name: "vertex", api_key: "k", location: "evil.example/" }, "location"],
   [{ name: "openai" }, "api_key"],
   [{ name: "gpu" }, "base_url"],
   [{ name: "gpu", base_url: "ftp://x" }, "base_url"],
@@ -285,4 +361,54 @@ test("only owners replace the price table, and no address of this machine is fet
     const { status, body } = await owner.send("PUT", "/price_table", { url });
     expect([status, body.error.code]).toEqual([403, "url_not_allowed"]);
   }
+});
+
+test("a change of a cloud's connection keeps its secrets, and another kind of credentials replaces them", async () => {
+  const aws = { access_key_id: "AKIDCANARY", secret_access_key: "canary-secret", session_token: "canary-session" };
+  await owner.send("POST", "/connections", { name: "bedrock", region: "eu-west-1", ...aws });
+  const patch = (body: object) => owner.send("PATCH", "/connections/bedrock", body);
+  const { name: _, provider: __, base_url, ...rest } = server.connections.resolve("bedrock/m", "live").connection;
+  const stored = () => {
+    const { connection } = server.connections.resolve("bedrock/m", "live");
+    const { name, provider, base_url: address, ...fields } = connection;
+    expect([name, provider, address]).toEqual(["bedrock", "bedrock", base_url]);
+    return fields;
+  };
+  expect(rest).toEqual({ api_key: null, region: "eu-west-1", ...aws });
+  const moved = await patch({ region: "us-east-1", secret_access_key: "", session_token: " " });
+  expect(moved.body).toMatchObject({ version: 2, region: "us-east-1", has_key: true });
+  expect(stored()).toEqual({ api_key: null, region: "us-east-1", ...aws });
+  expect((await patch({ access_key_id: "AKIDNEW" })).body.error.param).toBe("secret_access_key");
+  await patch({ access_key_id: "AKIDNEW", secret_access_key: "canary-new" });
+  expect(stored()).toEqual({
+    api_key: null,
+    region: "us-east-1",
+    access_key_id: "AKIDNEW",
+    secret_access_key: "canary-new",
+  });
+  await patch({ api_key: "canary-key" });
+  expect(stored()).toEqual({ api_key: "canary-key", region: "us-east-1" });
+  await patch(aws);
+  expect(stored()).toEqual({ api_key: null, region: "us-east-1", ...aws });
+  await patch({ session_token: null });
+  expect(stored()).not.toHaveProperty("session_token");
+  const refused = [{ region: null }, { location: "eu" }, { secret_access_key: null, access_key_id: null }];
+  const params = [];
+  for (const body of refused) params.push((await patch(body)).body.error.param);
+  expect(params).toEqual(["region", "location", "api_key"]);
+  const { body } = await patch({ region: "us-east-1" });
+  expect(body.version).toBe(6);
+  const log = server.db.sqlite.query("SELECT * FROM audit_log").all();
+  expect(JSON.stringify([body, await list(), log])).not.toMatch(/canary/i);
+});
+
+test("a service account stays while its connection moves to another location", async () => {
+  const service_account = JSON.stringify(testServiceAccount().account);
+  await owner.send("POST", "/connections", { name: "vertex", service_account });
+  const { body } = await owner.send("PATCH", "/connections/vertex", { location: "europe-west1", project: "shop-9" });
+  expect(body).toMatchObject({ location: "europe-west1", project: "shop-9", has_key: true, version: 2 });
+  expect(server.connections.resolve("vertex/m", "live").connection).toMatchObject({
+    service_account,
+    project: "shop-9",
+  });
 });

@@ -11,6 +11,8 @@ export const providerWords = {
   together: "Together AI",
   fireworks: "Fireworks AI",
   azure: "Azure OpenAI",
+  bedrock: "Amazon Bedrock",
+  vertex: "Google Vertex AI",
   ollama: "Ollama",
   openai_compatible: "OpenAI-compatible server",
 };
@@ -34,6 +36,11 @@ export const keyVariables: readonly (readonly [provider: ConnectionProvider, var
 export const addressVariables: readonly (readonly [provider: ConnectionProvider, variable: string])[] = [
   ["azure", "AZURE_OPENAI_ENDPOINT"],
   ["azure", "AZURE_API_BASE"],
+];
+/** Variables with keys of clouds, which need more than a key. */
+export const cloudKeyVariables: readonly (readonly [provider: ConnectionProvider, variable: string])[] = [
+  ["bedrock", "AWS_BEARER_TOKEN_BEDROCK"],
+  ["vertex", "GOOGLE_VERTEX_API_KEY"],
 ];
 export const connectionProviders = Object.keys(providerWords) as [ConnectionProvider, ...ConnectionProvider[]];
 export const providers = [...connectionProviders, "test"] as const;

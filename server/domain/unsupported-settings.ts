@@ -10,6 +10,7 @@ type SettingName = Exclude<keyof ModelSettings, "script" | "script_at">;
 const withoutField: Partial<Record<Provider, readonly SettingName[]>> = {
   openai: ["seed", "stop"],
   anthropic: ["seed"],
+  bedrock: ["seed"],
   google: ["parallel_tool_calls"],
   deepseek: ["seed", "parallel_tool_calls"],
 };

@@ -12,7 +12,7 @@ type Say = (wire: Wire, asked: ProviderRequest) => string[];
 const answers = new Map<string, Say>();
 const providers = startProviders((asked) => {
   const { provider, body, request } = asked;
-  const model = body.model ?? /models\/([^:]+)/.exec(request.url)?.[1];
+  const model = body.model ?? /models?\/([^:/]+)/.exec(request.url)?.[1];
   return answers.get(model)!(wires[provider], asked);
 });
 /** A tool that only counts its calls. */
@@ -76,7 +76,7 @@ describe.each(connectionProviders)("%s", (provider) => {
       tools.push((await client.post("/v1/tools", { name, type: "http", url: `${target.url}${name}` })).body.id);
   });
 
-  const isWhole = provider === "google"; // Google sends each call in one piece.
+  const isWhole = provider === "google" || provider === "vertex"; // Gemini sends each call in one piece.
   test.each<[string, (wire: Wire) => string[], number]>([
     ["is whole", (wire) => whole(wire, "wipe", "{}"), 1],
     ["comes after text", (wire) => [wire.text("I wipe."), ...whole(wire, "wipe", '{"all":true}')], 1],

@@ -32,7 +32,7 @@ export function startProviders(
       const text = await request.text();
       bodies.push(text);
       const answered = answer({ provider, index, body: JSON.parse(text), request });
-      return answered instanceof Response ? answered : streamOf(answered);
+      return answered instanceof Response ? answered : streamOf(answered, provider);
     },
   });
   const connectionOf = (provider: ConnectionProvider): Connection => ({
@@ -40,6 +40,7 @@ export function startProviders(
     provider,
     api_key: "sk-test-0123456789",
     base_url: `http://127.0.0.1:${server.port}/${provider}/v1`,
+    ...(provider === "bedrock" && { region: "us-east-1" }),
   });
   return {
     /** Request bodies byte by byte, oldest first. */
@@ -53,9 +54,11 @@ export function startProviders(
 }
 
 /** Streams each text as a chunk of its own, as soon as it is available. */
-function streamOf(texts: Iterable<string> | AsyncIterable<string>): Response {
+function streamOf(texts: Iterable<string> | AsyncIterable<string>, provider: ConnectionProvider): Response {
+  const isBinary = provider === "bedrock";
   async function* bytes() {
-    for await (const text of texts) yield new TextEncoder().encode(text);
+    for await (const text of texts) yield Buffer.from(text, isBinary ? "latin1" : "utf8");
   }
-  return new Response(bytes(), { headers: { "content-type": "text/event-stream" } });
+  const type = isBinary ? "application/vnd.amazon.eventstream" : "text/event-stream";
+  return new Response(bytes(), { headers: { "content-type": type } });
 }

@@ -1,4 +1,5 @@
 import type { ConnectionProvider } from "../domain/providers.ts";
+import { eventFrame } from "./event-stream-frame.ts";
 
 /** Pieces of a provider's streamed answer, in its own server-sent events. */
 export interface Wire {
@@ -117,6 +118,27 @@ const google: Wire = {
   failing: ["MALFORMED_FUNCTION_CALL", "OTHER", "LANGUAGE", "WEIRD"],
 };
 
+/** Frames of bytes, as one character per byte. */
+const frame = (type: string, payload: object): string => Buffer.from(eventFrame(type, payload)).toString("latin1");
+const converseDelta = (contentBlockIndex: number, delta: object) =>
+  frame("contentBlockDelta", { contentBlockIndex, delta });
+
+const bedrock: Wire = {
+  begin: () => frame("messageStart", { role: "assistant" }),
+  text: (text) => `${converseDelta(0, { text })}${frame("contentBlockStop", { contentBlockIndex: 0 })}`,
+  call: (name) =>
+    frame("contentBlockStart", { contentBlockIndex: 1, start: { toolUse: { toolUseId: "tooluse_1", name } } }),
+  args: (input) => converseDelta(1, { toolUse: { input } }),
+  endCall: () => frame("contentBlockStop", { contentBlockIndex: 1 }),
+  end(stopReason = "end_turn", outputTokens = 5) {
+    const usage = { inputTokens: 20, outputTokens, totalTokens: 20 + outputTokens };
+    return `${frame("messageStop", { stopReason })}${frame("metadata", { usage, metrics: { latencyMs: 9 } })}`;
+  },
+  calls: "tool_use",
+  cut: "max_tokens",
+  failing: ["malformed_model_output", "malformed_tool_use", "weird"],
+};
+
 /** Wire format of each provider. */
 export const wires: Record<ConnectionProvider, Wire> = {
   openai,
@@ -130,6 +152,8 @@ export const wires: Record<ConnectionProvider, Wire> = {
   together: chat,
   fireworks: chat,
   azure: chat,
+  bedrock,
+  vertex: google,
   ollama: chat,
   openai_compatible: chat,
 };

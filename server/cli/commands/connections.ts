@@ -5,6 +5,7 @@ import { timestampOrNull } from "../../domain/time.ts";
 import type { ConnectionChange } from "../../resources/model-connections/check-connection.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
+import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-options.ts";
 import { commandTarget } from "./command-target.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { addConnectionCommand, removeConnectionCommand } from "./models.ts";
@@ -17,13 +18,15 @@ export function connectionsCommand(): Command {
   const connections = new Command("connections").description("how to reach model providers");
   connections.addCommand(addConnectionCommand());
   connections.command("list").description("list the connections, without their keys").action(list);
-  connections
-    .command("edit")
-    .description("change a stored connection; what no flag names stays, and running calls end as they began")
-    .argument("<name>", "the connection, as `connections list` shows it")
-    .addOption(option("--base-url <url>", "another address; none: the provider's own"))
-    .addOption(option("--api-key <key>", "another key", { env: "RUNNEL_MODEL_API_KEY" }))
-    .addOption(option("--remove-key", "remove the key"))
+  addCloudOptions(
+    connections
+      .command("edit")
+      .description("change a stored connection; what no flag names stays, and running calls end as they began")
+      .argument("<name>", "the connection, as `connections list` shows it")
+      .addOption(option("--base-url <url>", "another address; none: the provider's own"))
+      .addOption(option("--api-key <key>", "another key", { env: "RUNNEL_MODEL_API_KEY" }))
+      .addOption(option("--remove-key", "remove the key")),
+  )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; none: no limit"))
     .addOption(option("--idle-timeout-ms <ms>", "how long its server may send nothing; none: 300000"))
     .addOption(option("--expected-version <number>", "fail if the connection was changed since this version"))
@@ -79,7 +82,7 @@ async function list({ dataDir, json }: DataFlags): Promise<void> {
   );
 }
 
-interface EditOptions extends DataFlags {
+interface EditOptions extends DataFlags, CloudOptions {
   baseUrl?: string;
   apiKey?: string;
   removeKey?: boolean;
@@ -106,13 +109,14 @@ function throwMissing(name: string): never {
 
 /** Returns the change of the flags. Throws a usage error. */
 function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
-  const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, expectedVersion } = options;
+  const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, expectedVersion, ...cloud } = options;
   if (removeKey && apiKey !== undefined) throw usageError("Give either --api-key or --remove-key.");
   const change: ConnectionChange = {
     ...(baseUrl !== undefined && { base_url: baseUrl === "none" ? null : baseUrl }),
     ...((removeKey || apiKey !== undefined) && { api_key: removeKey ? null : apiKey }),
     ...(maxConcurrent !== undefined && { max_concurrent: countOrNone(maxConcurrent, "--max-concurrent") }),
     ...(idleTimeoutMs !== undefined && { idle_timeout_ms: countOrNone(idleTimeoutMs, "--idle-timeout-ms") }),
+    ...cloudFieldsOf(cloud),
   };
   if (Object.keys(change).length === 0) throw usageError("Name what is to be changed, such as --base-url.");
   if (expectedVersion === undefined) return change;

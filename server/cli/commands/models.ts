@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { cloudSecretFields } from "../../domain/cloud-connection.ts";
 import { connectionProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { checkConnection } from "../../resources/model-connections/check-connection.ts";
@@ -7,6 +8,7 @@ import type { ConnectionStore } from "../../resources/model-connections/store.ts
 import type { Connection } from "../../runtime/models/model.ts";
 import { modelPrefix } from "../../runtime/models/registry.ts";
 import { cliActor } from "./actor.ts";
+import { addCloudOptions, type CloudOptions, cloudFieldsOf } from "./cloud-options.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
 import { modelsUpdateCommand } from "./models-update.ts";
@@ -14,7 +16,7 @@ import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { withStores } from "./with-stores.ts";
 
-interface AddOptions extends DataFlags {
+interface AddOptions extends DataFlags, CloudOptions {
   provider?: string;
   baseUrl?: string;
   apiKey?: string;
@@ -43,14 +45,16 @@ export function modelsCommand(): Command {
 
 /** `add`, of `runnel models` and `runnel connections`. */
 export const addConnectionCommand = (): Command =>
-  new Command("add")
-    .description("add a connection, or replace the one of this name; its key is stored encrypted")
-    .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
-    .addOption(
-      option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
-    )
-    .addOption(option("--base-url <url>", "address of the API, /v1 included"))
-    .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
+  addCloudOptions(
+    new Command("add")
+      .description("add a connection, or replace the one of this name; its key is stored encrypted")
+      .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
+      .addOption(
+        option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
+      )
+      .addOption(option("--base-url <url>", "address of the API, /v1 included"))
+      .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" })),
+  )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
     .addOption(
       option("--idle-timeout-ms <ms>", "how long its server may send nothing while it answers; default: 300000"),
@@ -63,7 +67,9 @@ export const addConnectionCommand = (): Command =>
       `
 Examples:
   $ RUNNEL_MODEL_API_KEY=sk-… runnel models add openai
-  $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)`,
+  $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)
+  $ RUNNEL_MODEL_API_KEY=… runnel models add bedrock --region us-east-1
+  $ runnel models add vertex --service-account key.json --location europe-west1`,
     )
     .action(add);
 
@@ -77,8 +83,12 @@ export const removeConnectionCommand = (): Command =>
 async function add(name: string, { dataDir, json, ...options }: AddOptions): Promise<void> {
   const connection = readConnection(name, options);
   await withStores(dataDir, true, ({ connections }) => connections().put(connection, cliActor()));
-  const { api_key: _, ...publicConnection } = connection;
-  print(json, publicConnection, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
+  print(json, withoutSecrets(connection), () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
+}
+
+function withoutSecrets({ api_key: _, ...connection }: Connection) {
+  for (const name of cloudSecretFields) delete connection[name];
+  return connection;
 }
 
 const flags = {
@@ -89,12 +99,19 @@ const flags = {
   max_concurrent: "--max-concurrent",
   idle_timeout_ms: "--idle-timeout-ms",
   fallbacks: "--fallback",
+  region: "--region",
+  access_key_id: "--access-key-id",
+  secret_access_key: "--secret-access-key",
+  session_token: "--session-token",
+  project: "--project",
+  location: "--location",
+  service_account: "--service-account",
 };
 
 /** Returns the connection of the flags. Throws a usage error that names the wrong flag. */
 export function readConnection(
   name: string,
-  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs, fallback }: Omit<AddOptions, keyof DataFlags>,
+  { provider, baseUrl, apiKey, maxConcurrent, idleTimeoutMs, fallback, ...cloud }: Omit<AddOptions, keyof DataFlags>,
 ): Connection {
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
   const idle_timeout_ms = idleTimeoutMs === undefined ? null : Number(idleTimeoutMs);
@@ -106,6 +123,7 @@ export function readConnection(
     max_concurrent,
     idle_timeout_ms,
     fallbacks: fallback,
+    ...cloudFieldsOf(cloud),
   });
   if (!("message" in read)) return read;
   const flag = flags[read.param];

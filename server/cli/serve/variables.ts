@@ -1,4 +1,4 @@
-import { addressVariables, keyVariables } from "../../domain/providers.ts";
+import { addressVariables, cloudKeyVariables, keyVariables } from "../../domain/providers.ts";
 
 interface Variable {
   name: string;
@@ -30,7 +30,7 @@ export const variables: readonly Variable[] = [
     meaning:
       "The key that encrypts stored secrets, as 64 hexadecimal digits. It takes the place of the file `master.key`.",
   },
-  ...keyVariables.map(([provider, name]) => ({
+  ...[...keyVariables, ...cloudKeyVariables].map(([provider, name]) => ({
     name,
     meaning: `The API key for models \`${provider}/…\`.`,
   })),
@@ -38,6 +38,14 @@ export const variables: readonly Variable[] = [
     name,
     meaning: `The address for models \`${provider}/…\`.`,
   })),
+  {
+    name: "GOOGLE_VERTEX_PROJECT",
+    meaning: "The project of models `vertex/…`, with `GOOGLE_APPLICATION_CREDENTIALS`.",
+  },
+  { name: "GOOGLE_VERTEX_LOCATION", meaning: "Where its models are: `global`, or a region such as `europe-west1`." },
+  { name: "GOOGLE_VERTEX_BASE_URL", meaning: "The address of a private endpoint of Google Vertex AI." },
+  { name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", meaning: "The address of a private endpoint of Amazon Bedrock." },
+  { name: "GOOGLE_APPLICATION_CREDENTIALS", meaning: "The file with the key of a service account of that project." },
   { name: "OLLAMA_BASE_URL", meaning: "Where Ollama is, if it is not on port 11434 of this machine." },
   {
     name: "RUNNEL_MODEL_<NAME>_BASE_URL",
@@ -71,11 +79,16 @@ export const variables: readonly Variable[] = [
   },
   {
     name: "AWS_ACCESS_KEY_ID",
-    meaning: "Opens the [store of backups](../operate/backup.md#backups-in-an-object-store-s3).",
+    meaning:
+      "Opens the [store of backups](../operate/backup.md#backups-in-an-object-store-s3), and Amazon Bedrock for models `bedrock/…`.",
   },
   { name: "AWS_SECRET_ACCESS_KEY", meaning: "The secret of that key." },
   { name: "AWS_SESSION_TOKEN", meaning: "Its session, where the key is a temporary one." },
-  { name: "AWS_REGION", meaning: "The store's region: by default `AWS_DEFAULT_REGION`, else `us-east-1`." },
+  {
+    name: "AWS_REGION",
+    meaning:
+      "The store's region: by default `AWS_DEFAULT_REGION`, else `us-east-1`. Amazon Bedrock needs one of the two.",
+  },
   { name: "AWS_DEFAULT_REGION", meaning: "The region, where `AWS_REGION` is not set." },
   { name: "AWS_ENDPOINT_URL", meaning: "The address of a store that is not at AWS." },
   { name: "AWS_ENDPOINT_URL_S3", meaning: "The same, and counts more." },

@@ -134,6 +134,11 @@ export const Connection = t.object({
   fallbacks: t.list(t.text),
   /** Its models whose calls fail, longest first. `half_open`: the next call tries whether the model answers again. */
   outages: t.list(t.object({ model: t.text, state: t.oneOf(["open", "half_open"]), since: t.time, error: CodedError })),
+  /** Region of Amazon Bedrock. */
+  region: t.orNull(t.text),
+  /** Project and location of Google Vertex AI. */
+  project: t.orNull(t.text),
+  location: t.orNull(t.text),
   /** Connections of the environment cannot be changed here. */
   source: t.oneOf(["environment", "stored"]),
   /** Prefix of its models' names. */

@@ -1,5 +1,7 @@
+import { type CloudField, type CloudFields, cloudFields, pickFields } from "../../domain/cloud-connection.ts";
 import { type ConnectionProvider, connectionProviders } from "../../domain/providers.ts";
 import type { Connection } from "../../runtime/models/model.ts";
+import { readServiceAccount } from "../../runtime/models/providers/service-account.ts";
 import {
   concurrentMax,
   fallbacksMax,
@@ -9,7 +11,7 @@ import {
 } from "../../runtime/models/registry.ts";
 
 /** A connection as the operator entered it, not validated yet. */
-export interface ConnectionInput {
+export interface ConnectionInput extends CloudInput {
   name: string;
   provider?: string;
   base_url?: string | null;
@@ -19,14 +21,16 @@ export interface ConnectionInput {
   fallbacks?: string[] | null;
 }
 
+type CloudInput = { [Name in CloudField]?: string | null };
+
 /** A fault of a connection, with its field. */
 interface ConnectionFault {
-  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms" | "fallbacks";
+  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent" | "idle_timeout_ms" | "fallbacks" | CloudField;
   message: string;
 }
 
-/** Change of a stored connection. An absent field stays. */
-export interface ConnectionChange {
+/** Change of a stored connection. An absent field stays, as does an empty secret. */
+export interface ConnectionChange extends CloudInput {
   base_url?: string | null;
   /** Empty: the key stays. Null: it is removed. */
   api_key?: string | null;
@@ -37,6 +41,8 @@ export interface ConnectionChange {
   expected_version?: number;
 }
 
+const fault = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
+
 /** Returns the connection or its fault. The name of a provider implies that provider. */
 export function checkConnection(input: ConnectionInput): Connection | ConnectionFault {
   const { name } = input;
@@ -44,36 +50,38 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
   const provider = (input.provider ??
     connectionProviders.find((known) => known === name) ??
     "openai_compatible") as ConnectionProvider;
-  const refuse = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
+  const isCloud = provider === "bedrock" || provider === "vertex";
 
-  if (!connectionProviders.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
+  if (!connectionProviders.includes(provider)) return fault("provider", `There is no provider "${provider}".`);
   if (provider !== "openai_compatible" && provider !== name)
-    return refuse("name", `The connection to ${provider} is named ${provider}, not "${name}".`);
+    return fault("name", `The connection to ${provider} is named ${provider}, not "${name}".`);
   if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
-    return refuse("name", "A connection's name has lower-case letters, digits, - and _.");
+    return fault("name", "A connection's name has lower-case letters, digits, - and _.");
   if (provider === "openai_compatible" && base_url === null)
-    return refuse("base_url", "An OpenAI-compatible server needs a URL.");
+    return fault("base_url", "An OpenAI-compatible server needs a URL.");
   if (needsAddress(provider) && base_url === null)
-    return refuse("base_url", `${provider} needs your endpoint, such as https://name.openai.azure.com.`);
-  if (provider !== "openai_compatible" && provider !== "ollama" && api_key === null)
-    return refuse("api_key", `${provider} needs a key.`);
+    return fault("base_url", `${provider} needs your endpoint, such as https://name.openai.azure.com.`);
+  if (provider !== "openai_compatible" && provider !== "ollama" && !isCloud && api_key === null)
+    return fault("api_key", `${provider} needs a key.`);
   const url = base_url === null ? null : URL.parse(base_url);
   if (base_url !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
-    return refuse("base_url", "Expected an http or https address without a user name.");
+    return fault("base_url", "Expected an http or https address without a user name.");
   // A line break of a pasted key would break the header.
-  if (api_key !== null && !/^[\x21-\x7e]+$/.test(api_key))
-    return refuse("api_key", "A key has no spaces and no line breaks.");
+  if (api_key !== null && !isKey(api_key)) return fault("api_key", "A key has no spaces and no line breaks.");
   const max_concurrent = input.max_concurrent ?? null;
   if (max_concurrent !== null && !isWithin(max_concurrent, { least: 1, most: concurrentMax }))
-    return refuse("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
+    return fault("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
   const idle_timeout_ms = input.idle_timeout_ms ?? null;
   if (idle_timeout_ms !== null && !isWithin(idle_timeout_ms, idleTimeouts_ms))
-    return refuse("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
+    return fault("idle_timeout_ms", `Expected milliseconds from ${idleTimeouts_ms.least} to ${idleTimeouts_ms.most}.`);
   const fallbacks = [...new Set((input.fallbacks ?? []).map((each) => each.trim()).filter(Boolean))];
   const wrong = fallbacks.find((each) => !isFallback(each));
   if (wrong !== undefined)
-    return refuse("fallbacks", `"${wrong}" is no model and no connection, such as openai/gpt-5 or openai.`);
-  if (fallbacks.length > fallbacksMax) return refuse("fallbacks", `Expected at most ${fallbacksMax} fallbacks.`);
+    return fault("fallbacks", `"${wrong}" is no model and no connection, such as openai/gpt-5 or openai.`);
+  if (fallbacks.length > fallbacksMax) return fault("fallbacks", `Expected at most ${fallbacksMax} fallbacks.`);
+  const cloud = trimmed(input);
+  const cloudFault = checkCloud(provider, { base_url, api_key, ...cloud });
+  if (cloudFault) return cloudFault;
   return {
     name,
     provider,
@@ -82,8 +90,68 @@ export function checkConnection(input: ConnectionInput): Connection | Connection
     ...(max_concurrent !== null && { max_concurrent }),
     ...(idle_timeout_ms !== null && { idle_timeout_ms }),
     ...(fallbacks.length > 0 && { fallbacks }),
+    ...cloud,
   };
 }
+
+/** Returns the cloud's fields that were given, without the space around them. */
+export function trimmed(input: CloudInput): CloudFields {
+  const given: CloudFields = {};
+  for (const name of cloudFields) given[name] = input[name]?.trim() ?? "";
+  return pickFields(given, cloudFields);
+}
+
+type CloudDraft = CloudFields & Pick<Connection, "base_url" | "api_key">;
+
+const fieldsOfCloud: Partial<Record<ConnectionProvider, readonly CloudField[]>> = {
+  bedrock: ["region", "access_key_id", "secret_access_key", "session_token"],
+  vertex: ["project", "location", "service_account"],
+};
+
+function checkCloud(provider: ConnectionProvider, draft: CloudDraft): ConnectionFault | null {
+  const own = fieldsOfCloud[provider] ?? [];
+  const foreign = cloudFields.find((name) => draft[name] !== undefined && !own.includes(name));
+  if (foreign) return fault(foreign, `A connection to ${provider} has no ${foreign}.`);
+  if (provider === "bedrock") return checkBedrock(draft);
+  return provider === "vertex" ? checkVertex(draft) : null;
+}
+
+function checkBedrock(draft: CloudDraft): ConnectionFault | null {
+  const { api_key, region, access_key_id, secret_access_key, session_token } = draft;
+  if (region === undefined) return fault("region", "Amazon Bedrock needs a region, such as us-east-1.");
+  if (!isHostPart(region)) return fault("region", "Expected a region such as us-east-1.");
+  for (const name of ["access_key_id", "secret_access_key", "session_token"] as const)
+    if (draft[name] !== undefined && !isKey(draft[name])) return fault(name, "A key has no spaces and no line breaks.");
+  if (api_key !== null)
+    return access_key_id || secret_access_key || session_token
+      ? fault("api_key", "Give either an API key or an access key with its secret.")
+      : null;
+  if (access_key_id === undefined && secret_access_key === undefined)
+    return fault("api_key", "Amazon Bedrock needs an API key, or an access key with its secret.");
+  if (access_key_id === undefined) return fault("access_key_id", "A secret access key needs its access key id.");
+  return secret_access_key === undefined ? fault("secret_access_key", "An access key needs its secret.") : null;
+}
+
+function checkVertex({ api_key, base_url, project, location, service_account }: CloudDraft): ConnectionFault | null {
+  if (location !== undefined && !isHostPart(location))
+    return fault("location", "Expected a location such as global or europe-west1.");
+  if (project !== undefined && !/^[\w.:-]+$/.test(project)) return fault("project", "Expected the id of a project.");
+  if (service_account !== undefined) {
+    if (api_key !== null) return fault("api_key", "Give either an API key or a service account.");
+    const read = readServiceAccount(service_account, base_url);
+    if ("message" in read) return fault("service_account", read.message);
+    return (project ?? read.project_id) ? null : fault("project", "This service account names no project: give it.");
+  }
+  if (api_key === null)
+    return fault("api_key", "Google Vertex AI needs an API key, or the JSON of a service account's key.");
+  return project === undefined && location === undefined
+    ? null
+    : fault(project === undefined ? "location" : "project", "An API key belongs to a project already.");
+}
+
+const isKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+/** True for one label of a host's name: the region or location becomes part of the address. */
+const isHostPart = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
 
 const isWithin = (value: number, { least, most }: { least: number; most: number }): boolean =>
   Number.isSafeInteger(value) && value >= least && value <= most;

@@ -1,4 +1,5 @@
 import type { ConnectionCheck } from "../../domain/api-types/console.ts";
+import { hasCredentials, secretsOf } from "../../domain/cloud-connection.ts";
 import type { CheckName, FeatureCheck } from "../../domain/connection-check.ts";
 import { responseIncomplete } from "../../domain/error-messages.ts";
 import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
@@ -45,7 +46,7 @@ export async function openAsk(
   model: string,
   { signal, patience_ms, deadline_ms, onAdjustments }: AskOptions,
 ): Promise<Ask> {
-  const secrets = connection.api_key ? [connection.api_key] : [];
+  const secrets = secretsOf(connection);
   let seen: Pick<Asked, "status" | "isStream" | "refusal"> = { status: null, isStream: false, refusal: null };
   const watched = async (...request: Parameters<Fetch>): Promise<Response> => {
     const response = await modelFetch(...request);
@@ -231,7 +232,8 @@ function failureOf(error: ModelError, { status, refusal }: Asked): Pick<Connecti
 }
 
 /** Judges the first request: whether the server was reached, took the key, answered and streamed. */
-export function basicChecks({ api_key }: Connection, asked: Asked): ConnectionCheck[] {
+export function basicChecks(connection: Connection, asked: Asked): ConnectionCheck[] {
+  const isOpen = !hasCredentials(connection);
   const { error, status, latency_ms, isStream, text } = asked;
   const line = (
     check: CheckName,
@@ -243,8 +245,8 @@ export function basicChecks({ api_key }: Connection, asked: Asked): ConnectionCh
   if (status === 401 || (status === 403 && error))
     return [line("reachable", "yes"), line("key", "no", error?.message), ...skipped(["answer", "stream"], "no access")];
   // A server that failed may not have looked at the key.
-  const keyResult = error && status >= 500 ? "unknown" : api_key === null ? "skipped" : "yes";
-  const key = line("key", keyResult, api_key === null ? "The connection has no key." : null);
+  const keyResult = error && status >= 500 ? "unknown" : isOpen ? "skipped" : "yes";
+  const key = line("key", keyResult, isOpen ? "The connection has no key." : null);
   if (error)
     return [line("reachable", "yes"), key, line("answer", "no", error.message), ...skipped(["stream"], "no answer")];
   return [

@@ -38,6 +38,78 @@ test("a stored key is nowhere in the database's bytes, and is decrypted for a mo
   expect(JSON.stringify(store.list())).not.toContain("canary");
 });
 
+const aws: Connection = {
+  name: "bedrock",
+  provider: "bedrock",
+  base_url: null,
+  api_key: null,
+  region: "eu-west-1",
+  access_key_id: "AKIDCANARY0123456789",
+  secret_access_key: "canary/secret+0123456789",
+  session_token: "canary-session-0123456789",
+};
+const google: Connection = {
+  name: "vertex",
+  provider: "vertex",
+  base_url: null,
+  api_key: null,
+  project: "shop-123",
+  location: "global",
+  service_account: '{"private_key": "canary of Google"}',
+};
+
+test("the credentials of clouds are nowhere in the database's bytes, and their places are shown", async () => {
+  using store = connections();
+  for (const connection of [aws, google]) await store.put(connection, testActor);
+  expect(store.resolve("bedrock/eu.amazon.nova-lite-v1:0", "live")).toEqual({
+    connection: aws,
+    model: "eu.amazon.nova-lite-v1:0",
+  });
+  expect(store.resolve("vertex/gemini-2.5-flash", "live").connection).toEqual(google);
+  const bytes = store.db.sqlite.serialize();
+  expect([bytes.includes("eu-west-1"), bytes.includes("canary"), bytes.includes("CANARY")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(JSON.stringify(store.list())).not.toMatch(/canary|sealed/i);
+  expect(store.list()).toMatchObject([
+    { name: "bedrock", region: "eu-west-1", project: null, location: null },
+    { name: "vertex", region: null, project: "shop-123", location: "global" },
+    { name: "ollama" },
+  ]);
+  // The replacement has an API key, and nothing of the credentials before it.
+  const { access_key_id: _, secret_access_key: __, session_token: ___, ...rest } = aws;
+  await store.put({ ...rest, api_key: "new-key" }, testActor);
+  expect(store.resolve("bedrock/m", "live").connection).toEqual({ ...rest, api_key: "new-key" });
+});
+
+test("credentials that were moved to another connection cannot be decrypted", async () => {
+  using store = connections();
+  await store.put(aws, testActor);
+  await store.put(google, testActor);
+  store.db.sqlite.run(
+    "UPDATE model_connections SET sealed_secrets = (SELECT sealed_secrets FROM model_connections WHERE name = 'bedrock')",
+  );
+  expect(store.resolve("bedrock/m", "live").connection).toEqual(aws);
+  expect(() => store.resolve("vertex/m", "live")).toThrow();
+});
+
+test("a cloud of the environment shows its place and no credential, and a stored one overrides it", async () => {
+  const AWS_REGION = "us-west-2";
+  using store = connections({ AWS_REGION, AWS_ACCESS_KEY_ID: "AKIDCANARY", AWS_SECRET_ACCESS_KEY: "canary-secret" });
+  expect(store.resolve("bedrock/m", "live").connection).toMatchObject({
+    region: AWS_REGION,
+    secret_access_key: "canary-secret",
+  });
+  expect(store.list()[0]).toMatchObject({ name: "bedrock", region: AWS_REGION, source: "environment" });
+  expect(JSON.stringify(store.list())).not.toMatch(/canary/i);
+  await store.put(aws, testActor);
+  expect(store.resolve("bedrock/m", "live").connection).toEqual(aws);
+  using none = connections({ AWS_BEARER_TOKEN_BEDROCK: "key-without-a-region" });
+  expect(() => none.resolve("bedrock/m", "live")).toThrow("needs a region and a key");
+});
+
 test("a key that was moved to another connection cannot be decrypted", async () => {
   using store = connections();
   await store.put({ ...gpu, api_key: "sk-canary" }, testActor);
@@ -45,7 +117,14 @@ test("a key that was moved to another connection cannot be decrypted", async () 
   expect(() => store.resolve("openai_compatible/evil/m", "live")).toThrow();
 });
 
-const noLimits = { max_concurrent: null, idle_timeout_ms: null, fallbacks: [] };
+const noLimits = {
+  max_concurrent: null,
+  idle_timeout_ms: null,
+  fallbacks: [],
+  region: null,
+  project: null,
+  location: null,
+};
 
 test("a stored connection overrides the environment's, which is back once it is removed", async () => {
   using store = connections({ OPENAI_API_KEY: "sk-env" });

@@ -1,6 +1,13 @@
 import { eq, inArray } from "drizzle-orm";
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Tried } from "../../domain/api-types/console.ts";
+import {
+  type CloudSecrets,
+  cloudPlaceFields,
+  cloudSecretFields,
+  hasCredentials,
+  pickFields,
+} from "../../domain/cloud-connection.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { keyVariables, type Provider } from "../../domain/providers.ts";
@@ -23,7 +30,7 @@ import {
 import { testModelNames } from "../../runtime/models/test-models.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
 import { listedModels, modelConnections, modelConnectionTests, modelLists } from "../../storage/db/schema.ts";
-import { type ConnectionChange, checkConnection } from "./check-connection.ts";
+import { type ConnectionChange, checkConnection, trimmed } from "./check-connection.ts";
 import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it, without its key. */
@@ -38,6 +45,10 @@ interface ConnectionInfo {
   idle_timeout_ms: number | null;
   /** Models or connections that are asked if its models cannot answer. */
   fallbacks: string[];
+  /** Place of a cloud's models: AWS's region, or Google's project and location. */
+  region: string | null;
+  project: string | null;
+  location: string | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
   /** Number of the change, from 1; null for one of the environment. */
@@ -70,7 +81,7 @@ interface ModelInfo {
   prices: ModelPrice & { reference?: string };
 }
 
-type Stored = Connection & { sealed_key: string | null; identity: string };
+type Stored = Connection & { sealed_key: string | null; sealed_secrets: string | null; identity: string };
 
 type Row = typeof modelConnections.$inferSelect;
 
@@ -98,30 +109,42 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
   const all = db.kept.rows((): readonly Stored[] => [
-    ...select.all().map(({ max_concurrent, idle_timeout_ms, fallbacks, created_at_ms, version, updated_at_ms: _, ...row }) => ({
-      ...row,
+    ...select.all().map(({ max_concurrent, idle_timeout_ms, fallbacks, region, project, location, ...row }) => ({
+      name: row.name,
+      provider: row.provider,
+      base_url: row.base_url,
       api_key: null,
-      identity: `stored ${created_at_ms} ${version}`,
+      sealed_key: row.sealed_key,
+      sealed_secrets: row.sealed_secrets,
+      identity: `stored ${row.created_at_ms} ${row.version}`,
       ...limitsOf({ max_concurrent, idle_timeout_ms, fallbacks }),
+      ...pickFields({ region, project, location }, cloudPlaceFields),
     })),
     ...fromEnvironment.map((connection) => ({
       ...connection,
       sealed_key: null,
-      identity: `environment ${connection.base_url ?? ""}`,
+      sealed_secrets: null,
+      identity: environmentIdentity(connection),
     })),
   ]).of;
-  const open = ({ name, provider, base_url, api_key, sealed_key, identity: _, ...limits }: Stored): Connection => ({
+  const sealSecrets = (name: string, secrets: CloudSecrets): string =>
+    seal.seal(JSON.stringify(secrets), secretsAad(name));
+  const openSecrets = (name: string, sealed: string): CloudSecrets => JSON.parse(seal.open(sealed, secretsAad(name)));
+  const open = ({ name, provider, base_url, api_key, sealed_key, sealed_secrets, ...more }: Stored): Connection => ({
     name,
     provider,
     base_url,
     api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
-    ...limitsOf(limits),
+    ...limitsOf(more),
+    ...pickFields(more, cloudPlaceFields),
+    ...(sealed_secrets === null ? pickFields(more, cloudSecretFields) : openSecrets(name, sealed_secrets)),
   });
 
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
     const found = connectionFor(name, all());
-    return found && { sealed_key: null, identity: "", ...found }; // The test models' connection lacks the fields.
+    // The test models' connection lacks these fields.
+    return found && { sealed_key: null, sealed_secrets: null, identity: "", ...found };
   }
 
   /** Deletes the list and the test of connections that changed. Call it inside a write. */
@@ -263,20 +286,23 @@ export function createConnectionStore({
     },
 
     list(): ConnectionInfo[] {
-      const storedConnections = select.all().map(({ sealed_key, fallbacks, ...row }) => ({
+      const storedConnections = select.all().map(({ sealed_key, sealed_secrets, fallbacks, ...row }) => ({
         ...row,
         fallbacks: fallbacks ?? [],
-        has_key: sealed_key !== null,
+        has_key: sealed_key !== null || sealed_secrets !== null,
         source: "stored" as const,
       }));
-      const environmentConnections = fromEnvironment.map(({ name, provider, base_url, api_key, ...limits }) => ({
-        name,
-        provider,
-        base_url,
-        has_key: api_key !== null,
-        max_concurrent: limits.max_concurrent ?? null,
-        idle_timeout_ms: limits.idle_timeout_ms ?? null,
-        fallbacks: limits.fallbacks ?? [],
+      const environmentConnections = fromEnvironment.map((connection) => ({
+        name: connection.name,
+        provider: connection.provider,
+        base_url: connection.base_url,
+        has_key: hasCredentials(connection),
+        max_concurrent: connection.max_concurrent ?? null,
+        idle_timeout_ms: connection.idle_timeout_ms ?? null,
+        fallbacks: connection.fallbacks ?? [],
+        region: connection.region ?? null,
+        project: connection.project ?? null,
+        location: connection.location ?? null,
         source: "environment" as const,
         created_at_ms: null,
         version: null,
@@ -288,9 +314,12 @@ export function createConnectionStore({
     /** Adds or replaces a connection. */
     async put({ name, provider, base_url, api_key, ...given }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
+      const secrets = pickFields(given, cloudSecretFields);
+      const sealed_secrets = Object.keys(secrets).length > 0 ? sealSecrets(name, secrets) : null;
       const { max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = given;
-      const listed = fallbacks.length > 0 ? fallbacks : null;
-      const row = { name, provider, base_url, sealed_key, max_concurrent, idle_timeout_ms, fallbacks: listed };
+      const { region = null, project = null, location = null } = given;
+      const limits = { max_concurrent, idle_timeout_ms, fallbacks: fallbacks.length > 0 ? fallbacks : null };
+      const row = { name, provider, base_url, sealed_key, ...limits, region, project, location, sealed_secrets };
       const { name: target } = modelConnections;
       await db.write(() => {
         const before = rowOf(name);
@@ -304,7 +333,7 @@ export function createConnectionStore({
           .run();
         if (before) forgetState(before.provider, name);
         forgetState(provider, name);
-        const details = { provider, has_key: api_key !== null, ...limitsOf(row) };
+        const details = { provider, has_key: sealed_key !== null || sealed_secrets !== null, ...limitsOf(row) };
         audit.note({ actor }, "model_connection.saved", name, details);
       });
     },
@@ -322,7 +351,11 @@ export function createConnectionStore({
             param: "expected_version",
             details: { version: row.version },
           });
-        const { changed, next } = changedRow(row, change, (key) => seal.seal(key, aad(name)));
+        const { changed, next } = changedRow(row, change, {
+          seal: (key) => seal.seal(key, aad(name)),
+          sealSecrets: (secrets) => sealSecrets(name, secrets),
+          openSecrets: (sealed) => openSecrets(name, sealed),
+        });
         if (changed.length === 0) return;
         const version = row.version + 1;
         db.orm
@@ -406,10 +439,19 @@ const limitsOf = ({
   ...(fallbacks != null && fallbacks.length > 0 && { fallbacks }),
 });
 
+interface RowSeal {
+  seal(key: string): string;
+  sealSecrets(secrets: CloudSecrets): string;
+  openSecrets(sealed: string): CloudSecrets;
+}
+
 /** Returns a row's changed columns and their names as fields of the API. Throws `validation_failed`. */
-function changedRow(row: Row, change: ConnectionChange, seal: (key: string) => string) {
+function changedRow(row: Row, change: ConnectionChange, { seal, sealSecrets, openSecrets }: RowSeal) {
   const key = change.api_key?.trim();
-  const removesKey = change.api_key === null;
+  const given = pickFields(trimmed(change), cloudSecretFields);
+  // A connection to a cloud has one kind of credentials: the one that is given replaces the other.
+  const removesKey = change.api_key === null || (!key && Object.keys(given).length > 0);
+  const secrets = changedSecrets(row, change, openSecrets);
   const checked = checkConnection({
     name: row.name,
     provider: row.provider,
@@ -419,22 +461,59 @@ function changedRow(row: Row, change: ConnectionChange, seal: (key: string) => s
     max_concurrent: change.max_concurrent === undefined ? row.max_concurrent : change.max_concurrent,
     idle_timeout_ms: change.idle_timeout_ms === undefined ? row.idle_timeout_ms : change.idle_timeout_ms,
     fallbacks: change.fallbacks === undefined ? row.fallbacks : change.fallbacks,
+    region: change.region === undefined ? row.region : change.region,
+    project: change.project === undefined ? row.project : change.project,
+    location: change.location === undefined ? row.location : change.location,
+    ...secrets.next,
   });
   if ("message" in checked) throw invalid(checked.param, checked.message);
   const { base_url, max_concurrent = null, idle_timeout_ms = null, fallbacks = [] } = checked;
+  const { region = null, project = null, location = null } = checked;
   const next = {
     base_url,
     max_concurrent,
     idle_timeout_ms,
     fallbacks: fallbacks.length > 0 ? fallbacks : null,
+    region,
+    project,
+    location,
     sealed_key: key ? seal(key) : removesKey ? null : row.sealed_key,
   };
-  const columns = ["base_url", "max_concurrent", "idle_timeout_ms", "fallbacks", "sealed_key"] as const;
-  const changed = columns
+  const columns = [
+    "base_url",
+    "max_concurrent",
+    "idle_timeout_ms",
+    "fallbacks",
+    ...cloudPlaceFields,
+    "sealed_key",
+  ] as const;
+  const changed: string[] = columns
     .filter((column) => !Bun.deepEquals(next[column], row[column]))
     .map((column) => (column === "sealed_key" ? "api_key" : column));
-  return { changed, next };
+  if (secrets.changed.length === 0) return { changed, next };
+  const sealed_secrets = Object.keys(secrets.next).length > 0 ? sealSecrets(secrets.next) : null;
+  return { changed: [...changed, ...secrets.changed], next: { ...next, sealed_secrets } };
 }
+
+/**
+ * Returns a row's secrets after a change, and the names of those that changed. An empty one stays. A new access key
+ * ends the secret and the session of the one before, and a new API key ends all of them.
+ */
+function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openSecrets"]) {
+  const given = pickFields(trimmed(change), cloudSecretFields);
+  const isReplaced = Boolean(change.api_key?.trim()) || Boolean(given.access_key_id ?? given.service_account);
+  // Secrets that are replaced need not be decrypted: their key may be lost.
+  const before = row.sealed_secrets === null || isReplaced ? {} : open(row.sealed_secrets);
+  const next: CloudSecrets = { ...before, ...given };
+  for (const name of cloudSecretFields) if (change[name] === null) delete next[name];
+  const changed: string[] = cloudSecretFields.filter((name) => next[name] !== before[name]);
+  const isRemoved = isReplaced && row.sealed_secrets !== null && changed.length === 0;
+  return { next, changed: isRemoved ? ["api_key"] : changed };
+}
+
+/** Returns the state of a connection of the environment. */
+const environmentIdentity = (connection: Connection): string =>
+  ["environment", connection.base_url ?? "", ...Object.values(pickFields(connection, cloudPlaceFields))].join(" ");
 
 function throwNoStored(name: string): never {
   const message = `There is no stored connection "${name}". One of the environment is changed there.`;
@@ -442,9 +521,12 @@ function throwNoStored(name: string): never {
 }
 
 const aad = (name: string): string => `model_connection:${name}`;
+const secretsAad = (name: string): string => `model_connection_secrets:${name}`;
 
 function unavailable(model: string, provider: Provider | undefined, environment: Environment): string {
   if (provider === "test" && environment === "live") return `${model} is a test model: use it with a test key.`;
   if (!provider) return `"${model}" names no provider. Models look like openai/gpt-4.1 or test/echo.`;
+  if (provider === "bedrock") return `${model} is not available: Amazon Bedrock needs a region and a key.`;
+  if (provider === "vertex") return `${model} is not available: Google Vertex AI needs a key or a service account.`;
   return `${model} is not available: there is no such model, or no connection to its provider.`;
 }

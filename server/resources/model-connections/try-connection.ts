@@ -143,7 +143,10 @@ async function chooseModel(connection: Connection, signal: AbortSignal): Promise
   return { name: null, reason, lines };
 }
 
-function usualModel({ provider }: Connection, models: readonly ListedModel[] | null): string | null {
+function usualModel({ provider, region }: Connection, models: readonly ListedModel[] | null): string | null {
+  // Clouds list their models to other credentials, so that they need one here.
+  if (provider === "bedrock") return `${profilePrefix(region)}amazon.nova-micro-v1:0`;
+  if (provider === "vertex") return "gemini-2.5-flash-lite";
   const cheapest = offeredModels(builtInTable().lines)
     .toSorted((a, b) => a.rates.output - b.rates.output)
     .map(({ id }) => ({ provider: partsOf(id)[0], model: partsOf(id)[1] }));
@@ -158,4 +161,10 @@ function usualModel({ provider }: Connection, models: readonly ListedModel[] | n
     if (found) return found.id;
   }
   return (chat[0] ?? models[0])?.id ?? null;
+}
+
+/** Returns the prefix of the inference profiles near a region of AWS; most regions serve models by them alone. */
+function profilePrefix(region = ""): string {
+  const [continent = ""] = /^(us|eu|ap)(?=-(?!gov))/.exec(region) ?? [];
+  return continent === "ap" ? "apac." : continent && `${continent}.`;
 }

@@ -1,4 +1,4 @@
-import { keyVariables } from "../../domain/providers.ts";
+import { cloudKeyVariables, keyVariables } from "../../domain/providers.ts";
 import { parsedJson } from "../../lib/json.ts";
 
 /** A program that the operator allows runs to use. */
@@ -47,4 +47,5 @@ function readEnvironment(variable: string, environment: Environment): Record<str
 }
 
 // With one of these a server could act as runnel or spend its model budget.
-const ownSecret = new RegExp(`^(RUNNEL_.*|${keyVariables.map(([, variable]) => variable).join("|")})$`, "i");
+const keys = [...keyVariables, ...cloudKeyVariables].map(([, variable]) => variable);
+const ownSecret = new RegExp(`^(RUNNEL_.*|${keys.join("|")})$`, "i");

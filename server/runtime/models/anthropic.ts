@@ -4,29 +4,27 @@ import { withBreakpoints } from "./cache-breakpoints.ts";
 import type { Connection, Model, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { countAt, providerModel } from "./provider-model.ts";
-import { thinkingBudget } from "./thinking-budget.ts";
+import { stepOf, thinkingBudget } from "./thinking-budget.ts";
 
 /** Opens Anthropic's Messages API. */
 export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read ANTHROPIC_BASE_URL.
   const base = baseAddress(connection.base_url ?? "https://api.anthropic.com/v1", fetch);
   const provider = createAnthropic({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
+  return providerModel(provider.languageModel(modelName), await anthropicDialect(modelName, [apiKey]));
+}
+
+/** Differences of the Messages API, at Anthropic and at Vertex. */
+export async function anthropicDialect(modelName: string, secrets: string[]) {
+  const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
   const { supportsAdaptiveThinking, isKnownModel, maxOutputTokens } = getModelCapabilities(modelName);
   // Newer models choose their thinking within the answer's length; older ones need a budget.
   const most = isKnownModel ? maxOutputTokens : Number.POSITIVE_INFINITY;
   const options = (request: ModelRequest) =>
     supportsAdaptiveThinking ? optionsOf(request) : withBudget(request, most);
-  return providerModel(provider.languageModel(modelName), {
-    provider: "anthropic",
-    options,
-    counts,
-    cacheWrites,
-    cached,
-    secrets: [apiKey],
-  });
+  return { provider: "anthropic", options, counts, cacheWrites, cached, secrets };
 }
 
 const cached = (call: LanguageModelV4CallOptions, request: ModelRequest) =>
@@ -55,15 +53,6 @@ function withBudget(request: ModelRequest, most: number) {
   const budgetTokens = Math.min(Math.max(budget, thinkingMin), whole - thinkingMin);
   const own = optionsOf(request, { thinking: { type: "enabled", budgetTokens } });
   return { ...own, maxOutputTokens: whole - budgetTokens };
-}
-
-/**
- * Rounds a budget to one of four steps between powers of two. It follows from what the run may still spend, and each
- * change of it would lose the cache of the conversation.
- */
-function stepOf(budget: number): number {
-  const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(budget, 1))) - 2));
-  return Math.round(budget / step) * step;
 }
 
 const counts = {

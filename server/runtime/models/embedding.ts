@@ -48,6 +48,8 @@ const batchMax: Record<Provider, number> = {
   groq: 1,
   deepseek: 1,
   xai: 1,
+  bedrock: 1,
+  vertex: 1,
   test: 1,
 };
 
@@ -148,6 +150,8 @@ async function openEmbedding(
       const { createOpenAI } = await import("@ai-sdk/openai");
       return createOpenAI({ apiKey, fetch: fetchOf(connection, model, fetch) }).embedding(model);
     }
+    case "bedrock":
+    case "vertex":
     case "anthropic":
     case "groq":
     case "deepseek":

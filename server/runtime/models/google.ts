@@ -9,10 +9,15 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const apiKey = connection.api_key ?? "";
   const baseURL = connection.base_url ?? "https://generativelanguage.googleapis.com/v1beta";
   const provider = createGoogle({ apiKey, baseURL, fetch: sdkFetch(fetch) });
+  return providerModel(provider.languageModel(modelName), googleDialect(modelName, [apiKey]));
+}
+
+/** Differences of Gemini's API, at Google and at Vertex. */
+export function googleDialect(modelName: string, secrets: string[]) {
   // From version 3 on, models take a level instead of a number.
   const hasLevels = /gemini-([3-9]|\d\d)/i.test(modelName);
   const options = hasLevels ? () => ({}) : (request: ModelRequest) => withBudget(request, leastOf(modelName));
-  return providerModel(provider.languageModel(modelName), { provider: "google", options, counts, secrets: [apiKey] });
+  return { provider: "google", options, counts, secrets };
 }
 
 // Maximum that all models accept.

@@ -59,6 +59,24 @@ export class NoOllama extends Error {
   }
 }
 
+/** Error of a connection that cannot use this model: its credentials, or the provider's permissions, are wrong. */
+export const unavailableError = (message: string): ModelError => ({
+  code: "model_not_available",
+  message,
+  retryable: false,
+  retry_after_ms: null,
+  aborted: false,
+  request: "answered",
+});
+
+/** A failure that an adapter has judged itself; only its message may still hold secrets. */
+export class JudgedFailure extends Error {
+  override readonly name = "JudgedFailure";
+  constructor(readonly verdict: ModelError) {
+    super(verdict.message);
+  }
+}
+
 /**
  * Converts a failure after the answer had begun: a network error then means an interrupted answer, not an unreachable
  * server.
@@ -70,6 +88,8 @@ const unreadable = "The provider sent a response that cannot be read.";
 
 /** Converts any failure of a provider's SDK into an error that the loop can handle. */
 export function toModelError(failure: unknown, secrets: readonly string[], now = Date.now()): ModelError {
+  if (failure instanceof JudgedFailure)
+    return { ...failure.verdict, message: redact(failure.verdict.message, secrets) };
   const facts = factsOf(failure);
   const verdict = failure instanceof UnusableAnswer ? modelError(failure.message, failure.isPassing) : judge(facts);
   return {
@@ -197,7 +217,7 @@ function modelError(message: string, retryable: boolean): Verdict {
 }
 
 function isPassing(status: number): boolean {
-  return status === 408 || status === 409 || status === 425 || status >= 498;
+  return status === 408 || status === 409 || status === 424 || status === 425 || status >= 498;
 }
 
 const unready: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 524, 529, 530]);

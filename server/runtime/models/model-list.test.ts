@@ -373,3 +373,12 @@ test("a list of ten thousand models is cut, and read once", async () => {
   expect((await listModels(server.at("/v1"))).models).toHaveLength(5000);
   expect(server.asked).toHaveLength(1);
 });
+
+test("clouds are not asked for a list, not even at an address of one's own", async () => {
+  await using server = listServer({ "/v1/models": { data: [{ id: "x" }] } });
+  for (const provider of ["bedrock", "vertex"] as const) {
+    const { models, error } = await listModels(server.at("/v1", provider));
+    expect([models, error?.code]).toEqual([null, "not_listed"]);
+  }
+  expect(server.paths()).toEqual([]);
+});

@@ -49,7 +49,9 @@ export async function listModels(
 ): Promise<ListOutcome> {
   const base = URL.parse(connection.base_url ?? providerAddresses[connection.provider] ?? "");
   const source = sources[connection.provider] ?? compatible;
-  if (!base) return failed({ code: "not_listed", message: notListed, detail: null });
+  // Clouds list their models at other addresses, and to other credentials.
+  const isCloud = connection.provider === "bedrock" || connection.provider === "vertex";
+  if (!base || isCloud) return failed({ code: "not_listed", message: notListed, detail: null });
   const timeout = AbortSignal.timeout(timeout_ms);
   const readSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
   const headers = { accept: "application/json", ...keyHeaders(connection, source) };

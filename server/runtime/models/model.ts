@@ -1,3 +1,4 @@
+import type { CloudFields } from "../../domain/cloud-connection.ts";
 import type { RunErrorCode } from "../../domain/errors.ts";
 import type { FinishReason, ModelRequest, ModelUsage, RequestAdjustment } from "../../domain/model-call.ts";
 import type { Provider } from "../../domain/providers.ts";
@@ -75,7 +76,7 @@ export const unknownUsage: ModelUsage = {
 };
 
 /** Connection to a provider. Plain data: the main thread resolves it, a worker opens it. */
-export interface Connection {
+export interface Connection extends CloudFields {
   /** Name of the connection: the provider's own name, or the part after `openai_compatible/`. */
   name: string;
   provider: Provider;

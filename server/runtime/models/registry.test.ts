@@ -1,9 +1,21 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testServiceAccount } from "../../testing/service-account.ts";
 import { connectionsFromEnvironment, isAvailable, openModel, parseModel, testConnection } from "./registry.ts";
 
 test.each([
   ["openai/gpt-5", "openai", "openai", "gpt-5"],
   ["ollama/qwen3:8b", "ollama", "ollama", "qwen3:8b"],
+  ["bedrock/us.amazon.nova-pro-v1:0", "bedrock", "bedrock", "us.amazon.nova-pro-v1:0"],
+  [
+    "bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/x",
+    "bedrock",
+    "bedrock",
+    "arn:aws:bedrock:eu-west-1:1:inference-profile/x",
+  ],
+  ["vertex/claude-sonnet-4-5@20250929", "vertex", "vertex", "claude-sonnet-4-5@20250929"],
   ["google/models/gemini-2.5-pro", "google", "google", "models/gemini-2.5-pro"],
   ["openai_compatible/gpu_1/org/model:v2", "openai_compatible", "gpu_1", "org/model:v2"],
   ["openai_compatible/gpu//models/qwen.gguf", "openai_compatible", "gpu", "/models/qwen.gguf"],
@@ -84,6 +96,68 @@ test("Azure has a connection only with a key and an address", () => {
   const providers = (env: Record<string, string>) => connectionsFromEnvironment(env).map(({ provider }) => provider);
   expect(providers({ AZURE_OPENAI_API_KEY: "k" })).toEqual(["ollama"]);
   expect(providers({ AZURE_API_BASE: "https://shop.openai.azure.com" })).toEqual(["ollama"]);
+});
+
+const awsKey = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret" };
+test.each([
+  [
+    { AWS_BEARER_TOKEN_BEDROCK: " key\n", AWS_REGION: "eu-west-1", ...awsKey },
+    { api_key: "key", region: "eu-west-1" },
+  ],
+  [
+    {
+      ...awsKey,
+      AWS_SESSION_TOKEN: "session",
+      AWS_DEFAULT_REGION: "us-east-1",
+      RUNNEL_MODEL_BEDROCK_MAX_CONCURRENT: "2",
+    },
+    {
+      api_key: null,
+      region: "us-east-1",
+      access_key_id: "AKID",
+      secret_access_key: "secret",
+      session_token: "session",
+      max_concurrent: 2,
+    },
+  ],
+  [
+    { ...awsKey, AWS_REGION: "us-east-1" },
+    { api_key: null, region: "us-east-1", access_key_id: "AKID", secret_access_key: "secret" },
+  ],
+  [awsKey, null],
+  [{ AWS_BEARER_TOKEN_BEDROCK: "key" }, null],
+  [{ AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "AKID" }, null],
+])("Bedrock of the environment %j is %j", (env, expected) => {
+  const found = connectionsFromEnvironment(env).find(({ name }) => name === "bedrock") ?? null;
+  expect(found).toEqual(expected && { name: "bedrock", provider: "bedrock", base_url: null, ...expected });
+});
+
+test("Bedrock of the environment may have a private address", () => {
+  const AWS_ENDPOINT_URL_BEDROCK_RUNTIME = "https://vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com";
+  const env = { ...awsKey, AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_BEDROCK_RUNTIME };
+  expect(connectionsFromEnvironment(env)[0]?.base_url).toBe(AWS_ENDPOINT_URL_BEDROCK_RUNTIME);
+  expect(() => connectionsFromEnvironment({ ...env, AWS_ENDPOINT_URL_BEDROCK_RUNTIME: "vpce-1" })).toThrow(
+    "takes an address",
+  );
+});
+
+test("Vertex of the environment has a service account's key of a project, or an API key", () => {
+  const vertex = (env: Record<string, string>) => connectionsFromEnvironment(env).find(({ name }) => name === "vertex");
+  const shared = { name: "vertex", provider: "vertex" as const, base_url: null };
+  const file = join(mkdtempSync(join(tmpdir(), "runnel-")), "key.json");
+  const service_account = JSON.stringify(testServiceAccount().account);
+  writeFileSync(file, service_account);
+  const account = { GOOGLE_VERTEX_PROJECT: "shop-123", GOOGLE_APPLICATION_CREDENTIALS: file };
+  const expected = { ...shared, api_key: null, project: "shop-123", service_account };
+  expect(vertex({ ...account, GOOGLE_VERTEX_API_KEY: "key" })).toEqual(expected);
+  expect(vertex({ ...account, GOOGLE_VERTEX_LOCATION: "eu" })).toEqual({ ...expected, location: "eu" });
+  expect(vertex({ GOOGLE_VERTEX_API_KEY: "key" })).toEqual({ ...shared, api_key: "key" });
+  expect(vertex({ GOOGLE_APPLICATION_CREDENTIALS: file })).toBeUndefined();
+  const base_url = "https://vertex.p.googleapis.com";
+  expect(vertex({ ...account, GOOGLE_VERTEX_BASE_URL: base_url })).toEqual({ ...expected, base_url });
+  expect(() => vertex({ ...account, GOOGLE_APPLICATION_CREDENTIALS: `${file}.gone` })).toThrow("ENOENT");
+  writeFileSync(file, '{"type": "authorized_user", "refresh_token": "canary"}');
+  expect(() => vertex(account)).toThrow("not JSON of another type (authorized_user)");
 });
 
 test("Ollama can have another address", () => {

@@ -2,6 +2,8 @@ import { addressVariables, keyVariables, type Provider, providers } from "../../
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
+import { cloudConnections } from "./providers/cloud-environment.ts";
+import { type Environment, readVariable as read, readAddress } from "./read-variable.ts";
 import { openTestModel, testModelNames } from "./test-models.ts";
 
 export interface ModelName {
@@ -56,12 +58,14 @@ export async function openModel(connection: Connection, modelName: string, fetch
       return (await import("./anthropic.ts")).open(connection, modelName, fetch);
     case "google":
       return (await import("./google.ts")).open(connection, modelName, fetch);
+    case "bedrock":
+      return (await import("./providers/bedrock.ts")).open(connection, modelName, fetch);
+    case "vertex":
+      return (await import("./providers/vertex.ts")).open(connection, modelName, fetch);
     default:
       return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
   }
 }
-
-type Environment = Record<string, string | undefined>;
 
 /** Returns the connections in environment variables. Ollama needs no credentials, so it is always included. */
 export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
@@ -73,6 +77,7 @@ export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl)
   });
   return [
     ...keyed,
+    ...cloudConnections(env).map((connection) => ({ ...connection, ...limits(env, connection.provider) })),
     {
       name: "ollama",
       provider: "ollama",
@@ -148,18 +153,4 @@ function readCount(env: Environment, variable: string, { least, most }: { least:
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= least && count <= most) return count;
   throw new Error(`${variable} takes a whole number from ${least} to ${most}.`);
-}
-
-function readAddress(env: Environment, variable: string): string | null {
-  const text = read(env, variable);
-  if (text === null) return null;
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol)) return text;
-  throw new Error(`${variable} takes an address such as http://127.0.0.1:8080/v1.`);
-}
-
-/** Returns a trimmed variable, or null if it is empty: a line break pasted with a key would break the header. */
-function read(env: Environment, variable: string): string | null {
-  const value = env[variable]?.trim();
-  return value ? value : null;
 }

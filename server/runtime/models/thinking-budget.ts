@@ -13,3 +13,12 @@ export function thinkingBudget({ max_output_tokens, reasoning_effort = "none" }:
   if (max_output_tokens === undefined || reasoning_effort === "none") return null;
   return Math.round(max_output_tokens * shares[reasoning_effort]);
 }
+
+/**
+ * Rounds a budget to one of four steps between powers of two. It follows from what the run may still spend, and each
+ * change of it would lose the cache of the conversation.
+ */
+export function stepOf(budget: number): number {
+  const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(budget, 1))) - 2));
+  return Math.round(budget / step) * step;
+}

@@ -238,6 +238,10 @@ export const modelConnections = sqliteTable("model_connections", {
   fallbacks: json<string[]>(),
   version: integer().notNull().default(1),
   updated_at_ms: integer(),
+  region: text(),
+  project: text(),
+  location: text(),
+  sealed_secrets: text(),
 });
 
 export const modelLists = sqliteTable("model_lists", {

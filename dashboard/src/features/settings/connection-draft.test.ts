@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
-import { draftOf, faultsOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
+import { changedFields, draftOf, faultsOf, newDraft, toChange, toNewConnection } from "./connection-draft.ts";
 
 const gpu: Connection = {
   id: "gpu",
@@ -12,6 +12,9 @@ const gpu: Connection = {
   idle_timeout_ms: null,
   fallbacks: [],
   outages: [],
+  region: null,
+  project: null,
+  location: null,
   source: "stored",
   prefix: "openai_compatible/gpu",
   used: true,
@@ -52,4 +55,27 @@ test("a limit that is no number is refused, and not taken for none", () => {
     idle_timeout_ms: expect.any(String),
   });
   expect(Object.values(faultsOf({ ...draft, max_concurrent: " 4 " })).filter(Boolean)).toEqual([]);
+});
+
+test("a connection to a cloud has its own fields alone, and an empty secret stays", () => {
+  const draft = { ...newDraft("bedrock"), region: " eu-west-1 ", secret_access_key: "secret", project: "typed before" };
+  expect(toNewConnection(draft)).toEqual({
+    name: "bedrock",
+    provider: "bedrock",
+    base_url: null,
+    api_key: null,
+    max_concurrent: null,
+    idle_timeout_ms: null,
+    fallbacks: [],
+    region: "eu-west-1",
+    access_key_id: null,
+    secret_access_key: "secret",
+    session_token: null,
+  });
+  const bedrock = { ...gpu, name: "bedrock", provider: "bedrock", base_url: null, region: "eu-west-1" };
+  expect(toChange(draftOf(bedrock), bedrock)).toEqual({});
+  const change = toChange({ ...draftOf(bedrock), region: "us-east-1", session_token: "new" }, bedrock);
+  expect(change).toEqual({ region: "us-east-1", session_token: "new" });
+  expect(changedFields(change)).toEqual(["Region", "Session token"]);
+  expect(toNewConnection(newDraft("openai"))).not.toHaveProperty("region");
 });

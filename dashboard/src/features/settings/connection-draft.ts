@@ -1,11 +1,13 @@
 import type { ChangedConnection, NewConnection } from "../../../../server/dashboard-api/schema.ts";
 import type { Connection } from "../../../../server/domain/api-types/console.ts";
+import { type CloudField, cloudPlaceFields, cloudSecretFields } from "../../../../server/domain/cloud-connection.ts";
 import { providerAddresses } from "../../../../server/domain/provider-addresses.ts";
 import type { ConnectionProvider } from "../../../../server/domain/providers.ts";
 import type { FieldErrors } from "../../lib/field-errors.ts";
+import { cloudBody, cloudWords, emptyCloudDraft } from "./cloud-fields.tsx";
 
 /** A connection as a form has it. */
-export interface ConnectionDraft {
+export interface ConnectionDraft extends Record<CloudField, string> {
   provider: ConnectionProvider;
   name: string;
   base_url: string;
@@ -27,9 +29,10 @@ export const newDraft = (provider: ConnectionProvider): ConnectionDraft => ({
   max_concurrent: "",
   idle_timeout_ms: "",
   fallbacks: "",
+  ...emptyCloudDraft,
 });
 
-/** Draft of a stored connection, without its key. */
+/** Draft of a stored connection, without its key and its other secrets. */
 export const draftOf = (connection: Connection): ConnectionDraft => ({
   provider: connection.provider as ConnectionProvider,
   name: connection.name,
@@ -39,6 +42,10 @@ export const draftOf = (connection: Connection): ConnectionDraft => ({
   max_concurrent: String(connection.max_concurrent ?? ""),
   idle_timeout_ms: String(connection.idle_timeout_ms ?? ""),
   fallbacks: connection.fallbacks.join(", "),
+  ...emptyCloudDraft,
+  region: connection.region ?? "",
+  project: connection.project ?? "",
+  location: connection.location ?? "",
 });
 
 /** Known address of a provider; empty if there is none. */
@@ -73,6 +80,7 @@ export const toNewConnection = (draft: ConnectionDraft): NewConnection => ({
   max_concurrent: countOf(draft.max_concurrent),
   idle_timeout_ms: countOf(draft.idle_timeout_ms),
   fallbacks: draft.fallbacks.split(/[\s,]+/).filter(Boolean),
+  ...cloudBody(draft.provider, draft),
 });
 
 /** Changed fields alone, so that another person's change of other fields stays. */
@@ -80,8 +88,10 @@ export function toChange(draft: ConnectionDraft, before: Connection, expected_ve
   const first = toNewConnection(draftOf(before));
   const next = toNewConnection(draft);
   const fields = editableFields.filter((field) => String(next[field]) !== String(first[field]));
+  // An empty secret stays as it is stored.
+  const secrets = cloudSecretFields.flatMap((field) => (next[field] ? [[field, next[field]]] : []));
   return {
-    ...Object.fromEntries(fields.map((field) => [field, next[field]])),
+    ...Object.fromEntries([...fields.map((field) => [field, next[field]]), ...secrets]),
     ...(draft.remove_key ? { api_key: null } : next.api_key !== null && { api_key: next.api_key }),
     ...(expected_version !== undefined && { expected_version }),
   };
@@ -93,10 +103,11 @@ const fieldWords = {
   max_concurrent: "Max concurrent calls",
   idle_timeout_ms: "Idle timeout",
   fallbacks: "Fallbacks",
+  ...cloudWords,
 };
 
 /** Fields that everyone who sees a connection sees. */
-const editableFields = ["base_url", "max_concurrent", "idle_timeout_ms", "fallbacks"] as const;
+const editableFields = ["base_url", "max_concurrent", "idle_timeout_ms", "fallbacks", ...cloudPlaceFields] as const;
 
 /** Labels of the fields in which a change differs from a connection. */
 export const changedFields = (change: ChangedConnection): string[] =>

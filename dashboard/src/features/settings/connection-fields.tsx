@@ -1,5 +1,6 @@
 import type { Fields } from "../../hooks/use-form.ts";
 import { Field } from "../../ui/forms/field.tsx";
+import { CloudFields, isCloud } from "./cloud-fields.tsx";
 import { addressOf, type ConnectionDraft, isOwnServer } from "./connection-draft.ts";
 
 interface ConnectionFieldsProps {
@@ -18,19 +19,26 @@ export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = 
     <>
       <Field
         label={provider === "openai_compatible" ? "URL" : "URL (optional)"}
-        hint={address === "" ? "Such as http://127.0.0.1:8000/v1, /v1 included." : `Empty: ${address}`}
+        hint={
+          isCloud(provider)
+            ? "Empty: the provider's default."
+            : address === ""
+              ? "Such as http://127.0.0.1:8000/v1, /v1 included."
+              : `Empty: ${address}`
+        }
         {...text("base_url")}
         inputMode="url"
         {...plain}
       />
       <Field
-        label={keepsKey || isOwnServer(provider) ? "Key (optional)" : "Key"}
+        label={keepsKey || isOwnServer(provider) || isCloud(provider) ? "Key (optional)" : "Key"}
         hint={keyHint}
         type="password"
         disabled={draft.remove_key}
         {...text("api_key")}
         {...plain}
       />
+      <CloudFields provider={provider} text={text} keepsSecrets={keepsKey} />
       <Field
         label="Max concurrent calls (optional)"
         hint="How many calls the provider handles at once. Others wait, and projects take turns. Empty: no limit."
