@@ -1,6 +1,6 @@
 import { requireValue } from "../lib/require-value.ts";
 import type { Budget, UnknownPrice } from "./budget-schema.ts";
-import { mediaTokens } from "./context-size.ts";
+import { mediaTokens, withoutNativeText } from "./context-size.ts";
 import { dearestInput, nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
@@ -41,8 +41,10 @@ const outputMin = 16;
 
 /** Overestimates the tokens of a prompt: one for every two bytes of its JSON in UTF-8, plus its media. */
 export const promptTokens = ({ messages, tools, output_schema }: ModelRequest): number =>
-  Math.ceil(new TextEncoder().encode(JSON.stringify([messages, tools, output_schema])).length / bytesPerToken) +
-  messages.reduce((sum, message) => sum + mediaTokens(message), 0);
+  Math.ceil(
+    new TextEncoder().encode(JSON.stringify([messages.map(withoutNativeText), tools, output_schema])).length /
+      bytesPerToken,
+  ) + messages.reduce((sum, message) => sum + mediaTokens(message), 0);
 
 export function worstCase(request: ModelRequest, price: ModelPrice | null, toolsUsd = 0): WorstCase {
   const input_tokens = promptTokens(request);

@@ -7,15 +7,23 @@ import type { ModelRequest, PromptMessage } from "./model-call.ts";
 const bytesPerToken = 3;
 /** Highest cost of an image in well-known models, except gpt-4o-mini, which counts images in smaller tokens. */
 const imageTokens = 4000;
-/** Cost of a page of a PDF that the model sees as a picture, beside its text, and of a recording. */
-const [pageTokens, recordingTokens] = [2000, 8000];
+/** Cost of a page of a PDF as models see it, as a picture and as text, and of a recording. */
+export const pageTokens = 2000;
+const recordingTokens = 8000;
 // Overhead of each message.
 export const messageTokens = 8;
 
 const sizeOf = (value: unknown): number => Math.ceil(byteLength(JSON.stringify(value)) / bytesPerToken);
 
 /** Estimated tokens of a message: by its bytes, and its media. */
-export const messageSize = (message: PromptMessage): number => messageTokens + sizeOf(message) + mediaTokens(message);
+export const messageSize = (message: PromptMessage): number =>
+  messageTokens + sizeOf(withoutNativeText(message)) + mediaTokens(message);
+
+/** Removes the texts of PDFs, which are sent only to models that do not read PDFs. */
+export const withoutNativeText = (message: PromptMessage): PromptMessage =>
+  message.role === "user" && message.documents
+    ? { ...message, documents: message.documents.map((document) => ({ ...document, text: null })) }
+    : message;
 
 /** Estimated tokens of a message's images, recordings and pages of PDFs. */
 export function mediaTokens(message: PromptMessage): number {
@@ -23,8 +31,8 @@ export function mediaTokens(message: PromptMessage): number {
   const images = imageTokens * (message.images?.length ?? 0);
   if (message.role === "tool") return images;
   const { audio = [], documents = [] } = message;
-  const pages = documents.reduce((sum, document) => sum + document.pages, 0);
-  return images + recordingTokens * audio.length + pageTokens * pages;
+  const inDocuments = documents.reduce((sum, { pages, text }) => sum + Math.max(pageTokens * pages, sizeOf(text)), 0);
+  return images + recordingTokens * audio.length + inDocuments;
 }
 
 /** Estimated tokens of a prompt. Never change this: recovery and replays depend on it. */

@@ -519,6 +519,16 @@ const places: Record<string, Place | null> = {
     }),
     inTestOnly: true,
   },
+  "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].content[].file_id": {
+    kind: "image",
+    ask: async (client, id) => {
+      const run = await makeRun(client, true);
+      const [{ id: tool_call_id }] = run.required_action.submit_tool_outputs.tool_calls;
+      const content = [{ type: "image", file_id: id }];
+      return { path: `/v1/runs/${run.id}/submit_tool_outputs`, body: { tool_outputs: [{ tool_call_id, content }] } };
+    },
+    inTestOnly: true,
+  },
   "POST /v1/client_tokens agent_id": {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/client_tokens", body: { agent_id: id, scopes: ["read"], expires_in: 60 } }),

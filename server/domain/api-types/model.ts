@@ -57,9 +57,15 @@ const Model = t.named(
             "True if the price is not the model's own: that of its dearest relative, or of the dearest hour.",
             t.optional(t.boolean),
           ),
-          reference: t.about("The page or file that lists the price; absent if the operator set it.", t.optional(t.text)),
+          reference: t.about(
+            "The page or file that lists the price; absent if the operator set it.",
+            t.optional(t.text),
+          ),
           priced_up_to: t.about("The longest prompt, in tokens, to which the prices apply.", t.optional(t.integer)),
-          max_output_tokens: t.about("How many tokens an answer may have, its thinking included.", t.optional(t.integer)),
+          max_output_tokens: t.about(
+            "How many tokens an answer may have, its thinking included.",
+            t.optional(t.integer),
+          ),
         }),
       ),
     ),

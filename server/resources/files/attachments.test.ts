@@ -85,7 +85,7 @@ test("a model that reads PDFs gets the PDF itself, with its text for models that
     file_heavy: { ...pdf, chunks: ["Heavy."], bytes: 11 * 1024 * 1024 },
     file_code: { ...pdf, purpose: "code_interpreter" },
     file_words: { mime_type: "text/markdown", content: "Words." },
-  }).of(1000, true, true);
+  }).of(100_000, true, true);
   const shown = given.map(({ file_id, native = false, pages, text, note }) => [file_id, native, pages, text, note]);
   expect(shown).toEqual([
     ["file_text", true, 1, "The text.", null],
@@ -103,9 +103,21 @@ test("a PDF of more pages than providers take is given as its text", async () =>
   const { db, of } = fixture({ file_a: { mime_type: "application/pdf", chunks: ["One.", "Last."], bytes: 5000 } });
   const nativeWith = async (pages: number) => {
     db.sqlite.run("UPDATE document_chunks SET page = ? WHERE chunk_index = 1", [pages]);
-    return (await of(1000, true, true))[0]?.native ?? false;
+    return (await of(1_000_000, true, true))[0]?.native ?? false;
   };
   expect([await nativeWith(100), await nativeWith(101)]).toEqual([true, false]);
+});
+
+test("PDFs that do not fit into the prompt as they are, page by page, are given as their text", async () => {
+  const pdf = { mime_type: "application/pdf", chunks: ["The text."], bytes: 150_000 };
+  const { of, db } = fixture({ file_a: pdf, file_b: pdf });
+  db.sqlite.run("UPDATE document_chunks SET page = 2");
+  const natives = async (bytes: number) => (await of(bytes, true, true)).map(({ native = false }) => native);
+  expect([await natives(24_000), await natives(23_999), await natives(11_999)]).toEqual([
+    [true, true],
+    [true, false],
+    [false, false],
+  ]);
 });
 
 test("the overlaps between chunks of any text appear once", () => {

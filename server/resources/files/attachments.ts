@@ -1,4 +1,5 @@
 import type { Chunking } from "../../domain/chunking.ts";
+import { bytesFor, pageTokens } from "../../domain/context-size.ts";
 import { imageTypes } from "../../domain/image-types.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
@@ -107,12 +108,21 @@ export function createAttachments({
     return text;
   }
 
-  function attach(scope: Scope, row: Row, order: AttachmentOrder, share: number): AttachedDocument {
+  /** `room`: what the prompt still has for PDFs as they are. */
+  function attach(
+    scope: Scope,
+    row: Row,
+    order: AttachmentOrder,
+    share: number,
+    room: { bytes: number },
+  ): AttachedDocument {
     const { id: file_id, filename, mime_type, sha256 } = row;
     const about = { file_id, filename, mime_type, sha256 };
     const note = reasonAgainst(row, order.images);
     const pages = order.pdf === true && mayBeNative(row) ? pagesOf(scope, row) : 0;
-    if (pages > 0 && pages <= nativeMost.pages) {
+    const size = bytesFor(pages * pageTokens);
+    if (pages > 0 && pages <= nativeMost.pages && size <= room.bytes) {
+      room.bytes -= size;
       const text = note === null ? cutText(textOf(scope, row, share), share) : null;
       return { ...about, text, image: false, note: null, native: true, pages };
     }
@@ -142,7 +152,8 @@ export function createAttachments({
       const rows = order.file_ids.map((id) => find(scope, id) ?? missingRow(id));
       const needs = rows.map((row) => (reasonAgainst(row, order.images) === null ? sizeOf(scope, row) : 0));
       const shares = fairShares(needs, order.max_bytes);
-      return rows.map((row, index) => attach(scope, row, order, shares[index] ?? 0));
+      const room = { bytes: order.max_bytes };
+      return rows.map((row, index) => attach(scope, row, order, shares[index] ?? 0, room));
     },
   };
 }

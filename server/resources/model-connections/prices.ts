@@ -116,9 +116,7 @@ export function createPriceStore({
 
     /** Context window of a model by its full name, in tokens; null if unknown. */
     windowOf(model: string): number | null {
-      return (
-        given(model)?.context_window ?? listed(model)?.context_window ?? listing(model)?.context_window ?? null
-      );
+      return given(model)?.context_window ?? listed(model)?.context_window ?? listing(model)?.context_window ?? null;
     },
 
     /** Page or file that lists a model's price; null if the operator set it or there is none. */

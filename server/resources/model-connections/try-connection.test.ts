@@ -277,7 +277,9 @@ test("a provider's own list is asked for a model, with the key in the provider's
 
 test("a part of a request that the server refuses is left out, and the test says so", async () => {
   await using server = serverOf((body) =>
-    "stream_options" in body ? refusalOf("Unrecognized request argument supplied: stream_options") : { content: "ready" },
+    "stream_options" in body
+      ? refusalOf("Unrecognized request argument supplied: stream_options")
+      : { content: "ready" },
   );
   const { ok, adjustments } = await tryConnection(server.connection, { model: "m" });
   expect([ok, adjustments]).toEqual([true, [expect.stringMatching(/^stream_options: /)]]);

@@ -23,7 +23,7 @@ const request = (...images: PromptImage[]): ModelRequest =>
     { role: "user", content: "These came along.", images },
     { role: "user", content: "What is it?" },
   );
-const everything = takenBy("test", "echo");
+const everything = { ...takenBy("test", "echo"), pdf: true };
 const nothing = takenBy("deepseek", "deepseek-chat");
 
 const asked: string[] = [];

@@ -88,7 +88,8 @@ const kinds: Record<string, ProviderKinds> = {
   },
   openrouter: { others: { ...anything, pdf: true }, families: [] },
   ollama: { others: withImages, families: [] },
-  test: { others: { ...anything, pdf: true, tool_images: true }, families: [] },
+  // Test models have only eyes for text: they get the text of a PDF.
+  test: { others: { ...anything, tool_images: true }, families: [] },
 };
 
 /** Returns what a model takes, by the provider of its connection and its name there. */
