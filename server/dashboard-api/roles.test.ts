@@ -52,6 +52,8 @@ const own: Record<string, Role | "anybody"> = {
   "DELETE /account/passkeys/:id": "viewer",
   "GET /connections": "viewer",
   "POST /connections": "owner",
+  "PATCH /connections/:name": "owner",
+  "POST /connections/:name/models": "member",
   "DELETE /connections/:name": "owner",
   "POST /connections/:name/test": "owner",
   "GET /prices": "viewer",
