@@ -324,8 +324,17 @@ test("a key restricted to some agents cannot show images of others to a model of
         seq: 4,
         at: 1,
         event: {
-          ...({ type: "tool.completed", tool_call_id: "c", step_index: 1, tool: "t", status: "completed" } as const),
-          ...{ output: null, error: null, latency_ms: 0, attempts: 1, message_id: "m", submitted: false },
+          type: "tool.completed" as const,
+          tool_call_id: "c",
+          step_index: 1,
+          tool: "t",
+          status: "completed" as const,
+          output: null,
+          error: null,
+          latency_ms: 0,
+          attempts: 1,
+          message_id: "m",
+          submitted: false,
           images: [image],
         },
       },
@@ -338,7 +347,7 @@ test("a key restricted to some agents cannot show images of others to a model of
       childIdOf: nobody,
       keepsImages,
     };
-    return [...(JSON.stringify(importAsRun(entries, own)).match(/file_(?!id)\w+/g) ?? [])];
+    return JSON.stringify(importAsRun(entries, own)).match(/file_(?!id)\w+/g) ?? [];
   };
   expect([...(ids(true) ?? [])]).toEqual(Array(7).fill("file_1"));
   expect(ids(false)).not.toContain("file_1");
