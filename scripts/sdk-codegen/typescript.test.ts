@@ -112,7 +112,7 @@ test("an argument unknown to the API is rejected", () => {
   const refused = [
     'import { Runnel } from "runnel-sdk"; const runnel = new Runnel();',
     'runnel.agents.create({ name: "a", instructions: "b", model: "test/echo", temprature: 1 });',
-    'runnel.agents.create({ name: "a", instructions: "b" });',
+    'runnel.agents.create({ instructions: "b", model: "test/echo" });',
     'runnel.runs.list({ status: "done" });',
     'runnel.runs.create({ agent_id: "agt_1" });',
     'runnel.runs.stream({ agent_id: "agt_1", input: "a", stream: false });',

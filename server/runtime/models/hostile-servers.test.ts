@@ -381,7 +381,7 @@ const servers: Hostile[] = [
     title: "asks to wait for years",
     serve: responds("429 Too Many Requests", { error: { message: "Slow down." } }, "retry-after: 999999999\r\n"),
     more: brief,
-    end: fails("run_timeout", /./, isOnce),
+    end: fails("model_rate_limited", /./, isOnce),
   },
   {
     title: "cannot read any answer of its model",

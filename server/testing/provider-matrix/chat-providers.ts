@@ -197,7 +197,7 @@ const together: MatrixEntry = {
       moreOfChoice: { seed: 1, logprobs: null, text: "" },
       finish: { stop: "eos" },
     }),
-  usage: plainCounts,
+  usage: { ...plainCounts, cached_input_tokens: 0 },
   overflow: {
     status: 422,
     body: {

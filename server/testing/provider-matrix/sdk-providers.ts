@@ -149,7 +149,7 @@ const anthropic: MatrixEntry = {
   model: "claude-sonnet-4-5",
   source: "docs.anthropic.com/en/api/messages-streaming",
   stream: messages,
-  usage: { ...all, reasoning_tokens: null },
+  usage: { ...all, reasoning_tokens: null, cache_write_5m_tokens: 0 },
   overflow: {
     status: 400,
     body: {
