@@ -427,9 +427,12 @@ const userMessage = (id: string, at: number, content: string, media: MessageMedi
   ...mediaOfMessage(media),
 });
 
-/** Returns the remaining preparations: documents of earlier messages are given to the model again. */
-const afterHistory = (history: readonly PromptMessage[], rest: Preparation[]): Preparation[] =>
-  rest.includes("documents") || !history.some((message) => message.role === "user" && message.files)
+/**
+ * Returns the remaining preparations: documents of earlier messages are given to the model again. Lists read records
+ * without their history.
+ */
+const afterHistory = (history: readonly PromptMessage[] | undefined, rest: Preparation[]): Preparation[] =>
+  rest.includes("documents") || !history?.some((message) => message.role === "user" && message.files)
     ? rest
     : ["documents", ...rest];
 

@@ -350,7 +350,7 @@ describe("a picture in a tool's result", () => {
   const asking = async (provider: ConnectionProvider, model: string, tool: { id: string; name: string }) => {
     const own = `${model}-${crypto.randomUUID()}`;
     firstCalls.set(own, tool.name);
-    return newAgent(provider, own, { tools: [tool.id] });
+    return newAgent(provider, own, { tools: [tool.id], prompt_caching: "off" });
   };
   const inEach: [ConnectionProvider, string, (data: string) => string][] = [
     [

@@ -161,7 +161,7 @@ export const definitionFields = {
   }),
   failover_on: field({
     request: t.about(
-      "Failures after which the next model is asked. `rate_limit`: the provider's rate limit, after retries. `outage`: the server is away, silent or fails, or refuses the credentials or the model. `overflow`: the prompt is too long, and the next model has a larger window. `content_filter`: a filter of the provider stopped the answer; not by default. Null: the default.",
+      "Failures after which the next model is asked. `rate_limit`: the provider's rate limit, after retries. `outage`: the server is away, silent or fails, or refuses the credentials or the model. `overflow`: the prompt is too long, and the next model has a larger window. `content_filter`: a filter of the provider stopped the answer; not by default; null: the default.",
       t.orNull(
         Type.Array(t.oneOf(failoverReasons), { minItems: 1, maxItems: failoverReasons.length, uniqueItems: true }),
       ),

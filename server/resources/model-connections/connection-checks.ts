@@ -141,10 +141,13 @@ const features: Record<FeatureCheck, FeatureTest> = {
         settings: { max_output_tokens: 2 * outputMax, reasoning_effort: "low" },
       },
     ],
-    judge: ({ reasoning, usage }) =>
-      reasoning !== "" || (usage.reasoning_tokens ?? 0) > 0
-        ? yes(usage.reasoning_tokens ? `${usage.reasoning_tokens} reasoning tokens` : null)
-        : unknown("The server accepted the setting, but reports no reasoning."),
+    judge({ reasoning, usage, refusal }) {
+      if (reasoning !== "" || (usage.reasoning_tokens ?? 0) > 0)
+        return yes(usage.reasoning_tokens ? `${usage.reasoning_tokens} reasoning tokens` : null);
+      // The call went on without the refused setting.
+      if (refusal !== null) return { result: "no", message: refusal };
+      return unknown("The server accepted the setting, but reports no reasoning.");
+    },
   },
   structured_output: {
     requests: () => [

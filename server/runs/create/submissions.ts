@@ -55,7 +55,8 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, medi
   /** Submits answers to a run. Returns the `seq` before them, from which a stream resumes. */
   async function submit(scope: Viewer, runId: string, given: readonly SentAnswer[], note?: Note): Promise<number> {
     let before = 0;
-    const { answers, media } = await readAnswers(scope, runId, given);
+    const reading = given.some(({ content }) => content !== undefined) ? readAnswers(scope, runId, given) : null;
+    const { answers, media } = reading ? await reading : { answers: given, media: null };
     // Only if guardrails may apply, because otherwise the submissions of a tick share a snapshot of the database.
     const screens = mayBeScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
     const write = () => {
@@ -75,10 +76,8 @@ export function createSubmissions({ journal, runs, pool, ends, insertAbove, medi
     return before;
   }
 
-  /** Reads the pictures in answers. Awaits nothing without addresses. */
+  /** Reads the pictures in answers. */
   async function readAnswers(scope: Viewer, runId: string, given: readonly SentAnswer[]) {
-    if (given.every(({ content }) => content === undefined))
-      return { answers: given as readonly ToolAnswer[], media: null };
     const media = mediaOf(scope, "tool_outputs", runs.standing(scope, runId).agent_id);
     const sent = given.map(plainAnswer);
     await media.fetch(sent.flatMap(({ parts }) => parts));
