@@ -49,11 +49,11 @@ import appendedJournal from "./0048_appended_journal.sql" with { type: "text" };
 import threadHistory from "./0049_thread_history.sql" with { type: "text" };
 import idleTimeout from "./0050_idle_timeout.sql" with { type: "text" };
 import keyExposures from "./0051_key_exposures.sql" with { type: "text" };
-import cloudConnections from "./0053_cloud_connections.sql" with { type: "text" };
-import cacheWrites from "./0054_cache_writes.sql" with { type: "text" };
-import priceTable from "./0055_price_table.sql" with { type: "text" };
-import modelFallbacks from "./0056_model_fallbacks.sql" with { type: "text" };
-import modelLists from "./0058_model_lists.sql" with { type: "text" };
+import cloudConnections from "./0052_cloud_connections.sql" with { type: "text" };
+import cacheWrites from "./0053_cache_writes.sql" with { type: "text" };
+import priceTable from "./0054_price_table.sql" with { type: "text" };
+import modelFallbacks from "./0055_model_fallbacks.sql" with { type: "text" };
+import modelLists from "./0056_model_lists.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -108,9 +108,9 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0049_thread_history", sql: threadHistory },
   { name: "0050_idle_timeout", sql: idleTimeout },
   { name: "0051_key_exposures", sql: keyExposures },
-  { name: "0053_cloud_connections", sql: cloudConnections },
-  { name: "0054_cache_writes", sql: cacheWrites },
-  { name: "0055_price_table", sql: priceTable },
-  { name: "0056_model_fallbacks", sql: modelFallbacks },
-  { name: "0058_model_lists", sql: modelLists },
+  { name: "0052_cloud_connections", sql: cloudConnections },
+  { name: "0053_cache_writes", sql: cacheWrites },
+  { name: "0054_price_table", sql: priceTable },
+  { name: "0055_model_fallbacks", sql: modelFallbacks },
+  { name: "0056_model_lists", sql: modelLists },
 ];
