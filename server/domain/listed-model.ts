@@ -18,7 +18,7 @@ export interface ListedModel {
   context_window: number | null;
   max_output_tokens: number | null;
   /** USD per million tokens. */
-  price: { input: number; cached_input: number; output: number } | null;
+  price: { input: number; cached_input: number; output: number; cache_write_5m?: number } | null;
   features: ModelFeature[] | null;
 }
 

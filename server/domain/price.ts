@@ -37,9 +37,9 @@ export const ModelPrice = closedObject({
 });
 export type ModelPrice = Static<typeof ModelPrice>;
 
-/** Returns what a provider charges for writing to its cache, which follows from its price of input. */
+/** Returns the prices of writing to a cache, which follow from that of input for Claude, at every provider. */
 export const cacheWritePrices = (
-  provider: string,
+  model: string,
   input: number,
 ): Pick<ModelPrice, "cache_write_5m" | "cache_write_1h"> =>
-  provider === "anthropic" ? { cache_write_5m: input * 1.25, cache_write_1h: input * 2 } : {};
+  /^anthropic\/|claude/.test(model) ? { cache_write_5m: input * 1.25, cache_write_1h: input * 2 } : {};

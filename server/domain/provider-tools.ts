@@ -39,9 +39,16 @@ export const toolsOfProvider = (provider: string): readonly ProviderToolType[] =
 export const mixesTools = (provider: string, model: string): boolean =>
   provider !== "google" || !/gemini-[12]|gemma/.test(model);
 
-/** Highest cost of the provider's tools in one model call, in USD. */
-export const toolsWorstUsd = (provider: string, model: string, tools: readonly ProviderTool[]): number =>
-  tools.reduce((sum, { type, max_uses }) => sum + usd(provider, model, type, max_uses), 0);
+/**
+ * Highest cost of the provider's tools in one model call, in USD. OpenAI has one limit for all of them, so each use may
+ * be one of the dearest.
+ */
+export function toolsWorstUsd(provider: string, model: string, tools: readonly ProviderTool[]): number {
+  if (provider !== "openai")
+    return tools.reduce((sum, { type, max_uses }) => sum + usd(provider, model, type, max_uses), 0);
+  const uses = tools.reduce((sum, { max_uses }) => sum + max_uses, 0);
+  return Math.max(0, ...tools.map(({ type }) => usd(provider, model, type, uses)));
+}
 
 interface Uses {
   web_searches?: number | undefined;

@@ -19,6 +19,8 @@ export function startModelServer(name: string, respond: Respond) {
       hostname: "127.0.0.1",
       idleTimeout: 0,
       async fetch(request) {
+        // It has no list of models.
+        if (request.method === "GET") return new Response(null, { status: 404 });
         const body = (await request.json()) as AskedModel;
         const index = requests.push(body) - 1;
         wait.notify.resolve();

@@ -73,8 +73,9 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       scope,
       references.map((each) => each.id),
     );
-    if (model !== row.model || toolIds)
-      checkProviderTools(model, definition.provider_tools, tools.length > 0, "overrides.");
+    if (model !== row.model || several || toolIds)
+      for (const each of models ?? [model])
+        checkProviderTools(each, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));

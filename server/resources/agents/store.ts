@@ -105,7 +105,7 @@ export function createAgentStore({
       requireUniqueNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
       const { name } = input;
-      checkProviderTools(model, definition.provider_tools, tools.length > 0);
+      for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
       rows.insert(scope, {
         id,
         name,
@@ -147,7 +147,8 @@ export function createAgentStore({
       checkJudges(after.models ?? [after.model], after.guardrails);
       const isAsBefore = after.model === before.model && Bun.deepEquals(after.model_settings, before.model_settings);
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
-      checkProviderTools(after.model, after.provider_tools, after.tools.length > 0);
+      for (const each of after.models ?? [after.model])
+        checkProviderTools(each, after.provider_tools, after.tools.length > 0);
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });

@@ -30,10 +30,6 @@ type Ask = (request: Partial<ModelRequest>) => Promise<Asked>;
 const refusalMax_bytes = 16 * 1024;
 const textMax = 10_000;
 
-/**
- * Returns a function that asks a connection's model as a run would, each time within a time limit and before the
- * deadline of `performance.now()`. Never throws, unless `signal` is aborted.
- */
 interface AskOptions extends Pick<AnswerObserver, "onAdjustments"> {
   signal: AbortSignal;
   patience_ms: number;
@@ -41,6 +37,10 @@ interface AskOptions extends Pick<AnswerObserver, "onAdjustments"> {
   deadline_ms: number;
 }
 
+/**
+ * Returns a function that asks a connection's model as a run would, each time within a time limit and before the
+ * deadline of `performance.now()`. Never throws, unless `signal` is aborted.
+ */
 export async function openAsk(
   connection: Connection,
   model: string,

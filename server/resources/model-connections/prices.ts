@@ -47,7 +47,6 @@ interface PriceStoreOptions extends StoreBase {
 export type ListedEntry = ListedModel & { read_at_ms: number };
 
 /**
-/**
  * Prices of models: those that the operator set, else those of the server's own list, else those of the table that the
  * operator loaded, else the built-in ones. The command line may change them while the server runs.
  */
@@ -111,7 +110,8 @@ export function createPriceStore({
       const row = given(model);
       if (row) return toPrice(row, listing(model)?.price.max_output_tokens);
       if (model.startsWith("test/")) return freePrice;
-      return serverPrice(listed(model)) ?? listing(model)?.price ?? null;
+      const inTable = listing(model)?.price ?? null;
+      return serverPrice(listed(model), inTable) ?? inTable;
     },
 
     /** Context window of a model by its full name, in tokens; null if unknown. */
@@ -191,10 +191,17 @@ export function createPriceStore({
   };
 }
 
-function serverPrice(listed: ListedEntry | null): ModelPrice | null {
+/** Prices of long prompts and of writing to a cache are often missing in a server's list: the table has them. */
+function serverPrice(listed: ListedEntry | null, inTable: ModelPrice | null): ModelPrice | null {
   if (!listed?.price) return null;
   const limit = listed.max_output_tokens === null ? {} : { max_output_tokens: listed.max_output_tokens };
-  return { ...listed.price, ...limit, as_of: timestamp(listed.read_at_ms).slice(0, 10), source: "server" };
+  const { cache_write_5m, cache_write_1h, long_context } = inTable ?? {};
+  const missing = {
+    ...(cache_write_5m !== undefined && { cache_write_5m }),
+    ...(cache_write_1h !== undefined && { cache_write_1h }),
+    ...(long_context !== undefined && { long_context }),
+  };
+  return { ...missing, ...listed.price, ...limit, as_of: timestamp(listed.read_at_ms).slice(0, 10), source: "server" };
 }
 
 /** The output limit is a property of the model, whatever price the operator sets. */
@@ -204,7 +211,7 @@ function toPrice({ model, ...row }: Row, listedMax: number | undefined): ModelPr
   return {
     input,
     cached_input,
-    ...cacheWritePrices(partsOf(model)[0], input),
+    ...cacheWritePrices(model, input),
     output,
     ...(cache_write_5m !== null && { cache_write_5m }),
     ...(cache_write_1h !== null && { cache_write_1h }),

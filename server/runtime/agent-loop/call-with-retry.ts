@@ -77,7 +77,18 @@ export async function callWithRetry<Response extends Answered>(
     if ("refused" in attempt) {
       ports.breakers?.report(asked, { is: "unknown" });
       const other = await afterRefusal(context, line, asked, attempt.refused);
-      if (other === null) return attempt;
+      if (other === null) {
+        // The models before it failed only for now, and the budget has room for them.
+        const passing = line.passing();
+        const { delay_ms = null } = passing ? policy.after(passing) : {};
+        if (delay_ms === null) return attempt;
+        line.nextRound();
+        const [next = asked] = line.open(call.models[0]?.model ?? asked);
+        await call.again(null, attempt.refused, { delay_ms, model: next });
+        [asked, isAdmitted] = [next, false];
+        await ports.sleep(delay_ms, signal);
+        continue;
+      }
       await call.again(null, attempt.refused, { delay_ms: 0, model: other });
       [asked, isAdmitted] = [other, true];
       continue;
@@ -113,7 +124,7 @@ async function makeAttempt<Response>(
   callee: Callee,
 ): Promise<Attempt<Response> | { refused: RunError }> {
   const suited = suitRequest(request(), callee);
-  const allowed = await reserveBudget(context, suited, used?.(), callee.price);
+  const allowed = await reserveBudget(context, suited, used?.(), callee.price, callee.at);
   if ("code" in allowed) return { refused: allowed };
   const sent = limitToAllowance(suited, allowed);
   const response = await send(sent, callee);

@@ -16,19 +16,20 @@ interface Allowed {
 /**
  * Returns the limits of a model call, or an error if the run's or the day's budget has no room for it. Call it before
  * every attempt. The day's share stays reserved until the journal has the call's cost; `used` includes usage not
- * journaled yet; `price` is that of the model to be asked.
+ * journaled yet; `price` is that of the model to be asked, and `asked` is its provider and its name there.
  */
 export async function reserveBudget(
   { state, start, ports }: RunContext,
   request: ModelRequest,
   used: RunUsage = state().usage,
   price: ModelPrice | null = runPrice(state()),
+  asked: { provider: string; model: string } = { provider: start.connection.provider, model: start.model },
 ): Promise<Allowed | RunError> {
   const { run, usage } = state();
   const budget = run.budget ?? {};
   const isBounded = budget.max_total_tokens !== undefined || budget.max_cost_usd !== undefined;
   // Without a budget the prompt is not counted, because it may be long.
-  const toolsUsd = toolsWorstUsd(start.connection.provider, start.model, request.provider_tools ?? []);
+  const toolsUsd = toolsWorstUsd(asked.provider, asked.model, request.provider_tools ?? []);
   const own = isBounded ? allowance(budget, used, price, request, start.unknown_price, toolsUsd) : null;
   if (own && "exceeded" in own) return runError("budget_exceeded", budgetMessage(own), state());
   const day = await ports.reserve(() => ({

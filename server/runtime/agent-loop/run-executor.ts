@@ -3,7 +3,7 @@ import { nameOf } from "../../domain/scope.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
 import type { Connection, ModelSettings } from "../models/model.ts";
-import { modelPrefix } from "../models/registry.ts";
+import { modelPrefix, parseModel } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
 import { connectedModel } from "./callee.ts";
 import { type LeaseGuard, singleNode } from "./lease-guard.ts";
@@ -125,7 +125,7 @@ export function createRunExecutor(
         return appended;
       },
       outlet,
-      model: withExtras(await adapters.model(start), start.agent.settings, ask),
+      model: withExtras(await adapters.model(start), settingsFor(start, start), ask),
       async modelNamed(name) {
         const found = connectedModel(name, start);
         if (!found) throw new Error(`${name} is not a model of the run's connections.`);
@@ -176,12 +176,15 @@ const asking =
 
 /**
  * Returns the settings with additions to requests for a model of the run. Fields and options suit only the agent's own
- * model; headers, which may have secrets, go to the same server only.
+ * model; headers, which may have secrets, go only to the server of that model, also if it is no longer connected.
  */
-function settingsFor({ model, connection }: Pick<RunStart, "model" | "connection">, start: RunStart): ModelSettings {
-  if (modelPrefix(connection) !== modelPrefix(start.connection)) return {};
-  const { settings } = start.agent;
-  return model === start.model ? settings : { headers: settings.headers };
+function settingsFor(
+  { model, connection }: Pick<RunStart, "model" | "connection">,
+  { agent }: Pick<RunStart, "agent">,
+): ModelSettings {
+  const own = parseModel(agent.model);
+  if (connection.provider !== own?.provider || connection.name !== own.connection) return {};
+  return model === own.model ? agent.settings : { headers: agent.settings.headers };
 }
 
 function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {

@@ -125,7 +125,9 @@ function priceOf(value: unknown): ListedModel["price"] {
   const input = dollars(perToken ? pricing.prompt : pricing.input);
   const output = dollars(perToken ? pricing.completion : pricing.output);
   if (input === null || output === null) return null;
-  return { input, output, cached_input: dollars(perToken ? pricing.input_cache_read : pricing.cached_input) ?? input };
+  const cached_input = dollars(perToken ? pricing.input_cache_read : pricing.cached_input) ?? input;
+  const cache_write_5m = perToken ? dollars(pricing.input_cache_write) : null;
+  return { input, output, cached_input, ...(cache_write_5m !== null && { cache_write_5m }) };
 }
 
 // No model costs more; a larger number has another unit.

@@ -60,14 +60,17 @@ async function openWith(opening: Opening): Promise<Model> {
   }
   if (kind === "claude") {
     const models = `${rootOf(connection, "v1")}${withSlash(project)}/publishers/anthropic/models`;
-    return providerModel(await claude(models, name, fetch), await anthropicDialect(name, secrets));
+    return providerModel(await claude(models, name, fetch), {
+      ...(await anthropicDialect(name, secrets)),
+      provider: "vertex",
+    });
   }
   const publisher = kind === "tuned" ? "" : "/publishers/google";
   const baseURL = `${rootOf(connection, "v1beta1")}${withSlash(project)}${publisher}`;
   const { createGoogle } = await import("@ai-sdk/google");
   // The name tells the SDK that calls have no ids here. Its key's header is replaced by ours.
   const provider = createGoogle({ name: "google.vertex.chat", baseURL, apiKey: "", fetch: sdkFetch(fetch) });
-  return providerModel(provider.languageModel(name), googleDialect(name, secrets));
+  return providerModel(provider.languageModel(name), { ...googleDialect(name, secrets), provider: "vertex" });
 }
 
 /** Opens Claude, whose requests name the model in the path and the API's version in the body. */
@@ -120,8 +123,9 @@ function openWithTokens(connection: Connection, modelName: string, account: Serv
 
   function modelFor(token: string): Promise<Model> {
     if (opened?.token === token) return opened.model;
-    const authorized = explained(withToken(fetch, token, tokens));
-    const opening = { connection, modelName, project, fetch: authorized, secrets: [token], bearer: token };
+    const secrets = [token];
+    const authorized = explained(withToken(fetch, token, { tokens, secrets }));
+    const opening = { connection, modelName, project, fetch: authorized, secrets, bearer: token };
     opened = { token, model: openWith(opening) };
     return opened.model;
   }
@@ -157,7 +161,11 @@ function withHeaders(fetch: Fetch, headers: Record<string, string>): Fetch {
 }
 
 /** Sends requests with a token, and once more with a new one if Google has revoked it before its end. */
-function withToken(fetch: Fetch, token: string, tokens: TokenSource): Fetch {
+function withToken(
+  fetch: Fetch,
+  token: string,
+  { tokens, secrets }: { tokens: TokenSource; secrets: string[] },
+): Fetch {
   const bearer = (value: string) => withHeaders(fetch, { authorization: `Bearer ${value}` });
   const send = async (...[url, init]: Parameters<Fetch>): Promise<Response> => {
     const response = await bearer(token)(url, init);
@@ -166,6 +174,7 @@ function withToken(fetch: Fetch, token: string, tokens: TokenSource): Fetch {
     const fresh = await tokens.get(init?.signal ?? new AbortController().signal);
     if (fresh === token) return response;
     await response.body?.cancel();
+    secrets.push(fresh); // No answer and no error may have it.
     return bearer(fresh)(url, init);
   };
   return Object.assign(send, { preconnect: fetch.preconnect });
