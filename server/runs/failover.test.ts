@@ -314,7 +314,8 @@ test("another model gets the text, calls and results of the first, but not its r
 describe("while a model's server is away", () => {
   test("runs with another model move on at once, metrics and connections say so, and its first answer ends that", async () => {
     const [first, second] = [server("first", () => says("One.")), server("second", () => says("Two."))];
-    const { app, client, agent_id } = await openApp([first, second], {}, { dashboard: true });
+    const clock = { ms: Date.now() };
+    const { app, client, agent_id } = await openApp([first, second], {}, { dashboard: true, now: () => clock.ms });
     const circuits = async () => {
       const { body } = await app.send("GET", "/metrics");
       return /^runnel_model_circuits_open{connection="openai_compatible\/first"} (\d+)$/m.exec(body)?.[1];
@@ -336,7 +337,8 @@ describe("while a model's server is away", () => {
       { model: first.model, error: { message: "The model's server cannot be reached." } },
     ]);
     first.restart();
-    for (let output = ""; output !== "One."; ) output = (await run(client, agent_id)).output;
+    clock.ms += 120_000; // The longest pause before a run with another model tries it.
+    expect((await run(client, agent_id)).output).toBe("One.");
     expect([await circuits(), await outages()]).toEqual(["0", []]);
   });
 
@@ -401,6 +403,27 @@ describe("what a run costs", () => {
       { model: dear.model, reason: { code: "budget_exceeded" } },
     ]);
   });
+});
+
+test("a judge whose model is away is replaced too, because without a verdict the run would end", async () => {
+  const judgement = '{"verdict": "pass", "reason": "Nothing found."}';
+  const [first, second] = [
+    server("first", () => refuses(401, "no")),
+    server("second", ({ messages }) => says(JSON.stringify(messages).includes("No insults") ? judgement : "Hi.")),
+  ];
+  const judge = (model?: string) => ({
+    type: "llm_judge",
+    on: ["input"],
+    action: "block",
+    config: { prompt: "No insults.", ...(model && { model }) },
+  });
+  const { client, agent_id } = await openApp([first, second], {
+    guardrails: [judge(), judge("openai_compatible/first/j")],
+  });
+  const ran = await run(client, agent_id);
+  expect([ran.status, ran.output]).toEqual(["completed", "Hi."]);
+  const judges = (await stepsOf(client, ran.id)).filter(({ type }) => type === "guardrail");
+  expect(judges.map(({ model }) => model)).toEqual([second.model, second.model]);
 });
 
 describe("a server that says when it can be asked again", () => {
