@@ -70,11 +70,7 @@ describe("a run moves on to its next model", () => {
     ["a rate limit for an hour, at once", () => refuses(429, "slow down", { "retry-after": "3600" }), 1],
     ["an exhausted account, at once", () => refuses(429, "no quota", {}, "insufficient_quota"), 1],
     ["refused credentials, at once", () => refuses(401, "wrong key"), 1],
-    [
-      "a model that the provider does not have, once both forms of its address were tried",
-      () => refuses(404, "no such model"),
-      2,
-    ],
+    ["a model that the provider does not have, at once", () => refuses(404, "no such model"), 1],
     ["a payment that is due, at once", () => refuses(402, "insufficient balance"), 1],
     ["answers that break off, after one more attempt", () => breaksOff({ content: "Half of " }), 2],
   ])("after %s", async (_, respond, attempts) => {

@@ -1,3 +1,4 @@
+import { textOf } from "./body-text.ts";
 import type { Fetch } from "./model-fetch.ts";
 
 type Send = (address: string) => Promise<Response>;
@@ -11,21 +12,28 @@ export function eitherAddress(first: string, other: string | null): (send: Send)
 
   return async (send) => {
     const response = await send(address);
-    if (isKnown || other === null || !isMissing(response)) {
+    if (isKnown || other === null || !(await isMissing(response))) {
       isKnown ||= response.ok;
       return response;
     }
     isKnown = true;
     const second = await send(other);
-    const isFound = !isMissing(second);
+    const isFound = !(await isMissing(second));
     if (isFound) address = other;
     await (isFound ? response : second).body?.cancel();
     return isFound ? second : response;
   };
 }
 
-/** True if a server does not have an operation, or the model that it is for. */
-const isMissing = ({ status }: Response): boolean => status === 404 || status === 405;
+const refusalMax_bytes = 64 * 1024;
+
+/** True if a server does not have an operation; false if it only lacks the model that it is for. */
+async function isMissing(response: Response): Promise<boolean> {
+  if (response.status === 405) return true;
+  if (response.status !== 404) return false;
+  const words = await textOf(response.clone() as Response, refusalMax_bytes).catch(() => "");
+  return !/\bmodel\b/i.test(words);
+}
 
 const version = "/v1";
 
