@@ -73,7 +73,7 @@ export function changesOf(draft: Draft, base: Definition): Partial<Record<Defini
   // The first of several models is both, and a single one replaces several.
   const isModelChanged = modelFields.some(differs);
   const changed = formFieldNames.filter((field) => differs(field) || (isModelChanged && modelFields.includes(field)));
-  return Object.fromEntries(changed.map((field) => [field, body[field]]));
+  return Object.fromEntries(changed.map((field) => [field, body[field]]).filter(([, value]) => value !== undefined));
 }
 
 /** Body of a new agent, without fields that have their default. */
