@@ -235,14 +235,14 @@ test("a list of 420 models opens at once, is searched, and renders only the rows
   await test.step("the agent form reaches the last model by keyboard, and picks on Enter alone", async () => {
     await page.goto(`${server.url}/dashboard/agents/new`);
     const field = page.getByRole("combobox", { name: "Model" });
-    await field.fill("router");
-    await expect(page.getByRole("option").first()).toHaveAttribute("aria-setsize", /^[4-9]\d\d$/);
+    await field.fill("router/vendor");
+    await expect(page.getByRole("option").first()).toHaveAttribute("aria-setsize", "420");
     expect(await page.getByRole("option").count()).toBeLessThan(40);
     await field.press("ArrowUp");
     const last = page.getByRole("option", { name: /vendor-19\/model-419/ });
     await expect(last).toHaveAttribute("aria-selected", "true");
     await expect(last).toBeInViewport();
-    await expect(field).toHaveValue("router");
+    await expect(field).toHaveValue("router/vendor");
     await shoot(page, "agent-models-long");
     await field.press("Enter");
     await expect(field).toHaveValue("openai_compatible/router/vendor-19/model-419-instruct");
