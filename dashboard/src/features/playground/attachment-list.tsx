@@ -1,8 +1,8 @@
 import { FileText, LoaderCircle, Paperclip, Volume2, X } from "lucide-react";
-import { useId } from "react";
+import { useRef } from "react";
 import { contentUrl } from "../../entities/file/file-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/forms/button.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import type { Attachment, Attachments } from "./use-attachments.ts";
 
 /** Files of the next message, above its text. */
@@ -38,30 +38,33 @@ function Preview({ attachment: { type, file_id, error } }: { attachment: Attachm
   return type === "audio" ? <Volume2 {...small} /> : <FileText {...small} />;
 }
 
+const attachWords = "Add images, PDFs or recordings";
+
 /** Button that opens the file dialog. */
 export function AttachButton({ disabled, onFiles }: { disabled: boolean; onFiles: (files: readonly File[]) => void }) {
-  const id = useId();
+  const picker = useRef<HTMLInputElement>(null);
   return (
     <>
       <input
-        id={id}
+        ref={picker}
         type="file"
         multiple
-        disabled={disabled}
-        className="peer sr-only"
-        aria-label="Add images, PDFs or recordings"
+        hidden
         onChange={({ target }) => {
           onFiles([...(target.files ?? [])]);
           target.value = ""; // The same file may be added again.
         }}
       />
-      <label
-        htmlFor={id}
-        title="Add images, PDFs or recordings"
-        className={`${buttonClass({ kind: "ghost", size: "icon-sm" })} cursor-pointer peer-focus-visible:shadow-(--focus) peer-disabled:pointer-events-none peer-disabled:opacity-50`}
+      <Button
+        kind="ghost"
+        size="icon-sm"
+        disabled={disabled}
+        title={attachWords}
+        aria-label={attachWords}
+        onClick={() => picker.current?.click()}
       >
         <Paperclip aria-hidden className="size-4" strokeWidth={1.5} />
-      </label>
+      </Button>
     </>
   );
 }
