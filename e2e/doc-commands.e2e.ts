@@ -67,7 +67,10 @@ async function ofReader(code: string): Promise<string> {
   const { body: store } = await server.post("/v1/memory", { name: "learned", kind: "vector", scope: "user" });
   const entry = { text: "Ada drinks coffee.", scope_id: "ada" };
   const { body: fact } = await server.post(`/v1/memory/${store.id}/entries`, entry);
+  const prices = { as_of: "2026-11-29", models: [{ id: "openai/gpt-9", input: 1, output: 2 }] };
+  await Bun.write(join(server.folder, "prices.json"), JSON.stringify(prices));
   return code
+    .replaceAll("https://example.com/prices.json", "prices.json") // Nothing is fetched from the network.
     .replaceAll("/var/lib/runnel", server.dataDir)
     .replaceAll("runnel-2026-11-22.db", "runnel-$(date +%F).db")
     .replaceAll("/backups/", `${server.folder}/backups/`)

@@ -26,7 +26,7 @@ describe("a model that", () => {
     ["fails-500", "model_error"],
     ["fails-429", "model_rate_limited"],
     ["fails-401", "model_not_available"],
-    ["lies-html", "model_incomplete"],
+    ["lies-html", "model_error"],
     ["lies-garbage", "model_error"],
     ["lies-empty", "model_incomplete"],
     ["cuts-off", "model_error"],

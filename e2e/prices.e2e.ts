@@ -27,6 +27,8 @@ function startAnthropic() {
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
+      // It has no list of models.
+      if (request.method === "GET") return new Response(null, { status: 404 });
       asked.push((await request.json()) as Json);
       return new Response(stream, { headers: { "content-type": "text/event-stream" } });
     },
