@@ -48,7 +48,7 @@ async function connect(server: Runnel, url: string): Promise<void> {
 const budget = { max_cost_usd: 1 };
 const ended = (usage: object) => ({ status: "completed", output: "Hello.", usage });
 
-test("a budget in USD works on models of this year, and on models that nobody has listed yet", async () => {
+test("a budget in USD works on models of this year, and on newer models that the price table lacks", async () => {
   using anthropic = startAnthropic();
   await using server = await startRunnel();
   await connect(server, anthropic.url);

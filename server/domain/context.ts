@@ -42,7 +42,7 @@ export function planContext(state: RunState, agent: AgentSnapshot): ContextPlan 
     error: state.model_error ?? overflow(before, requireValue(window, "The context window"), state),
   });
   if (policy.strategy === "fail") return tooLong();
-  // A second refusal in the same turn would repeat for ever.
+  // The same cut again would be refused again: only shorter tool results can help.
   if (refused && state.compacted?.after_refusal) return shorterOutputs(state, agent) ?? tooLong();
   // A prompt that was refused although it seemed to fit has more tokens than estimated: aim at half of it.
   const targetTokens = refused ? Math.min(room, Math.floor(before / 2)) : room;

@@ -98,7 +98,7 @@ export interface ModelSettings {
   headers?: Record<string, string>;
   /** Further fields of each request's body. */
   extra_body?: Record<string, unknown>;
-  /** Whether the provider may cache the prompt; absent: it is not asked to. Only in a request that is being sent. */
+  /** `auto`: the request asks the provider to cache the prompt; absent: it does not. Only in a request that is sent. */
   prompt_caching?: PromptCaching;
   /** Names prompts with the same beginning, for providers that route by it. Only in a request that is being sent. */
   prompt_cache_key?: string;

@@ -107,7 +107,8 @@ export function conversation({ messages, calls }: Pick<RunState, "messages" | "c
 
 /** A user message with its media. Its documents are given in a message of their own, and named here. */
 const userMessage = ({ content, ...media }: Extract<Message, { role: "user" }>): PromptMessage => ({
-  ...({ role: "user", content: withFileNames(content, media.files) } as const),
+  role: "user",
+  content: withFileNames(content, media.files),
   ...mediaOfMessage(media),
 });
 

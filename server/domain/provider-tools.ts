@@ -35,6 +35,23 @@ function usd(provider: string, model: string, type: ProviderToolType, uses: numb
 export const toolsOfProvider = (provider: string): readonly ProviderToolType[] =>
   providerToolTypes.filter((type) => offers[provider]?.[type] !== undefined);
 
+type DomainFilter = "allowed_domains" | "blocked_domains";
+
+const domainFilters: Record<string, DomainFilter[]> = {
+  anthropic: ["allowed_domains", "blocked_domains"],
+  openai: ["allowed_domains"],
+};
+
+/** Returns the first filter of a tool that its provider does not have; null if it has all of them. */
+export function unknownFilter(provider: string, tool: ProviderTool): DomainFilter | null {
+  const filters = tool.type === "web_search" ? (domainFilters[provider] ?? []) : [];
+  return (["allowed_domains", "blocked_domains"] as const).find((key) => tool[key] && !filters.includes(key)) ?? null;
+}
+
+/** True if a provider runs the tool itself as the agent wants it. A search without its filter would show too much. */
+export const runsTool = (provider: string, tool: ProviderTool): boolean =>
+  toolsOfProvider(provider).includes(tool.type) && unknownFilter(provider, tool) === null;
+
 /** True if a model takes its provider's tools and functions in one request. */
 export const mixesTools = (provider: string, model: string): boolean =>
   provider !== "google" || !/gemini-[12]|gemma/.test(model);

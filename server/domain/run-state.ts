@@ -355,7 +355,9 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
         usage: addToolResult(state.usage, event),
         calls: changeCall(state, event.tool_call_id, lists, (call) => settle(call, event, at)),
         messages: lists.added(state.messages, {
-          ...({ role: "tool", id: event.message_id, at } as const),
+          role: "tool",
+          id: event.message_id,
+          at,
           tool_call_id: event.tool_call_id,
         }),
       };
@@ -381,7 +383,9 @@ function change(state: RunProgress, { seq, at, event }: JournalEntry, lists: Cha
       return {
         repairs: state.repairs + 1,
         messages: lists.added(state.messages, {
-          ...({ role: "user", id: event.message_id, at } as const),
+          role: "user",
+          id: event.message_id,
+          at,
           content: event.content,
         }),
       };
@@ -423,7 +427,10 @@ export function earlierMessage(message: EarlierMessage, at: number): Message {
 }
 
 const userMessage = (id: string, at: number, content: string, media: MessageMedia): Message => ({
-  ...({ role: "user", id, at, content } as const),
+  role: "user",
+  id,
+  at,
+  content,
   ...mediaOfMessage(media),
 });
 

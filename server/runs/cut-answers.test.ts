@@ -3,6 +3,7 @@ import { type ConnectionProvider, connectionProviders } from "../domain/provider
 import { modelPrefix } from "../runtime/models/registry.ts";
 import { type ProviderRequest, startProviders } from "../testing/provider-server.ts";
 import { type Wire, wires } from "../testing/provider-wire.ts";
+import { settledRun } from "../testing/settled-run.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -135,26 +136,16 @@ test("a fork and a replay of a run that continued after a truncation reuse its r
   const { run, calls } = await runOf("openai_compatible", again);
   expect([run.status, calls]).toEqual(["completed", 1]);
   const replay = (await client.post(`/v1/runs/${run.id}/replay`, { mode: "verify" })).body;
-  expect(await settled(replay.id)).toMatchObject({ status: "completed", output: "Done.", replay: { divergences: [] } });
+  expect(await settledRun(server, client, replay.id)).toMatchObject({
+    status: "completed",
+    output: "Done.",
+    replay: { divergences: [] },
+  });
   const fork = (await client.post(`/v1/runs/${run.id}/fork`, { step_index: -1, tools: "recorded_only" })).body;
-  const own = await settled(fork.id);
+  const own = await settledRun(server, client, fork.id);
   expect([own.status, own.output, wiped.length - before]).toEqual(["completed", "Done.", 1]);
   expect(own.tool_calls).toMatchObject([
     { status: "failed", error: { code: "answer_cut_off" } },
     { status: "completed", output: { wiped: true } },
   ]);
 });
-
-// biome-ignore lint/suspicious/noExplicitAny: as the API's answers are read in all tests.
-async function settled(id: string): Promise<any> {
-  const watch = server.watches.join(id);
-  try {
-    for (;;) {
-      const { body } = await client.get(`/v1/runs/${id}`);
-      if (body.status !== "in_progress" && body.status !== "queued") return body;
-      await watch.next(10_000);
-    }
-  } finally {
-    watch.leave();
-  }
-}

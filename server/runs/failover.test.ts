@@ -170,6 +170,31 @@ describe("a run moves on to its next model", () => {
   });
 });
 
+test("secret headers of an agent reach only the server of its own model, also once that has no connection", async () => {
+  const headers: (string | null)[] = [];
+  await using other = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      headers.push(request.headers.get("x-team"));
+      return request.method === "GET" ? new Response(null, { status: 404 }) : says("Hi.");
+    },
+  });
+  const key = { name: "openai", provider: "openai", base_url: null, api_key: "sk-unused" } as const;
+  const environment = { RUNNEL_MODEL_OTHER_BASE_URL: `http://127.0.0.1:${other.port}/v1` };
+  const { app, client, agent_id } = await openApp([server("first", () => says("No."))], {}, { environment });
+  await app.connections.put(key, testActor);
+  await client.put("/v1/secrets/TEAM_KEY", { value: "canary-4711-value" });
+  const { body } = await client.patch(`/v1/agents/${agent_id}`, {
+    models: ["openai/gpt-5", "openai_compatible/other/m"],
+    model_settings: { headers: { "x-team": "{{secret.TEAM_KEY}}" } },
+  });
+  expect(body.error).toBeUndefined();
+  await app.connections.remove("openai", testActor);
+  expect((await run(client, agent_id)).output).toBe("Hi.");
+  expect(headers.filter((value) => value !== null)).toEqual([]);
+});
+
 describe("a run does not move on", () => {
   test("after a request that the server calls faulty: another model would only hide the fault", async () => {
     const [first, second] = [
@@ -399,6 +424,21 @@ describe("what a run costs", () => {
       { model: dear.model, reason: { code: "budget_exceeded" } },
     ]);
   });
+});
+
+test("a budget that cannot pay a replacement does not end a run whose own model is back a moment later", async () => {
+  let isAway = true;
+  const first = server("first", () => {
+    const response = isAway ? refuses(503, "starting") : says("Back.");
+    isAway = false;
+    return response;
+  });
+  const dear = server("dear", () => says("Dear."));
+  const { app, client, agent_id } = await openApp([first, dear], { budget: { max_cost_usd: 0.05 } });
+  await app.prices.set(first.model, price(1, 1), testActor);
+  await app.prices.set(dear.model, price(90_000, 90_000), testActor);
+  const ran = await run(client, agent_id);
+  expect([ran.status, ran.output, dear.requests.length]).toEqual(["completed", "Back.", 0]);
 });
 
 test("a judge whose model is away is replaced too, because without a verdict the run would end", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type CacheAnswer, type CacheUsage, startAnthropicCache } from "../testing/anthropic-cache.ts";
 import { attributesOf, spansIn } from "../testing/otlp-receiver.ts";
+import { settledRun } from "../testing/settled-run.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -133,16 +134,7 @@ test("an agent's caching is part of its version, and a run keeps that of its sta
   expect(off.bodies.join("")).not.toContain("cache_control");
   // A replay compares prompts, not how they are cached.
   const { body: replay } = await client.post(`/v1/runs/${begun.id}/replay`, { mode: "verify", agent: "current" });
-  const watch = server.watches.join(replay.id);
-  for (;;) {
-    const { body } = await client.get(`/v1/runs/${replay.id}`);
-    if (body.status === "completed" || body.status === "failed") {
-      expect(body.replay.divergences).toEqual([]);
-      break;
-    }
-    await watch.next(10_000);
-  }
-  watch.leave();
+  expect((await settledRun(server, client, replay.id)).replay.divergences).toEqual([]);
   expect((await client.patch(`/v1/agents/${agent_id}`, { prompt_caching: "maybe" })).status).toBe(400);
 });
 

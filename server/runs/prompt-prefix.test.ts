@@ -3,6 +3,7 @@ import type { ConnectionProvider } from "../domain/providers.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
 import { type ProviderRequest, startProviders } from "../testing/provider-server.ts";
 import { wires } from "../testing/provider-wire.ts";
+import { settledRun } from "../testing/settled-run.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -162,7 +163,7 @@ test.each(tested)("a fork sends %s the same bytes as its source up to there", as
   const source = await run(setup);
   const before = providers.bodies.length;
   const { body } = await setup.client.post(`/v1/runs/${source.id}/fork`, { step_index: 5, tools: "live" });
-  const fork = await settled(setup, body.id);
+  const fork = await settledRun(setup.server, setup.client, body.id);
   expect(fork.status).toBe("completed");
   const bodies = providers.bodies.slice(before);
   expect(bodies.length).toBeGreaterThan(3);
@@ -184,23 +185,9 @@ test.each(tested)("a run that another process continues sends %s the same bytes"
   await using next = testApp({ db: setup.server.db, masterKey });
   expect(await next.recover()).toBe(1);
   const client = await next.client();
-  expect((await settled({ server: next, client }, body.id)).status).toBe("completed");
+  expect((await settledRun(next, client, body.id)).status).toBe("completed");
   const bodies = providers.bodies.slice(before);
   expect(bodies).toHaveLength(turns + 1);
   expect(bodies[6]).toBe(bodies[5]!);
   expectGrowth(bodies.toSpliced(5, 1));
 });
-
-// biome-ignore lint/suspicious/noExplicitAny: as the API's answers are read in all tests.
-async function settled({ server, client }: Pick<Setup, "server" | "client">, id: string): Promise<any> {
-  const watch = server.watches.join(id);
-  try {
-    for (;;) {
-      const { body } = await client.get(`/v1/runs/${id}`);
-      if (body.status !== "in_progress" && body.status !== "queued") return body;
-      await watch.next(10_000);
-    }
-  } finally {
-    watch.leave();
-  }
-}

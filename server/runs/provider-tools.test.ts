@@ -353,3 +353,19 @@ test("a call whose result was cut off does not go back, because the provider wou
   // Another provider does not know these calls.
   expect(sentTo("openai")).toEqual(["text"]);
 });
+
+test("a fallback that does not run its predecessor's tools gets none, and the trace says so", async () => {
+  const { chatRequest } = await import("../runtime/models/chat-request.ts");
+  const { adjustmentsOf } = await import("../runtime/models/chat-adjustments.ts");
+  const { plainDialect } = await import("../runtime/models/chat-dialect.ts");
+  const request = {
+    messages: [{ role: "user" as const, content: "Weather?" }],
+    tools: [],
+    settings: {},
+    provider_tools: [{ type: "web_search" as const, max_uses: 3 }],
+  };
+  expect(JSON.stringify(chatRequest("m", request, { streamed: true, format: "schema" }, plainDialect))).not.toContain(
+    "web_search",
+  );
+  expect(adjustmentsOf(request, "m", plainDialect, new Set())).toMatchObject([{ field: "web_search" }]);
+});

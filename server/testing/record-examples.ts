@@ -75,6 +75,7 @@ export async function recordExamples(): Promise<Recorded> {
   await schedules(ask, agent.id);
   await scores(ask, run.id);
   await suites(ask, run.id);
+  await server.search.catchUp(); // Search shows the newest indexed first, and the import below is the newest.
   await traces(ask, run.id, agent.id);
   await webhooks(ask, receiver.url);
   await users(ask, agent.id); // After the webhooks: a delivery in between would appear in their examples.

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import { mixesTools, type ProviderTool, toolsOfProvider } from "../../domain/provider-tools.ts";
+import { mixesTools, type ProviderTool, toolsOfProvider, unknownFilter } from "../../domain/provider-tools.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
@@ -175,23 +175,13 @@ export function checkProviderTools(
     const { allowed_domains, blocked_domains } = tool;
     if (allowed_domains && blocked_domains)
       return [fault(`${param}.blocked_domains`, "Expected allowed_domains or blocked_domains, not both.")];
-    const isFiltered = allowed_domains ?? blocked_domains;
-    const filters = tool.type === "web_search" ? domainFilters[provider] : [];
-    const unknown = (["allowed_domains", "blocked_domains"] as const).find(
-      (key) => tool[key] && !filters?.includes(key),
-    );
-    if (isFiltered && unknown) return [fault(`${param}.${unknown}`, `${tool.type} of ${provider} has no such filter.`)];
-    return [];
+    const filter = unknownFilter(provider, tool);
+    return filter ? [fault(`${param}.${filter}`, `${tool.type} of ${provider} has no such filter.`)] : [];
   });
   if (tools.length > 0 && hasTools && known.length > 0 && !mixesTools(provider, name))
     faults.push(fault(`${prefix}provider_tools`, `${model} takes either its provider's tools or tools of the agent.`));
   throwIfInvalid(faults);
 }
-
-const domainFilters: Record<string, string[]> = {
-  anthropic: ["allowed_domains", "blocked_domains"],
-  openai: ["allowed_domains"],
-};
 
 function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
   const refusal = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });

@@ -136,7 +136,7 @@ test("a list is kept for five minutes and then read beside the request; a failur
   expect(state).toMatchObject({ count: 1, error: { code: "key_refused" }, read_at_ms: clock.now - 6 * minutes });
   expect([await ids(), server.reads]).toEqual([["b"], 3]);
   expect(JSON.stringify(state)).not.toContain("canary");
-  // A failure is tried again sooner.
+  // After a failure the list is read again sooner.
   server.failure = null;
   clock.now += minutes;
   await ids();

@@ -87,6 +87,44 @@ describe("a price", () => {
   });
 });
 
+test("an operator's price of Claude has the prices of writing to the cache, at every provider", async () => {
+  using prices = open();
+  for (const model of [
+    "anthropic/claude-sonnet-9",
+    "bedrock/anthropic.claude-sonnet-9",
+    "openrouter/anthropic/claude-9",
+  ]) {
+    await prices.set(model, own, testActor);
+    expect(prices.priceOf(model)).toMatchObject({ cache_write_5m: 3.75, cache_write_1h: 6 });
+  }
+  await prices.set("openai/gpt-9", own, testActor);
+  expect(prices.priceOf("openai/gpt-9")).not.toHaveProperty("cache_write_5m");
+});
+
+test("a price of a server's own list keeps what only the table has: writes to the cache and long prompts", () => {
+  using db = Object.assign(openDatabase(":memory:"), { [Symbol.dispose]() {} });
+  const model = "openrouter/anthropic/claude-sonnet-4.5";
+  const inTable = createPriceStore({ db, audit: createAudit({ db }) }).priceOf(model);
+  expect(inTable).toMatchObject({ cache_write_5m: expect.any(Number) });
+  const listed = (price: { input: number; cached_input: number; output: number; cache_write_5m?: number }) => () => ({
+    id: "anthropic/claude-sonnet-4.5",
+    name: null,
+    kind: "chat" as const,
+    is_deprecated: false,
+    context_window: null,
+    max_output_tokens: null,
+    features: null,
+    price,
+    read_at_ms: noon,
+  });
+  const priceWith = (price: Parameters<typeof listed>[0]) =>
+    createPriceStore({ db, audit: createAudit({ db }), listed: listed(price) }).priceOf(model);
+  const counts = { input: 2, cached_input: 0.2, output: 10 };
+  expect(priceWith(counts)).toMatchObject({ ...counts, cache_write_5m: inTable?.cache_write_5m, source: "server" });
+  expect(priceWith({ ...counts, cache_write_5m: 2.5 })).toMatchObject({ cache_write_5m: 2.5 });
+  db.close();
+});
+
 test("GET /v1/models shows the prices of models, their date and their source", async () => {
   await using server = testApp({ now: () => noon });
   const client = await server.client();

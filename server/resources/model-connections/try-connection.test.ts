@@ -140,7 +140,7 @@ test("a refused feature has the server's own words, and the others go on", async
   expect(JSON.stringify(checks)).not.toContain("canary");
 });
 
-test("a schema that the server refuses is told, also if asking in words works", async () => {
+test("a test shows that the server refused a schema, also if its answer to a request in words fits", async () => {
   await using server = serverOf((body, index) => {
     if (body.response_format) return refusalOf("response_format is not supported");
     return JSON.stringify(body.messages).includes("JSON Schema")

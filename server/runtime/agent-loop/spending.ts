@@ -1,3 +1,4 @@
+import { mediaTokens, withoutNativeText } from "../../domain/context-size.ts";
 import { costOf, nanoUsd, usdOf } from "../../domain/cost.ts";
 import type { Finding } from "../../domain/guardrail-event.ts";
 import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
@@ -35,7 +36,8 @@ export function spendingOf(
   const { input_tokens, output_tokens } = usage;
   if (input_tokens !== null && output_tokens !== null)
     return { usage, ...pricedAt(price, usage, asked), estimated: false };
-  if (output_tokens === null && failed && said === 0 && !aborted)
+  const usesTools = Boolean(usage.web_searches || usage.code_executions);
+  if (output_tokens === null && failed && said === 0 && !aborted && !usesTools)
     return { usage: nothing, cost_usd: 0, estimated: false };
   const guess = estimatedUsage(request, said);
   const counted = {
@@ -72,12 +74,12 @@ const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_to
 export function estimatedUsage({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
   // Per message: serializing all of them at once would double the memory.
   const inputLength = messages.reduce(
-    (sum, message) => sum + JSON.stringify(message).length + 1,
+    (sum, message) => sum + JSON.stringify(withoutNativeText(message)).length + 1,
     1 + JSON.stringify(tools).length,
   );
   return {
     ...unknownUsage,
-    input_tokens: tokensIn(inputLength),
+    input_tokens: messages.reduce((sum, message) => sum + mediaTokens(message), tokensIn(inputLength)),
     // The provider stops there, so a higher estimate is wrong.
     output_tokens: Math.min(tokensIn(said), settings.max_output_tokens ?? Number.POSITIVE_INFINITY),
   };

@@ -3,7 +3,7 @@ import type { ModelRequest, RequestAdjustment } from "./model.ts";
 
 /** Returns the differences between a request and what was asked for: settings left out, and what the server refused. */
 export function adjustmentsOf(
-  { settings, tools }: ModelRequest,
+  { settings, tools, provider_tools = [] }: ModelRequest,
   model: string,
   dialect: ChatDialect,
   learnt: ReadonlySet<Adaptation>,
@@ -29,7 +29,7 @@ export function adjustmentsOf(
     const message = messages[each];
     return message === undefined ? [] : [{ field: fieldNames[each] ?? each, message }];
   });
-  return [...left, ...effort, ...forms];
+  return [...left, ...effort, ...forms, ...provider_tools.map(({ type }) => leftOut(type))];
 }
 
 const forced = (choice: ModelRequest["settings"]["tool_choice"]) => (choice === "auto" ? undefined : choice);

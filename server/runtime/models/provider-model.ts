@@ -8,6 +8,7 @@ import type {
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
+import { runsTool } from "../../domain/provider-tools.ts";
 import type { Provider } from "../../domain/providers.ts";
 import { unsupportedSettings } from "../../domain/unsupported-settings.ts";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
@@ -83,7 +84,7 @@ async function* answer(
   const parts = answerParts(request.tools.map(({ name }) => name));
   if (!streamed) {
     const result = await model.doGenerate(options);
-    observer.onAdjustments?.(adjustmentsIn(result.warnings, request, model));
+    observer.onAdjustments?.(adjustmentsIn(result.warnings, request, model, dialect));
     return yield* whole(result, parts, dialect);
   }
   const reader = (await model.doStream(options)).stream.getReader();
@@ -94,7 +95,7 @@ async function* answer(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const part = next.value;
       calls.onPart(part);
-      if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings, request, model));
+      if (part.type === "stream-start") observer.onAdjustments?.(adjustmentsIn(part.warnings, request, model, dialect));
       uses.onPart(part);
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
@@ -102,7 +103,9 @@ async function* answer(
       for (const event of events(part, parts, dialect)) yield uses.counted(event); // Not `yield*`, which costs several promises per token.
     }
   } catch (failure) {
-    throw onceBegun(failure);
+    if (!uses.hasUses()) throw onceBegun(failure);
+    const secrets = [...dialect.secrets, ...(extras?.secrets ?? [])];
+    yield uses.counted({ type: "error", error: toModelError(onceBegun(failure), secrets), usage: unknownUsage });
   } finally {
     reader.cancel().catch(() => {}); // Cancelling a broken stream rejects too.
   }
@@ -123,8 +126,9 @@ function withOptions(
 /** Returns the settings that the SDK did not send, or sent in another form, and those that it has no word for. */
 function adjustmentsIn(
   warnings: readonly SharedV4Warning[],
-  { settings, tools }: ModelRequest,
+  { settings, tools, provider_tools = [] }: ModelRequest,
   { provider }: LanguageModelV4,
+  dialect: Pick<Dialect, "provider">,
 ): RequestAdjustment[] {
   const found = warnings.flatMap((warning): RequestAdjustment[] => {
     if (warning.type === "other") return [{ field: "request", message: warning.message }];
@@ -135,7 +139,8 @@ function adjustmentsIn(
   const silent = unsupportedSettings(nameOf(provider) as Provider, settings).filter(
     (name) => !found.some(({ field }) => field === name) && (name !== "parallel_tool_calls" || tools.length > 0),
   );
-  return [...found, ...silent.map(leftOut)];
+  const missing = provider_tools.filter((tool) => !runsTool(dialect.provider ?? "", tool)).map(({ type }) => type);
+  return [...found, ...[...silent, ...missing].map(leftOut)];
 }
 
 /** Provider of an SDK's model: `openai.responses` is of OpenAI. */

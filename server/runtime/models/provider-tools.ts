@@ -6,7 +6,7 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import { itemMetadata, itemOf, sourceMetadata, sourceOf } from "../../domain/provider-items.ts";
-import type { ProviderTool, ProviderToolType } from "../../domain/provider-tools.ts";
+import { type ProviderTool, type ProviderToolType, runsTool } from "../../domain/provider-tools.ts";
 import { maskedValue, unmaskedJson, unmaskedValue } from "../../lib/exact-masks.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import type { AssistantPart, ModelEvent } from "./model.ts";
@@ -44,9 +44,9 @@ const converters: Record<string, Record<ProviderToolType, ToSdk>> = {
   },
 };
 
-/** Converts the tools that the provider runs itself; empty if it has none of them. */
+/** Converts the tools that the provider runs itself; others are left out. */
 export const toProviderTools = (provider: string, tools: readonly ProviderTool[] = []): LanguageModelV4ProviderTool[] =>
-  tools.flatMap((tool) => converters[provider]?.[tool.type](tool) ?? []);
+  tools.flatMap((tool) => (runsTool(provider, tool) ? (converters[provider]?.[tool.type](tool) ?? []) : []));
 
 /** Returns the metadata of a part for a tool of the provider, or for a source; null for any other part. */
 export function providerPart(
@@ -87,9 +87,10 @@ export function createUseCounter() {
       const { webSearchQueries } = fieldsOf(groundingMetadata);
       if (Array.isArray(webSearchQueries)) web_searches = webSearchQueries.length;
     },
-    /** Adds the uses to the usage of the last event. */
+    hasUses: (): boolean => web_searches + code_executions > 0,
+    /** Adds the uses to the usage of the last event: they are charged although the answer fails. */
     counted(event: ModelEvent): ModelEvent {
-      if (event.type !== "done" || web_searches + code_executions === 0) return event;
+      if ((event.type !== "done" && event.type !== "error") || web_searches + code_executions === 0) return event;
       const uses = { ...(web_searches > 0 && { web_searches }), ...(code_executions > 0 && { code_executions }) };
       return { ...event, usage: { ...event.usage, ...uses } };
     },

@@ -213,7 +213,7 @@ export const behaviours: Behaviour[] = [
     title: "is asked again after an outage",
     check: (entry) => expectError(entry, entry.outage, { code: "model_error", retryable: true }),
   },
-  { name: "Cancel", title: "is told that an answer is no longer wanted", check: checkCancel },
+  { name: "Cancel", title: "loses its connection when the run is cancelled", check: checkCancel },
   {
     name: "Usage",
     title: "counts tokens as it reports them",

@@ -1,9 +1,13 @@
 import { fieldsOf } from "../../../lib/json.ts";
+import { leftOut } from "../chat-adjustments.ts";
 import type { ModelRequest, RequestAdjustment } from "../model.ts";
 import type { ConverseBody } from "./bedrock-request.ts";
 
 /** Returns the differences between a request's body and the settings that were asked for. */
-export function adjustmentsOf({ settings, tools }: ModelRequest, body: ConverseBody): RequestAdjustment[] {
+export function adjustmentsOf(
+  { settings, tools, provider_tools = [] }: ModelRequest,
+  body: ConverseBody,
+): RequestAdjustment[] {
   const { maxTokens, temperature, topP, stopSequences } = fieldsOf(body.inferenceConfig);
   const { thinking, reasoning, reasoning_effort, reasoningConfig, tool_choice } = fieldsOf(
     body.additionalModelRequestFields,
@@ -25,9 +29,10 @@ export function adjustmentsOf({ settings, tools }: ModelRequest, body: ConverseB
       "toolChoice" in fieldsOf(body.toolConfig) || (ownChoice ?? "auto") !== "auto",
     ],
   ];
-  const left = pairs.flatMap(([field, isAsked, isSent]) =>
-    isAsked && !isSent ? [{ field, message: `The model does not take ${field}, so it was not sent.` }] : [],
-  );
+  const left = [
+    ...pairs.flatMap(([field, isAsked, isSent]) => (isAsked && !isSent ? [leftOut(field)] : [])),
+    ...provider_tools.map(({ type }) => leftOut(type)),
+  ];
   const isShorter = maxTokens !== settings.max_output_tokens;
   const limit = { field: "max_output_tokens", message: `The model answers with at most ${maxTokens} tokens.` };
   const level = fieldsOf(reasoningConfig).maxReasoningEffort;
