@@ -427,12 +427,9 @@ describe("what a run costs", () => {
 });
 
 test("a budget that cannot pay a replacement does not end a run whose own model is back a moment later", async () => {
-  let isAway = true;
-  const first = server("first", () => {
-    const response = isAway ? refuses(503, "starting") : says("Back.");
-    isAway = false;
-    return response;
-  });
+  // The run asks its next model after the second failure.
+  let failures = 2;
+  const first = server("first", () => (failures-- > 0 ? refuses(503, "starting") : says("Back.")));
   const dear = server("dear", () => says("Dear."));
   const { app, client, agent_id } = await openApp([first, dear], { budget: { max_cost_usd: 0.05 } });
   await app.prices.set(first.model, price(1, 1), testActor);
