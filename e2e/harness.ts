@@ -105,6 +105,8 @@ export async function startRunnel({
       ...rest,
       headers,
       redirect: "manual",
+      // An idle connection may be closed just when a request is sent on it, and no POST is repeated.
+      keepalive: false,
       tls: { ca: givenCa ?? ca },
     });
     if (spare && answer.status === 503) await expectLeader(answer.clone(), child);
