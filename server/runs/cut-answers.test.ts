@@ -40,6 +40,14 @@ afterAll(async () => {
   await target.stop(true);
 });
 
+/** Gives the tests a project of their own: all together make more runs in a minute than one project may. */
+async function useProject(project: string) {
+  client = await server.client({ project });
+  tools.length = 0;
+  for (const name of ["wipe", "look"])
+    tools.push((await client.post("/v1/tools", { name, type: "http", url: `${target.url}${name}` })).body.id);
+}
+
 async function agentOf(provider: ConnectionProvider, say: Say): Promise<string> {
   const model = `m-${crypto.randomUUID()}`;
   answers.set(model, say);
@@ -69,13 +77,7 @@ function then(first: (wire: Wire) => string[]): Say {
 }
 
 describe.each(connectionProviders)("%s", (provider) => {
-  // A project for each provider: all together make more runs in a minute than one project may.
-  beforeAll(async () => {
-    client = await server.client({ project: provider });
-    tools.length = 0;
-    for (const name of ["wipe", "look"])
-      tools.push((await client.post("/v1/tools", { name, type: "http", url: `${target.url}${name}` })).body.id);
-  });
+  beforeAll(() => useProject(provider));
 
   const isWhole = provider === "google" || provider === "vertex"; // Gemini sends each call in one piece.
   test.each<[string, (wire: Wire) => string[], number]>([
@@ -125,6 +127,7 @@ describe.each(connectionProviders)("%s", (provider) => {
 });
 
 test("a fork and a replay of a run that continued after a truncation reuse its results and repeat no call", async () => {
+  await useProject("forks");
   const before = wiped.length;
   let index = 0;
   const again: Say = (wire) => {
