@@ -50,7 +50,7 @@ export async function compileMutants() {
     failsTest: async ({ name, test }: UnitMutant, awake: boolean): Promise<boolean> => {
       const env = { ...process.env, MUTANT: awake ? name : "" };
       const [file, title] = test;
-      const command = [process.execPath, "test", file, "--test-name-pattern", title];
+      const command = [process.execPath, "test", "--timeout=60000", file, "--test-name-pattern", title];
       return (await Bun.spawn(command, { cwd: copy, env, stdout: "ignore", stderr: "ignore" }).exited) !== 0;
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
