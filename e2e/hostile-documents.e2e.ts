@@ -8,7 +8,9 @@ import {
   mimeTypes,
   validDocuments,
 } from "../server/testing/hostile-documents.ts";
+import { createAgent, stubConnection } from "./fixtures.ts";
 import { type Json, parseResponse, type Runnel, startRunnel } from "./harness.ts";
+import { startModelServer } from "./model-server.ts";
 import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
 import { waitUntil } from "./until.ts";
 
@@ -21,6 +23,8 @@ const mostMemory = 300 * megabyte;
 const kindOf = ({ name }: Given) => name.slice(0, name.indexOf(":"));
 
 type Given = HostileDocument | HostileImage;
+
+const scanFile = (name: string): URL => new URL(`../server/testing/scans/${name}`, import.meta.url);
 
 /** Uploads a file; returns null if its type has no text. */
 async function upload(server: Runnel, filename: string, content: Uint8Array): Promise<Json> {
@@ -192,22 +196,42 @@ test("a document that declares another type is read by its content", async () =>
   }
 });
 
-test("the text in an image is found by a search, and its chunks say that OCR read it", async () => {
-  const server = await named;
-  const { body: store } = await server.post("/v1/memory", { name: "scans", kind: "vector" });
-  const form = new FormData();
-  form.append("purpose", "retrieval");
-  form.append("memory_id", store.id);
-  const scan = readFileSync(new URL("../server/testing/scans/scan.png", import.meta.url));
-  form.append("file", new Blob([scan]), "minutes.png");
-  const { body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
-  expect((await ended(server)).get(body.id)).toMatchObject({ mime_type: "image/png", status: "ready", pages: 1 });
-  const { body: found } = await server.post(`/v1/memory/${store.id}/search`, { query: "lamp of the lighthouse" });
-  expect(found.data[0]).toMatchObject({
-    filename: "minutes.png",
-    page: 1,
-    text: expect.stringContaining("lighthouse"),
-  });
-  const { body: chunks } = await server.get(`/v1/files/${body.id}/chunks`);
-  expect(chunks.data[0]).toMatchObject({ source: "ocr", boxes: expect.arrayContaining([expect.any(Object)]) });
+test.each([
+  ["minutes.png", "scan.png", "image/png"],
+  ["minutes.pdf", "jbig2.pdf", "application/pdf"],
+])(
+  "the text in an image is found by a search, and its chunks say that OCR read it: %s",
+  async (filename, source, mime_type) => {
+    const server = await named;
+    const { body: store } = await server.post("/v1/memory", { name: "scans", kind: "vector" });
+    const form = new FormData();
+    form.append("purpose", "retrieval");
+    form.append("memory_id", store.id);
+    form.append("file", new Blob([readFileSync(scanFile(source))]), filename);
+    const { body } = await parseResponse(await server.fetch("/v1/files", { method: "POST", body: form }));
+    expect((await ended(server)).get(body.id)).toMatchObject({ mime_type, status: "ready", pages: 1 });
+    const { body: found } = await server.post(`/v1/memory/${store.id}/search`, { query: "lamp of the lighthouse" });
+    expect(found.data[0]).toMatchObject({
+      filename,
+      page: 1,
+      text: expect.stringContaining("lighthouse"),
+    });
+    const { body: chunks } = await server.get(`/v1/files/${body.id}/chunks`);
+    expect(chunks.data[0]).toMatchObject({ source: "ocr", boxes: expect.arrayContaining([expect.any(Object)]) });
+  },
+  120_000,
+);
+
+test("a model that only sees gets the pages of a PDF as images", async () => {
+  await using stub = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(stub.url) });
+  const file = await upload(server, "minutes.pdf", readFileSync(scanFile("jbig2.pdf")));
+  const agent_id = await createAgent(server, "words-3-0-vision");
+  const { body: run } = await server.post("/v1/runs?wait=60", { agent_id, input: "Read it.", file_ids: [file.id] });
+  expect(run.status).toBe("completed");
+  const { body: trace } = await server.get(`/v1/traces/${run.id}`);
+  expect(trace.documents).toMatchObject([{ filename: "minutes.pdf", page_images: 1, pages: 1 }]);
+  const sent = JSON.stringify(stub.requests.at(-1)?.messages);
+  expect(sent).toContain("Minutes of the harbour committee");
+  expect(sent.match(/data:image\/jpeg;base64,/g)).toHaveLength(1);
 }, 120_000);

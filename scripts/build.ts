@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, sta
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
-import { embeddingFiles, ocrFiles } from "../server/lib/assets.ts";
+import { embeddingFiles, ocrFiles, pdfiumFile } from "../server/lib/assets.ts";
 import { platformOf } from "../server/lib/platform.ts";
 import { makeDatabase } from "../server/storage/db/open.ts";
 import { buildDocs } from "./docs/build-docs.ts";
@@ -103,6 +103,7 @@ export async function compile(given: Compile): Promise<string> {
           ...large.filter((folder) => folder !== null),
           given.vec ?? vecOf(system, cpu),
           ocrFolder(),
+          pdfiumFile(),
         ],
         // Files of the working directory must not run code or set secrets in the server.
         autoloadBunfig: false,

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { byteLength } from "./byte-length.ts";
-import type { ModelRequest, PromptMessage } from "./model-call.ts";
+import type { ModelRequest, PromptDocument, PromptMessage } from "./model-call.ts";
 
 // Prose has about four bytes per token, JSON and code about three, Chinese three per character, which is one token.
 // Texts with fewer bytes per token are detected when the provider refuses them.
@@ -31,9 +31,12 @@ export function mediaTokens(message: PromptMessage): number {
   const images = imageTokens * (message.images?.length ?? 0);
   if (message.role === "tool") return images;
   const { audio = [], documents = [] } = message;
-  const inDocuments = documents.reduce((sum, { pages, text }) => sum + Math.max(pageTokens * pages, sizeOf(text)), 0);
-  return images + recordingTokens * audio.length + inDocuments;
+  return images + recordingTokens * audio.length + documents.reduce((sum, each) => sum + documentTokens(each), 0);
 }
+
+/** A model that sees pages as images gets the text too. */
+const documentTokens = ({ pages, page_images, text }: PromptDocument): number =>
+  page_images === undefined ? Math.max(pageTokens * pages, sizeOf(text)) : pageTokens * page_images + sizeOf(text);
 
 /** Estimated tokens of a prompt. Never change this: recovery and replays depend on it. */
 export const promptSize = ({ messages, tools, output_schema }: ModelRequest): number =>

@@ -218,6 +218,20 @@ test("an image counts towards the window: earlier messages are removed for it, a
   });
 });
 
+test("a PDF that the model reads counts its pages or its text, and one that it sees counts both", () => {
+  const document = { file_id: "file_1", mime_type: "application/pdf", sha256: "0", filename: "a.pdf", pages: 3 };
+  const sizeOf = (more: object) =>
+    promptSize({
+      messages: [{ role: "user", content: "", documents: [{ ...document, text: "t".repeat(3000), ...more }] }],
+      tools: [],
+      settings: {},
+    });
+  expect(sizeOf({ page_images: 3 }) - sizeOf({ page_images: 1 })).toBe(4000);
+  expect(sizeOf({ text: "t".repeat(6000) })).toBe(sizeOf({}));
+  const longer = sizeOf({ page_images: 1, text: "t".repeat(6000) });
+  expect(longer - sizeOf({ page_images: 1 })).toBe(1000);
+});
+
 const refused = (state: RunState): RunState => {
   const step_index = state.steps;
   const error = { code: "context_length_exceeded", message: "Too long.", retryable: false };

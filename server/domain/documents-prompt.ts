@@ -22,8 +22,11 @@ const preface =
 const imageOf = ({ image, file_id, mime_type, sha256 }: AttachedDocument): PromptImage[] =>
   image ? [{ file_id, mime_type, sha256 }] : [];
 
-const nativeOf = ({ native, file_id, mime_type, sha256, filename, text, pages = 1 }: AttachedDocument) =>
-  native ? [{ file_id, mime_type, sha256, filename, pages, text } satisfies PromptDocument] : [];
+function nativeOf(document: AttachedDocument): PromptDocument[] {
+  const { native, page_images, file_id, mime_type, sha256, filename, text, pages = 1 } = document;
+  if (!native && !page_images) return [];
+  return [{ file_id, mime_type, sha256, filename, pages, text, ...(page_images && { page_images }) }];
+}
 
 /** Returns the text of a PDF for a model that does not read PDFs; null if it has none. */
 export const documentText = ({ file_id, filename, mime_type, text }: PromptDocument): string | null =>
@@ -33,10 +36,10 @@ export const documentText = ({ file_id, filename, mime_type, text }: PromptDocum
  * The marker contains the file's id, which the text's author did not know, so that no text can imitate the end of its
  * file.
  */
-function shown({ file_id, filename, mime_type, text, image, native, note }: AttachedDocument): string {
+function shown({ file_id, filename, mime_type, text, image, native, page_images, note }: AttachedDocument): string {
   const about = `${file_id} ${quoted(filename)} (${mime_type})`;
   const noteText = note === null ? "" : ` [${onOneLine(note)}]`;
-  if (native) return `File ${about}: the document is attached.${noteText}`;
+  if (native || page_images) return `File ${about}: the document is attached.${noteText}`;
   if (text === null) return `File ${about}${image ? ": the image is attached." : ""}${noteText}`;
   return marked(file_id, `${about}${noteText}`, text);
 }

@@ -34,8 +34,18 @@ const data = { data: optional(Text) };
 const PromptImage = closedObject({ ...image, ...data });
 export type PromptImage = Static<typeof PromptImage>;
 
-/** A PDF for a model that reads PDFs. `text` is for models that do not; null if it could not be read. */
-const PromptDocument = closedObject({ ...image, filename: Short, pages: Count, text: orNull(Text), ...data });
+/**
+ * A PDF for a model that reads PDFs, or sees its pages. `text` is for models that do not read PDFs; null if it could not
+ * be read. `page_images`: how many pages are shown as images beside the text; absent if the model reads PDFs.
+ */
+const PromptDocument = closedObject({
+  ...image,
+  filename: Short,
+  pages: Count,
+  text: orNull(Text),
+  page_images: optional(Count),
+  ...data,
+});
 export type PromptDocument = Static<typeof PromptDocument>;
 
 /** Conversation in a format for all providers. Plain JSON, so that it can be hashed and sent to workers. */

@@ -263,6 +263,7 @@ const attached = {
   /** True if the PDF itself is sent to models that read PDFs; `text` is for the others. */
   native: about("Whether the model received the PDF itself instead of its text.", optional(True)),
   pages: about("How many pages the PDF has, estimated if unknown.", optional(Count)),
+  page_images: about("How many of its first pages the model sees as images, beside the text.", optional(Count)),
 };
 /** For clients, without the text. */
 export const DocumentFacts = named(

@@ -84,6 +84,10 @@ export function ocrFiles(): { wasm: string; language: string } {
   };
 }
 
+/** Path of PDFium's program. */
+export const pdfiumFile = (): string =>
+  fileURLToPath(embedded ? new URL("pdfium.wasm", embedded) : import.meta.resolve("@embedpdf/pdfium/pdfium.wasm"));
+
 /**
  * Returns the folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by
  * `scripts/sentence-model.ts`. Null in a build without them. From source: exists only after a build.

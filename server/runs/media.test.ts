@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { imageSize } from "../domain/image-size.ts";
 import type { PromptMessage } from "../domain/model-call.ts";
 import type { ConnectionProvider } from "../domain/providers.ts";
 import { createEgress } from "../lib/egress.ts";
 import { modelPrefix } from "../runtime/models/registry.ts";
-import { pdfOf } from "../testing/documents.ts";
+import { pdfFrom, pdfOf } from "../testing/documents.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { startProviders } from "../testing/provider-server.ts";
 import { wires } from "../testing/provider-wire.ts";
@@ -262,6 +263,44 @@ describe("a PDF", () => {
     expect(lastBody()).not.toContain(base64(pdf).slice(0, 100));
     const [document] = await documentsOf(body.id);
     expect([document.native, document.length > 0]).toEqual([undefined, true]);
+  });
+
+  test("goes as its text and its pages to a model that sees images and reads no PDFs, and the trace says so", async () => {
+    const { body } = await run(await newAgent("openai_compatible", "qwen2.5-vl-7b"), show(part));
+    expect(body.status).toBe("completed");
+    expect(lastBody()).toContain("The word is swordfish.");
+    expect(lastBody()).toContain("are attached, in this order: 1.]");
+    const [, image = ""] = /data:image\/jpeg;base64,([^"]+)"/.exec(lastBody()) ?? [];
+    expect(imageSize(Uint8Array.fromBase64(image))).toMatchObject({ height: 1344 });
+    expect(await documentsOf(body.id)).toMatchObject([
+      { filename: "report.pdf", page_images: 1, pages: 1, note: null },
+    ]);
+    expect(journalOf(body.id)).not.toContain(image.slice(0, 100));
+  });
+
+  test("without text is shown to a model that may see", async () => {
+    const blank = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Count 2 /Kids [3 0 R 3 0 R] >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>",
+    ]);
+    const file_data = `data:application/pdf;base64,${base64(blank)}`;
+    const { body } = await run(
+      await newAgent("openai_compatible", "any"),
+      show({ type: "input_file", filename: "blank.pdf", file_data }),
+    );
+    expect(body.status).toBe("completed");
+    expect(lastBody().match(/data:image\/jpeg;base64,/g)).toHaveLength(2);
+    expect(await documentsOf(body.id)).toMatchObject([
+      { page_images: 2, pages: 2, length: null, note: expect.stringContaining("It could not be read") },
+    ]);
+  });
+
+  test("has no images of its pages for a model with a guardrail on the input", async () => {
+    const guardrails = [{ type: "blocked_terms", on: ["input"], action: "redact", config: { terms: ["swordfish"] } }];
+    await run(await newAgent("openai_compatible", "qwen2.5-vl-7b", { guardrails }), show(part));
+    expect(lastBody()).toContain("The word is [removed].");
+    expect(lastBody()).not.toContain("data:image/jpeg");
   });
 
   test("goes as text to a model with a guardrail on the input, which reads the text", async () => {

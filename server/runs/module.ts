@@ -107,6 +107,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => files.readPart(scope, file_id, start, length),
     documents: (scope, order) => files.attachments.of(scope, order),
+    page_images: (scope, order) => files.pageImages.of(scope, order),
     reserve: (head, { worst }) => usage.reservations.reserve(head, worst),
     model_place: (head, { connection }) => places.take(head, connection),
     admit_call: ({ run_id }, { models, wait_ms }) => breakers.admit(run_id, models, wait_ms),

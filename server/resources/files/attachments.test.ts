@@ -13,6 +13,10 @@ interface Given {
   content?: string;
   chunks?: string[];
   bytes?: number;
+  /** Pages that can be drawn. */
+  drawable?: number;
+  /** Page of the last chunk. */
+  last_page?: number;
 }
 
 /** Inserts files as rows of the tables. */
@@ -23,7 +27,7 @@ function fixture(files: Record<string, Given>, max_wait_ms = 0) {
   for (const [id, { mime_type = "text/plain", purpose = "attachment", status = "ready", ...more }] of Object.entries(
     files,
   )) {
-    const { error = null, content = "", chunks = [], bytes = Buffer.byteLength(content) } = more;
+    const { error = null, content = "", chunks = [], bytes = Buffer.byteLength(content), last_page = null } = more;
     db.sqlite.run(
       `INSERT INTO files (project_id, environment, id, sha256, bytes, filename, mime_type, purpose, status, error, chunks,
          metadata, created_at_ms) VALUES ('proj_1', 'test', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 0)`,
@@ -31,18 +35,26 @@ function fixture(files: Record<string, Given>, max_wait_ms = 0) {
     );
     for (const [index, text] of chunks.entries())
       db.sqlite.run(
-        "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', ?, ?, ?, 1, NULL, NULL)",
-        [id, index, text],
+        "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', ?, ?, ?, 1, ?, NULL)",
+        [id, index, text, last_page],
       );
   }
+  const drawn: string[] = [];
   const attachments = createAttachments({
     db,
+    async draw(_, id, count) {
+      drawn.push(`${id} ${count}`);
+      return Math.min(count, files[id]!.drawable ?? 0);
+    },
     read: (_, id, length) => new TextEncoder().encode(files[id]!.content ?? "").subarray(0, length),
     max_wait_ms,
   });
   return {
     db,
+    drawn,
     wake: attachments.wake,
+    shown: (page_images: { of: "all" | "without_text"; most: number }, max_bytes = 600_000) =>
+      attachments.of(scope, { file_ids: Object.keys(files), max_bytes, images: true, page_images }),
     of: (max_bytes = 1000, images = true, pdf = false) =>
       attachments.of(scope, { file_ids: Object.keys(files), max_bytes, images, pdf }),
   };
@@ -118,6 +130,64 @@ test("PDFs that do not fit into the prompt as they are, page by page, are given 
     [true, false],
     [false, false],
   ]);
+});
+
+const readable = { mime_type: "application/pdf", chunks: ["The text."], last_page: 3, drawable: 9 };
+const unread = { message: "It has no text.", code: "document_empty" };
+const textless = { mime_type: "application/pdf", status: "failed", error: JSON.stringify(unread), drawable: 4 };
+
+test("a model that sees images and reads no PDFs gets the pages as images, beside the text", async () => {
+  const { shown, drawn } = fixture({ file_a: readable });
+  expect(await shown({ of: "all", most: 50 })).toMatchObject([
+    { text: "The text.", page_images: 3, pages: 3, note: null, image: false },
+  ]);
+  expect(drawn).toEqual(["file_a 3"]);
+});
+
+test("pages left out are named: beyond those of one document, of one request, and without room in the prompt", async () => {
+  const long = { ...readable, last_page: 45, drawable: 45 };
+  const facts = async (of: ReturnType<typeof fixture>, most: number, max_bytes?: number) =>
+    (await of.shown({ of: "all", most }, max_bytes)).map(({ page_images, note }) => [page_images, note]);
+  expect(await facts(fixture({ file_a: long }), 50)).toEqual([
+    [20, "Only the first 20 of its 45 pages can be shown as images"],
+  ]);
+  expect(await facts(fixture({ file_a: readable, file_b: { mime_type: "image/png" }, file_c: long }), 6)).toEqual([
+    [3, null],
+    [undefined, null],
+    [2, "Only the first 2 of its 45 pages can be shown as images"],
+  ]);
+  expect(await facts(fixture({ file_a: readable }), 50, 12_100)).toEqual([
+    [2, "Only the first 2 of its 3 pages can be shown as images"],
+  ]);
+  expect(await facts(fixture({ file_a: readable }), 50, 6000)).toEqual([
+    [undefined, "None of its 3 pages can be shown as images"],
+  ]);
+});
+
+test("a PDF without text is shown as pages, with the reason", async () => {
+  const note = "It could not be read: It has no text.";
+  for (const of of ["all", "without_text"] as const)
+    expect(await fixture({ file_a: textless }).shown({ of, most: 50 })).toMatchObject([
+      { text: null, page_images: 4, pages: 4, note },
+    ]);
+});
+
+test("a model that may see nothing gets pages of PDFs without text only", async () => {
+  const { shown, drawn } = fixture({ file_a: readable, file_b: textless });
+  expect((await shown({ of: "without_text", most: 50 })).map(({ page_images }) => page_images)).toEqual([undefined, 4]);
+  expect(drawn).toEqual(["file_b 20"]);
+});
+
+test("pages that cannot be drawn leave the text, and no run fails", async () => {
+  const encrypted = { ...textless, error: JSON.stringify({ message: "Locked.", code: "document_encrypted" }) };
+  const { shown, drawn } = fixture({ file_a: { ...readable, drawable: 0 }, file_b: encrypted });
+  expect(
+    (await shown({ of: "all", most: 50 })).map(({ text, page_images, note }) => [text, page_images, note]),
+  ).toEqual([
+    ["The text.", undefined, "None of its 3 pages can be shown as images"],
+    [null, undefined, "It could not be read: Locked."],
+  ]);
+  expect(drawn).toEqual(["file_a 3"]);
 });
 
 test("the overlaps between chunks of any text appear once", () => {

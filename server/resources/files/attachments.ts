@@ -5,6 +5,7 @@ import { limits } from "../../domain/limits.ts";
 import type { AttachedDocument } from "../../domain/run-event.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { truncationNotice } from "../../domain/truncate-middle.ts";
+import { pageImageBounds } from "../../runtime/documents/bounds.ts";
 import { joinChunk } from "../../runtime/documents/join-chunks.ts";
 import type { Db } from "../../storage/db/open.ts";
 
@@ -21,12 +22,26 @@ interface Row {
   chunking: string | null;
 }
 
-/** Files that a run requests, the most text it takes, and whether its model accepts images and PDFs. */
+/**
+ * Files that a run requests, the most text it takes, whether its model accepts images and PDFs, and which PDFs it sees as
+ * images of their pages.
+ */
 interface AttachmentOrder {
   file_ids: readonly string[];
   max_bytes: number;
   images: boolean;
   pdf?: boolean;
+  page_images?: { of: "all" | "without_text"; most: number };
+}
+
+/** Room that is left in the prompt. */
+interface Room {
+  /** Bytes of PDFs as they are, by their tokens. */
+  bytes: number;
+  /** Bytes of pages as images, by their tokens, beside all texts. */
+  pageBytes: number;
+  /** Images of any kind. */
+  images: number;
 }
 
 /** Longest PDF that providers take, in pages; in bytes it has to fit into a request in base64. */
@@ -48,12 +63,15 @@ const texts = new Set([
 export function createAttachments({
   db,
   read,
+  draw = async () => 0,
   max_wait_ms = wait_ms,
   now = Date.now,
 }: {
   db: Db;
   /** Reads the beginning of a file; null if the file is gone. */
   read(scope: Scope, id: string, length: number): Uint8Array | null;
+  /** Draws the first pages of a PDF, and returns the number of images. */
+  draw?(scope: Scope, id: string, count: number): Promise<number>;
   max_wait_ms?: number;
   now?: () => number;
 }) {
@@ -108,37 +126,56 @@ export function createAttachments({
     return text;
   }
 
-  /** `room`: what the prompt still has for PDFs as they are. */
-  function attach(
+  async function attach(
     scope: Scope,
     row: Row,
     order: AttachmentOrder,
     share: number,
-    room: { bytes: number },
-  ): AttachedDocument {
+    room: Room,
+  ): Promise<AttachedDocument> {
     const { id: file_id, filename, mime_type, sha256 } = row;
-    const about = { file_id, filename, mime_type, sha256 };
+    const about = { file_id, filename, mime_type, sha256, image: false };
     const note = reasonAgainst(row, order.images);
     const pages = order.pdf === true && mayBeNative(row) ? pagesOf(scope, row) : 0;
     const size = bytesFor(pages * pageTokens);
     if (pages > 0 && pages <= nativeMost.pages && size <= room.bytes) {
       room.bytes -= size;
-      const text = note === null ? cutText(textOf(scope, row, share), share) : null;
-      return { ...about, text, image: false, note: null, native: true, pages };
+      return {
+        ...about,
+        text: note === null ? givenText(textOf(scope, row, share), share).text : null,
+        note: null,
+        native: true,
+        pages,
+      };
     }
-    if (note !== null) return { ...about, text: null, image: false, note };
-    if (imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
-    const fullText = textOf(scope, row, share);
-    const text = cutText(fullText, share);
-    if (text === fullText) return { ...about, text, image: false, note: null };
-    const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
-    return { ...about, text, image: false, note: cut };
+    if (note === null && imageTypes.has(mime_type)) return { ...about, text: null, image: true, note: null };
+    const given = note === null ? givenText(textOf(scope, row, share), share) : { text: null, note };
+    return { ...about, ...given, ...(await shownPages(scope, row, order, given.note, room)) };
   }
 
-  /** Number of pages of a PDF; estimated if its text has none. */
-  function pagesOf({ project_id, environment }: Scope, { id, bytes }: Row): number {
-    return selectPages.get({ project_id, environment, id })?.pages ?? Math.ceil(bytes / bytesPerPage);
+  /** Draws the first pages of a PDF, if the model sees them. Returns their number, with a note on the pages left out. */
+  async function shownPages(scope: Scope, row: Row, { page_images }: AttachmentOrder, note: string | null, room: Room) {
+    const isWanted = page_images?.of === "all" || (page_images && reasonAgainst(row, true) !== null);
+    if (!isWanted || !isReadablePdf(row)) return {};
+    const known = knownPages(scope, row);
+    const fitting = Math.floor(room.pageBytes / bytesFor(pageTokens));
+    const most = Math.min(known ?? pageImageBounds.pages, pageImageBounds.pages, room.images, fitting);
+    const count = most > 0 ? await draw(scope, row.id, most) : 0;
+    room.pageBytes -= bytesFor(count * pageTokens);
+    room.images -= count;
+    const pages = known ?? (count < most ? count : Math.max(count, pagesOf(scope, row)));
+    const left = count < pages ? `${count === 0 ? "None" : `Only the first ${count}`} of its ${pages} pages` : null;
+    const notes = [note, left && `${left} can be shown as images`].filter((one) => one !== null);
+    if (count === 0) return { note: notes.join(". ") || null };
+    return { note: notes.join(". ") || null, page_images: count, pages };
   }
+
+  /** Number of pages of a PDF up to the last one that has text; null if none has. */
+  const knownPages = ({ project_id, environment }: Scope, { id }: Row): number | null =>
+    selectPages.get({ project_id, environment, id })?.pages ?? null;
+
+  /** Number of pages of a PDF; estimated if its text has none. */
+  const pagesOf = (scope: Scope, row: Row): number => knownPages(scope, row) ?? Math.ceil(row.bytes / bytesPerPage);
 
   return {
     /** Wakes waiting runs. Call when a file was processed, failed, or was deleted. */
@@ -152,8 +189,15 @@ export function createAttachments({
       const rows = order.file_ids.map((id) => find(scope, id) ?? missingRow(id));
       const needs = rows.map((row) => (reasonAgainst(row, order.images) === null ? sizeOf(scope, row) : 0));
       const shares = fairShares(needs, order.max_bytes);
-      const room = { bytes: order.max_bytes };
-      return rows.map((row, index) => attach(scope, row, order, shares[index] ?? 0, room));
+      const room = {
+        bytes: order.max_bytes,
+        pageBytes: order.max_bytes - shares.reduce((sum, share) => sum + share, 0),
+        images: (order.page_images?.most ?? 0) - rows.filter(({ mime_type }) => imageTypes.has(mime_type)).length,
+      };
+      const attached: AttachedDocument[] = [];
+      for (const [index, row] of rows.entries())
+        attached.push(await attach(scope, row, order, shares[index] ?? 0, room));
+      return attached;
     },
   };
 }
@@ -166,13 +210,22 @@ const isBeingRead = (row: Row | null): boolean =>
 
 const unreadable = ["document_unreadable", "document_encrypted", "document_too_large", "document_out_of_memory"];
 
-/** True if providers may take the PDF itself. One without text may still have pictures. */
-const mayBeNative = ({ mime_type, bytes, status, purpose, error }: Row): boolean =>
+/** True if providers may take the PDF itself. */
+const mayBeNative = (row: Row): boolean => row.bytes <= nativeMost.bytes && isReadablePdf(row);
+
+/** True if a PDF can be opened. One without text may still have pictures. */
+const isReadablePdf = ({ mime_type, status, purpose, error }: Row): boolean =>
   mime_type === "application/pdf" &&
-  bytes <= nativeMost.bytes &&
   purpose !== "code_interpreter" &&
   status !== "deleted" &&
   !(status === "failed" && unreadable.includes(faultOf(error).code ?? ""));
+
+/** Returns the beginning of a text, with a note if that is not all of it. */
+function givenText(full: string, share: number): Pick<AttachedDocument, "text" | "note"> {
+  const text = cutText(full, share);
+  const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
+  return { text, note: text === full ? null : cut };
+}
 
 /** Returns the beginning of a text within so many bytes. */
 function cutText(text: string, most: number): string {

@@ -11,6 +11,7 @@ import { createAttachments } from "./attachments.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
 import { createOutputs } from "./outputs.ts";
+import { createPageImages } from "./page-images.ts";
 import { Processing } from "./processing.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileStore, type FileMemory } from "./store.ts";
@@ -76,9 +77,14 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     announce: (scope, file) => announce(scope, "file.ready", file),
   });
   const outputs = createOutputs({ files, now });
+  const pageImages = createPageImages({ find: (scope, id) => work.find({ ...scope, id }), blobs, reader });
   const attachments = createAttachments({
     db,
     now,
+    async draw(scope, file_id, count) {
+      const images = await pageImages.of(scope, { file_id, count });
+      return images?.length ?? 0;
+    },
     read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
   });
   moveEvents.listen(attachments.wake);
@@ -94,6 +100,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     blobs,
     outputs,
     attachments,
+    pageImages,
     processing,
     readPart(scope: Scope, id: string, start: number, length: number) {
       const part = files.part(scope, id, start, length);
@@ -119,6 +126,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
     },
     async stop(): Promise<void> {
       await processing.stop();
+      pageImages.stop();
       reader.stop();
       await Promise.all([blobs.stop(), files.stop()]);
     },

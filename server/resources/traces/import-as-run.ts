@@ -66,7 +66,12 @@ function ownEvent(event: RunEvent, place: Place): RunEvent {
     case "documents.attached":
       return place.keepsImages
         ? event
-        : { ...event, documents: event.documents.map((one) => (one.image || one.native ? withoutOwner(one) : one)) };
+        : {
+            ...event,
+            documents: event.documents.map((one) =>
+              one.image || one.native || one.page_images ? withoutOwner(one) : one,
+            ),
+          };
     case "tool.completed":
       return place.keepsImages || !event.images ? event : { ...event, images: event.images.map(withoutOwner) };
     case "history.loaded":

@@ -16,10 +16,17 @@ export async function attachDocuments(context: RunContext): Promise<void> {
   const { state, start, ports } = context;
   const file_ids = filesFor(state());
   const max_bytes = attachmentBytes(state(), start.agent);
-  const { images, pdf } = takenBy(start.connection.provider, start.model);
+  const { images, pdf, page_images, images_most } = takenBy(start.connection.provider, start.model);
   // A guardrail reads only text, so that a PDF which it did not see must not reach the model.
   const isGuarded = start.agent.guardrails?.some(({ on }) => on.includes("input")) ?? false;
-  const attachments = await ports.ask("documents", { file_ids, max_bytes, images, pdf: pdf && !isGuarded });
+  const isShown = page_images !== "never" && !pdf && !isGuarded;
+  const attachments = await ports.ask("documents", {
+    file_ids,
+    max_bytes,
+    images,
+    pdf: pdf && !isGuarded,
+    ...(isShown && { page_images: { of: page_images, most: images_most } }),
+  });
   const { documents, findings } = await screen(attachments, context);
   const decided = decidedEvents(findings, context.takeSteps(findings.length), 0);
   // Blocked content is not journaled.

@@ -101,6 +101,58 @@ test("a PDF goes to a model that reads PDFs as it is, without its text", async (
   expect(messages).toEqual([{ role: "user", content: "Here.", documents: [{ ...pdf, data }] }]);
 });
 
+describe("pages of a PDF as images", () => {
+  const seeing = takenBy("ollama", "qwen2.5vl:7b");
+  const orders: unknown[] = [];
+  /** The second page is damaged. */
+  const draws = (async (kind: string, order: { file_id: string; count: number }) => {
+    if (kind !== "page_images") return (ask as (...args: unknown[]) => unknown)(kind, order);
+    orders.push(order);
+    if (order.file_id === "file_gone") return null;
+    return ["one", null, "three", "four"].slice(0, order.count);
+  }) as Ask;
+  const ofPdf = (document: object, takes = seeing) =>
+    loadMedia(requestOf({ role: "user", content: "Here.", documents: [{ ...pdf, ...document }] }), takes, draws);
+  const words = '=== File file_p "a.pdf" (application/pdf) ===\nWords.\n=== End of file_p ===';
+  const page = (data: string) => ({ file_id: "file_p", mime_type: "image/jpeg", sha256: "p", data });
+
+  test("follow the text for a model that sees images and reads no PDFs, with their numbers", async () => {
+    const { messages } = await ofPdf({ pages: 3, page_images: 3 });
+    const note = "[Images of pages of file_p are attached, in this order: 1, 3. Its other pages are not shown.]";
+    expect(messages).toEqual([
+      { role: "user", content: `Here.\n\n${words}\n\n${note}`, images: [page("one"), page("three")] },
+    ]);
+  });
+
+  test("stand alone if the PDF has no text", async () => {
+    for (const takes of [seeing, takenBy("openai_compatible", "any")]) {
+      const { messages } = await ofPdf({ pages: 1, page_images: 1, text: null }, takes);
+      const note = "[Images of pages of file_p are attached, in this order: 1.]";
+      expect(messages).toEqual([{ role: "user", content: `Here.\n\n${note}`, images: [page("one")] }]);
+    }
+  });
+
+  test("are drawn too if the run began with a model that reads PDFs, and not for one that may see nothing", async () => {
+    orders.length = 0;
+    await ofPdf({ pages: 45 });
+    await ofPdf({ pages: 2 }, takenBy("openai_compatible", "any"));
+    await ofPdf({ pages: 2 }, nothing);
+    await ofPdf({ pages: 2 }, everything);
+    expect(orders).toEqual([{ file_id: "file_p", count: 20 }]);
+  });
+
+  test("are as many as the request has room for, and a deleted PDF has none", async () => {
+    const { messages } = await ofPdf({ pages: 4, page_images: 4 }, { ...seeing, images_most: 1 });
+    expect(messages[0]).toMatchObject({ images: [page("one")] });
+    expect((await ofPdf({ pages: 4 }, { ...seeing, images_most: 0 })).messages[0]).toEqual({
+      role: "user",
+      content: `Here.\n\n${words}\n\n[No page of file_p is shown as an image.]`,
+    });
+    const { messages: gone } = await ofPdf({ file_id: "file_gone", text: null });
+    expect(gone[0]).toMatchObject({ content: expect.stringContaining("file_gone has no text") });
+  });
+});
+
 test("a deleted PDF is replaced by its text, and one without text by a note", async () => {
   const gone = { ...pdf, file_id: "file_gone" };
   const { messages } = await loadMedia(

@@ -2,6 +2,7 @@ import { documentText } from "../../domain/documents-prompt.ts";
 import { imageSize } from "../../domain/image-size.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ModelRequest, PromptDocument, PromptImage, PromptMessage } from "../../domain/model-call.ts";
+import { pageImageBounds } from "../documents/bounds.ts";
 import type { InputKinds } from "../models/input-kinds.ts";
 import { readFile } from "./adapters.ts";
 import type { Ask } from "./messages.ts";
@@ -65,8 +66,15 @@ async function loadUser(
   const documents: PromptDocument[] = [];
   for (const document of message.documents ?? []) {
     const data = takes.pdf ? await bytesOf(document.file_id, requestBytesMax, room, ask) : notRead;
-    if ("bytes" in data) documents.push({ ...document, data: data.bytes });
-    else notes.push(documentText(document) ?? noteOn("file", document.file_id, data));
+    if ("bytes" in data) {
+      documents.push({ ...document, data: data.bytes });
+      continue;
+    }
+    const { shown, note } = await pagesOf(document, takes, room, ask);
+    images.push(...shown);
+    const text = documentText(document);
+    if (text !== null || note === null) notes.push(text ?? noteOn("file", document.file_id, data));
+    if (note !== null) notes.push(note);
   }
   const { role, content } = message;
   return {
@@ -76,6 +84,39 @@ async function loadUser(
     ...(audio.length > 0 && { audio }),
     ...(documents.length > 0 && { documents }),
   };
+}
+
+/** Images of a PDF's first pages, and a note that names them; null if the model is to get none. */
+interface ShownPages {
+  shown: PromptImage[];
+  note: string | null;
+}
+
+/** Draws pages for a model that sees images and reads no PDF, as many as the request has room for. */
+async function pagesOf(document: PromptDocument, takes: InputKinds, room: Room, ask: Ask): Promise<ShownPages> {
+  const { file_id, pages, page_images = Math.min(pages, pageImageBounds.pages), text } = document;
+  const isShown = takes.page_images === "all" || (takes.page_images === "without_text" && text === null);
+  if (!isShown || takes.pdf) return { shown: [], note: null };
+  const count = Math.min(page_images, room.images);
+  const drawn = count > 0 ? await ask("page_images", { file_id, count }) : [];
+  if (drawn === null) return { shown: [], note: null };
+  const numbers: number[] = [];
+  const shown: PromptImage[] = [];
+  for (const [at, data] of drawn.entries()) {
+    const size = ((data?.length ?? 0) * 3) / 4;
+    if (data === null || size > room.bytes) continue;
+    room.bytes -= size;
+    room.images--;
+    numbers.push(at + 1);
+    shown.push({ file_id, mime_type: "image/jpeg", sha256: document.sha256, data });
+  }
+  return { shown, note: pagesNote(file_id, numbers, Math.max(pages, drawn.length)) };
+}
+
+function pagesNote(file_id: string, numbers: readonly number[], pages: number): string {
+  if (numbers.length === 0) return `[No page of ${file_id} is shown as an image.]`;
+  const which = `Images of pages of ${file_id} are attached, in this order: ${numbers.join(", ")}.`;
+  return numbers.length < pages ? `[${which} Its other pages are not shown.]` : `[${which}]`;
 }
 
 async function loadTool(message: ToolMessage, takes: InputKinds, room: Room, ask: Ask): Promise<ToolMessage> {

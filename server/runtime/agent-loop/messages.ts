@@ -56,6 +56,12 @@ export interface Candidate {
   model: string;
 }
 
+/** Which PDFs a model sees as images of their pages, and how many images it takes. */
+interface PageImagesOrder {
+  of: "all" | "without_text";
+  most: number;
+}
+
 /** Requests of a loop to the main thread, with their replies. */
 export interface Asks {
   /** Decrypts the secrets of a pinned tool with their current values. */
@@ -88,9 +94,20 @@ export interface Asks {
   history: { ask: { max_messages: number }; answer: PromptMessage[] };
   /** Returns the run's files as its model gets them, with at most this many bytes of text in total. */
   documents: {
-    ask: { file_ids: readonly string[]; max_bytes: number; images: boolean; pdf?: boolean };
+    ask: {
+      file_ids: readonly string[];
+      max_bytes: number;
+      images: boolean;
+      pdf?: boolean;
+      page_images?: PageImagesOrder;
+    };
     answer: AttachedDocument[];
   };
+  /**
+   * Draws this many pages of a PDF, from the first. Returns base64 of a JPEG for each, null for a damaged page, and
+   * fewer if there was no time; null if the file does not exist.
+   */
+  page_images: { ask: { file_id: string; count: number }; answer: readonly (string | null)[] | null };
   /** Searches a memory store of the run; in a store per user or session, only the run's own part. */
   search_memory: {
     ask: {

@@ -24,3 +24,15 @@ export const ocrBounds = {
   pixels: 10_000_000,
   dpi: 300,
 } as const;
+
+/** Limits of the images of pages that models are shown. */
+export const pageImageBounds = {
+  /** Images of one document; its first pages. */
+  pages: 20,
+  /** Pixels of the longer side. Models scale larger images down, and count at most 2,000 tokens for this size. */
+  side: 1344,
+  /** Bytes of one image. */
+  bytes: 2 * 2 ** 20,
+  /** No page is started after this time. */
+  time_ms: 20_000,
+} as const;

@@ -2,16 +2,17 @@ import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
 import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
+import { openDrawer, type PageDrawer } from "./draw-pages.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
 import { removeFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
-import { imagesOn, renderPage } from "./pdf-scan.ts";
+import { mayHaveLetters } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
 /**
- * Parses a PDF: the text of each page, or OCR of its images if it has no text. Lines in a larger font are headings.
+ * Parses a PDF: the text of each page, or OCR of the drawn page if it has no text. Lines in a larger font are headings.
  * Returns the number of pages.
  */
 export async function parsePdf(
@@ -22,20 +23,23 @@ export async function parsePdf(
 ): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
+  // First, because PDF.js takes the bytes. A page that cannot be drawn is not read.
+  const drawer = ocr && (await openDrawer(bytes).catch(() => null));
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
   const annotations: PlacedLine[][] = [];
-  const scans = openScans(ocr, clock);
+  const scans = openScans(ocr, drawer, clock);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
     const page = await readPage(pdf, number);
     if (page === null) failed++;
     const { lines, beside } = page ?? { lines: [], beside: [] };
-    if (page?.lines.length === 0) size += await scans.read(pdf, number);
-    size += [...lines, ...beside].reduce((sum, { text }) => sum + text.length, 0);
+    const found = page && !lines.some(hasLetter) ? await scans.read(pdf, number) : 0;
+    const kept = found > 0 ? [] : lines;
+    size += [...kept, ...beside].reduce((sum, { text }) => sum + text.length, found);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
-    pages.push(lines);
+    pages.push(kept);
     annotations.push(beside);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
@@ -46,11 +50,14 @@ export async function parsePdf(
   return pdf.numPages;
 }
 
+/** False if a line has only spaces, and letters of a font that does not name them. */
+const hasLetter = ({ text }: PdfLine): boolean => /[^\p{C}\s]/u.test(text);
+
 /** Loads PDF.js in advance, so that the first PDF need not wait for it. */
 export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
 
-/** Applies OCR to pages that have images and no text, up to a limit, and records the pages that it skipped. */
-function openScans(ocr: Ocr | null, clock: () => number) {
+/** Applies OCR to pages without text, up to a limit, and records the pages that it skipped. */
+function openScans(ocr: Ocr | null, drawer: PageDrawer | null, clock: () => number) {
   const found = new Map<number, PlacedLine[][]>();
   const left: number[] = [];
   const startedAt = clock();
@@ -58,19 +65,20 @@ function openScans(ocr: Ocr | null, clock: () => number) {
   return {
     /** Paragraphs by page number, from 1. */
     found,
-    /** Returns the number of characters found on the page. Throws Scanned if it has images and there is no OCR. */
+    /** Returns the number of characters found. Throws OcrRequired if there may be letters and there is no OCR. */
     async read(pdf: Pdf, number: number): Promise<number> {
       if (read >= ocrBounds.pages || clock() - startedAt > ocrBounds.time_ms) {
         left.push(number);
         return 0;
       }
       const page = await pdf.getPage(number);
-      const images = await imagesOn(page).catch(() => []);
-      if (images.length === 0) return 0;
+      const isScan = await mayHaveLetters(page).catch(() => false);
+      page.cleanup();
+      if (!isScan) return 0;
       if (ocr === null) throw new OcrRequired();
       read++;
-      const paragraphs = ocr(renderPage(images, page.getViewport({ scale: 1 })));
-      page.cleanup();
+      const image = drawer && scanOf(drawer, number);
+      const paragraphs = image ? ocr(image) : [];
       found.set(number, paragraphs);
       return paragraphs.flat().reduce((sum, { text }) => sum + text.length, 0);
     },
@@ -79,6 +87,15 @@ function openScans(ocr: Ocr | null, clock: () => number) {
         ? null
         : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`,
   };
+}
+
+/** Returns null if the page cannot be drawn. */
+function scanOf(drawer: PageDrawer, number: number): Uint8Array | null {
+  try {
+    return drawer.scan(number);
+  } catch {
+    return null;
+  }
 }
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;

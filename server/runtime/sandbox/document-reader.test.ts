@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { defaultChunking } from "../../domain/chunking.ts";
 import { docxOf, pdfFrom, pdfOf, streamOf } from "../../testing/documents.ts";
+import { drawnPages, pixelsOf } from "../../testing/drawn-pages.ts";
 import { hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
+import { openDrawer } from "../documents/draw-pages.ts";
 import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
 import { documentTask, scanTask } from "./document-task.ts";
@@ -148,6 +150,30 @@ describe("text in images", () => {
     });
     const [left = 1, top = 1, right = 0, bottom = 1] = chunks[0]!.boxes![0]!;
     expect([left < 0.12, top < 0.15, right > 0.5, bottom < 0.2]).toEqual([true, true, true, true]);
+  });
+
+  test.each(Object.keys(drawnPages))("is read however the page has it: %s", async (kind) => {
+    const page = pixelsOf((await openDrawer(scan("scan.pdf"))).scan(1));
+    const outcome = await read(drawnPages[kind]!(page), mimeTypes.pdf);
+    expect("error" in outcome ? outcome.error : outcome.chunks.map((chunk) => chunk.text)).toEqual([text]);
+  });
+
+  test.each(["fax.pdf", "jbig2.pdf", "jpeg2000.pdf"])("is read from an image in any compression: %s", async (name) => {
+    const outcome = await read(scan(name), mimeTypes.pdf);
+    expect("error" in outcome ? outcome.error : outcome.chunks.map((chunk) => chunk.text)).toEqual([text]);
+  });
+
+  test("is not looked for on a page of rules and boxes", async () => {
+    const lines = Array.from({ length: 20 }, (_, at) => `20 ${20 * at} m 400 ${20 * at} l S`).join("\n");
+    const ruled = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 420] /Contents 4 0 R >>",
+      streamOf(`${lines}\n10 10 400 400 re S`),
+    ]);
+    const document = documentTask(order(ruled, mimeTypes.pdf));
+    const start = () => startChild({ language: "pdfs", jailed: true });
+    expect(await performWithRestart(start, () => document, never)).toMatchObject({ error: { code: "document_empty" } });
   });
 
   test("of some pages is in order with the text of the others", async () => {

@@ -10,6 +10,7 @@ import {
   needsOcr,
   scanTask,
 } from "./document-task.ts";
+import { type PageImages, type PagesOrder, pagesTask } from "./pages-task.ts";
 
 export type { DocumentFault, DocumentOrder };
 
@@ -21,6 +22,8 @@ interface DocumentReaderOptions extends Spares {
 export interface DocumentReader {
   /** Rejects only if the signal is aborted. */
   read(order: DocumentOrder, signal: AbortSignal): Promise<DocumentOutcome>;
+  /** Draws the first pages of a PDF as images. Rejects only if the signal is aborted. */
+  draw(order: PagesOrder, signal: AbortSignal): Promise<PageImages>;
   /** Kills all children, also busy ones. */
   stop(): void;
 }
@@ -44,6 +47,11 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
         if (outcome !== needsOcr) return outcome;
       }
       return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
+    },
+    async draw(order, signal) {
+      const now = await level();
+      if (now === "off" || order.bytes === 0 || order.bytes > documentBounds.bytes) return [];
+      return children.perform({ language: "pages", jailed: now === "strict" }, () => pagesTask(order), signal);
     },
     stop: children.stop,
   };

@@ -1,10 +1,10 @@
 import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
- * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (images with text) or `capsules`, or to
- * attack its own jail in `self-test`.
+ * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (images with text) or `capsules`, to draw
+ * `pages` of PDFs, or to attack its own jail in `self-test`.
  */
-export type ChildLanguage = CodeLanguage | "documents" | "pdfs" | "scans" | "capsules" | "self-test";
+export type ChildLanguage = CodeLanguage | "documents" | "pdfs" | "scans" | "pages" | "capsules" | "self-test";
 
 /** Settings of a language in the sandbox. */
 interface Language {
@@ -61,6 +61,14 @@ export const languages: Record<ChildLanguage, Language> = {
     cpu_seconds: 600,
     environment: [littleMachineCode],
     load_ms: 60_000,
+    spares: 0,
+  },
+  pages: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    cpu_seconds: 120,
+    environment: [littleMachineCode],
+    load_ms: 30_000,
     spares: 0,
   },
   capsules: {

@@ -1,6 +1,6 @@
 /**
  * Packets of a child in this order: ready, started, then for a program any number of outputs, result and files, for a
- * document its chunks, for a capsule its rows, and ended.
+ * document its chunks, for a capsule its rows, for pages their images, and ended.
  */
 export const packetKinds = [
   "ready",
@@ -12,6 +12,7 @@ export const packetKinds = [
   "ended",
   "chunks",
   "rows",
+  "image",
 ] as const;
 type PacketKind = (typeof packetKinds)[number];
 

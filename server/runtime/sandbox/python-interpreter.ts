@@ -11,7 +11,22 @@ interface InterpreterFiles {
   snapshot: Uint8Array | null;
 }
 
-export type Interpreter = PyodideAPI & {
+/** Emscripten's file system, as far as programs need it. Its own types depend on those of other packages. */
+interface FileSystem {
+  chdir(path: string): void;
+  chmod(path: string, mode: number): void;
+  isFile(mode: number): boolean;
+  lstat(path: string): { mode: number; size: number };
+  mkdir(path: string): void;
+  mkdirTree(path: string): void;
+  readFile(path: string): Uint8Array<ArrayBuffer>;
+  readdir(path: string): string[];
+  symlink(target: string, path: string): void;
+  writeFile(path: string, bytes: Uint8Array, options?: { canOwn: boolean }): void;
+}
+
+export type Interpreter = Omit<PyodideAPI, "FS"> & {
+  FS: FileSystem;
   _module: { memory: WebAssembly.Memory };
   /** Resolves when the interpreter can no longer run: the program has ended or broken it. */
   failure: Promise<unknown>;

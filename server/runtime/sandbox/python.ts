@@ -141,7 +141,7 @@ function collect(fs: Interpreter["FS"]) {
   for (const name of namesIn(fs, output)) {
     try {
       const path = `${output}/${name}`;
-      const { mode, size }: { mode: number; size: number } = fs.lstat(path);
+      const { mode, size } = fs.lstat(path);
       if (!fs.isFile(mode) || size > bounds.output) taker.drop();
       else taker.take(name, fs.readFile(path));
     } catch {
@@ -155,8 +155,7 @@ function collect(fs: Interpreter["FS"]) {
 /** Returns no names if the program has removed the folder. */
 function namesIn(fs: Interpreter["FS"], folder: string): string[] {
   try {
-    const names: string[] = fs.readdir(folder);
-    return names.filter((name) => name !== "." && name !== "..");
+    return fs.readdir(folder).filter((name) => name !== "." && name !== "..");
   } catch {
     return [];
   }
