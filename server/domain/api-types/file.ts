@@ -1,8 +1,18 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import { warningCodes } from "../document-report.ts";
 import { chunkSources, filePurposes, fileStatuses } from "./enums.ts";
 import { ExpiresAt, MimeType, Text } from "./fields.ts";
 import { CodedError, resource } from "./schema.ts";
+
+const FileWarning = t.named(
+  "FileWarning",
+  t.object({
+    code: t.about("The kind of loss or guess.", t.oneOf(warningCodes)),
+    message: t.about("The loss or guess, in words.", t.text),
+    page: t.about("The page of the document; null where it is about all of it.", t.orNull(t.integer)),
+  }),
+);
 
 export const File = resource("File", "file", {
   filename: t.about("The file's name.", t.text),
@@ -14,6 +24,17 @@ export const File = resource("File", "file", {
   error: t.about("Why it could not be read; null where it could.", t.orNull(CodedError)),
   chunks: t.about("How many chunks the text has.", t.integer),
   pages: t.about("How many pages the document has; null where it has none.", t.orNull(t.integer)),
+  pages_done: t.about(
+    "How many pages are read so far; null while that is not known, or where the document has none.",
+    t.orNull(t.integer),
+  ),
+  characters: t.about("How many characters the text has; null while it is not read.", t.orNull(t.integer)),
+  encoding: t.about(
+    "The encoding of the text, as declared, detected or given with the upload; null where the format defines it.",
+    t.orNull(t.text),
+  ),
+  include_hidden: t.about("True if hidden text is read as well.", t.boolean),
+  warnings: t.about("What was guessed or could not be read.", t.list(FileWarning)),
   memory_ids: t.about("Memory stores that have the file.", t.list(t.text)),
   processed: t.about("How many chunks are done.", t.integer),
   total: t.about("How many chunks there are; null while that is not known.", t.orNull(t.integer)),

@@ -1,4 +1,5 @@
 import type { Chunking } from "../../domain/chunking.ts";
+import type { DocumentReport } from "../../domain/document-report.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Db } from "../../storage/db/open.ts";
@@ -48,7 +49,7 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
   );
   const decrementAttempts = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
-  const updateCounts = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages WHERE ${key}`);
+  const updateCounts = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages, report = $report WHERE ${key}`);
   const ending = sqlite.query(`UPDATE files SET status = $status, error = $error WHERE ${key}`);
   const restartReading = sqlite.query(
     `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, $chunking)
@@ -84,8 +85,8 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     begin: (file: FileRef): boolean => updateStarted.run({ ...keyOf(file), now: now() }).changes > 0,
     /** Returns the attempt, because the server's stop ended it and not a fault. */
     giveBack: (file: FileRef): void => void decrementAttempts.run(keyOf(file)),
-    count: (file: FileRef, chunks: number, pages: number | null): void =>
-      void updateCounts.run({ ...keyOf(file), chunks, pages }),
+    count: (file: FileRef, chunks: number, pages: number | null, report: DocumentReport): void =>
+      void updateCounts.run({ ...keyOf(file), chunks, pages, report: JSON.stringify(report) }),
     end: (file: FileRef, error: CodedError | null): void =>
       void ending.run({
         ...keyOf(file),

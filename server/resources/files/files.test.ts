@@ -65,6 +65,27 @@ async function settled(client: Client, on = server): Promise<number> {
 
 const attachment = (filename: string, text: string) => ({ filename, text, purpose: "attachment" });
 
+test("an upload names the encoding of its text, in a form as in JSON, and an unknown one is refused", async () => {
+  const client = await newClient();
+  const form = formOf([
+    ["purpose", "attachment"],
+    ["encoding", "Shift-JIS"],
+    ["include_hidden", "true"],
+    ["file", ["a.bin", noise(10)]],
+  ]);
+  expect((await post(client, form)).body).toMatchObject({ encoding: "shift_jis", include_hidden: true });
+  const json = { ...attachment("a.txt", "a"), encoding: "cp1251", include_hidden: true };
+  expect((await client.post("/v1/files", json)).body).toMatchObject({ encoding: "windows-1251", include_hidden: true });
+  const unknown = await client.post("/v1/files", { ...json, encoding: "martian" });
+  expect([unknown.status, unknown.body.error.param]).toEqual([400, "encoding"]);
+  const half = formOf([
+    ["purpose", "attachment"],
+    ["include_hidden", "maybe"],
+    ["file", ["a.bin", noise(10)]],
+  ]);
+  expect((await post(client, half)).body.error.param).toBe("include_hidden");
+});
+
 test("a multipart upload creates a file that is read back unchanged", async () => {
   const client = await newClient();
   const content = noise(megabyte);
@@ -89,6 +110,11 @@ test("a multipart upload creates a file that is read back unchanged", async () =
     chunks: 0,
     memory_ids: [],
     pages: null,
+    pages_done: null,
+    characters: null,
+    encoding: null,
+    include_hidden: false,
+    warnings: [],
     processed: 0,
     total: null,
     run_id: null,

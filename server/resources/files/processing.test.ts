@@ -25,7 +25,11 @@ const notIndexed: IndexingProgress = {
 };
 const chunk = (text: string): DocumentChunk => ({ text, tokens: text.length, page: null, heading: null });
 /** One chunk per line. */
-const lines = (text: string) => ({ chunks: text.split("\n").map(chunk), pages: null });
+const lines = (text: string) => ({
+  chunks: text.split("\n").map(chunk),
+  pages: null,
+  report: { characters: text.length, encoding: "utf-8", warnings: [] },
+});
 const textOf = (content: Iterable<Uint8Array>): string => Buffer.concat([...content]).toString();
 const lineReader: Reader = { read: async ({ content }) => lines(textOf(content)) };
 

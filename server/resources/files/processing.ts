@@ -1,4 +1,5 @@
-import { type Chunking, defaultChunking } from "../../domain/chunking.ts";
+import { defaultChunking } from "../../domain/chunking.ts";
+import type { DocumentReport } from "../../domain/document-report.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import { nameOf, type Scope } from "../../domain/scope.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -6,6 +7,7 @@ import { createFairSemaphore, type FairOptions } from "../../lib/fair-queue/fair
 import type { Log } from "../../lib/log.ts";
 import { sleep } from "../../lib/retry.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
+import type { DocumentHead } from "../../runtime/sandbox/document-task.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { retryWrite } from "../../storage/db/retry-write.ts";
@@ -13,12 +15,19 @@ import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
 import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
+/** The text of a document. */
+interface ReadDocument {
+  chunks: DocumentChunk[];
+  pages: number | null;
+  report: DocumentReport;
+}
+
 /** Splits documents into chunks, in a sandbox. */
 export interface Reader {
   read(
-    order: { mime_type: string; bytes: number; content: Iterable<Uint8Array>; chunking: Chunking },
+    order: DocumentHead & { content: Iterable<Uint8Array> },
     signal: AbortSignal,
-  ): Promise<{ chunks: DocumentChunk[]; pages: number | null } | { error: CodedError }>;
+  ): Promise<ReadDocument | { error: CodedError }>;
 }
 
 interface ProcessingOptions {
@@ -204,9 +213,9 @@ export class Processing {
     for (let tries = 1; ; tries++) {
       const content = blobs.open(file, file.sha256);
       if (!content) throw new Error("The content of a file is gone.");
-      const { mime_type, bytes } = file;
+      const { mime_type, bytes, encoding, include_hidden } = file;
       const outcome = await reader.read(
-        { mime_type, bytes, content: { [Symbol.iterator]: () => content.read() }, chunking },
+        { mime_type, bytes, encoding, include_hidden, content: { [Symbol.iterator]: () => content.read() }, chunking },
         signal,
       );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
@@ -216,7 +225,7 @@ export class Processing {
   }
 
   /** Stores chunks in several writes. The last write also sets their number. */
-  async #keep(file: FileRow, document: { chunks: DocumentChunk[]; pages: number | null }, write: Write) {
+  async #keep(file: FileRow, document: ReadDocument, write: Write) {
     const { work, chunks } = this.#options;
     for (let from = 0; from < document.chunks.length; from += chunksPerWrite) {
       const some = document.chunks.slice(from, from + chunksPerWrite);
@@ -225,7 +234,7 @@ export class Processing {
         if (!work.find(file)) return; // Deleted meanwhile.
         chunks.insert(file, file.id, some, from);
         if (!isLast) return;
-        work.count(file, document.chunks.length, document.pages);
+        work.count(file, document.chunks.length, document.pages, document.report);
         this.settle(file, file.id);
       });
       failpoint?.("mid_document");

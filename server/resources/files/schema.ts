@@ -14,6 +14,14 @@ export const CreateFile = closedObject({
   memory_id: about("A vector store that is to have it.", Type.Optional(idOf("memory"))),
   scope_id: about("The user or the session that it belongs to, if the store is scoped to one.", Type.Optional(ScopeId)),
   chunking: about("How the text is split into chunks.", Type.Optional(Chunking)),
+  encoding: about(
+    "The encoding of the text, such as `shift_jis`, if the file does not declare it. Default: it is detected.",
+    Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  ),
+  include_hidden: about(
+    "True to read hidden text, sheets and slides as well. Default: false.",
+    Type.Optional(Type.Boolean()),
+  ),
   metadata: Type.Optional(Metadata),
   expires_in_seconds: about(
     "After how many seconds the file is deleted. Default: never.",
@@ -41,6 +49,14 @@ export const CreateFileInParts = Type.Object({
         ),
       ),
     ),
+  ),
+  encoding: about(
+    "The encoding of the text, such as `shift_jis`, if the file does not declare it. Default: it is detected.",
+    Type.Optional(Type.String()),
+  ),
+  include_hidden: about(
+    "True to read hidden text, sheets and slides as well. Default: false.",
+    Type.Optional(Type.Boolean()),
   ),
   metadata: about("Up to 16 key-value pairs of your own.", Type.Optional(Type.Record(Type.String(), Type.String()))),
   expires_in_seconds: about(

@@ -115,6 +115,7 @@ export function createFileStore({
         const mime_type = typeOfFile(filename, head);
         const uploadFields = tokens.sent(author, input, mime_type);
         const chunking = chunkingOf(input, mime_type);
+        const encoding = input.encoding === undefined ? null : encodingOf(input.encoding);
         const made_ms = now();
         const id = newId("file", made_ms);
         const file = await db.write(() => {
@@ -133,6 +134,8 @@ export function createFileStore({
             expires_at_ms: input.expires_in_seconds === undefined ? null : made_ms + input.expires_in_seconds * 1000,
             created_at_ms: made_ms,
             chunking,
+            encoding,
+            include_hidden: input.include_hidden ?? false,
             ...uploadFields,
           });
           if (chunking) putIntoMemory(author, row, input, chunking);
@@ -256,6 +259,15 @@ const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
 /**
  * Returns the chunking of a file, or null if its text is not used. Throws if it is to be indexed but cannot be read.
  */
+/** Returns the encoding's name in the Encoding Standard. */
+function encodingOf(name: string): string {
+  try {
+    return new TextDecoder(name as Bun.Encoding).encoding;
+  } catch {
+    throw invalid("encoding", "This encoding is not known. Give a name such as `shift_jis` or `windows-1251`.");
+  }
+}
+
 function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
   if (scope_id !== undefined && memory_id === undefined)
     throw invalid("scope_id", "Expected with memory_id only: it says whose part of that store is meant.");

@@ -22,7 +22,16 @@ export interface ReceivedFile {
 /** Most bytes of a multipart body beside its file; no real client sends more. */
 const overheadBytes = 1024 * 1024;
 const fieldBytes = 64 * 1024;
-const fields = new Set(["purpose", "metadata", "expires_in_seconds", "memory_id", "scope_id", "chunking"]);
+const fields = new Set([
+  "purpose",
+  "metadata",
+  "expires_in_seconds",
+  "memory_id",
+  "scope_id",
+  "chunking",
+  "encoding",
+  "include_hidden",
+]);
 
 export type Uploader = ReturnType<typeof createUploader>;
 
@@ -146,6 +155,7 @@ function valuesOf(texts: ReadonlyMap<string, string>): Record<string, unknown> {
 /** Parses a field. Unparsable text is passed on, and the schema refuses it. */
 function fieldValue(name: string, text: string): unknown {
   if (name === "expires_in_seconds") return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if (name === "include_hidden") return text === "true" || (text === "false" ? false : text);
   if (name !== "metadata" && name !== "chunking") return text;
   try {
     return parseJson(Buffer.from(text));

@@ -1,7 +1,9 @@
+import type { DocumentReport, WarningCode } from "../../domain/document-report.ts";
 import { documentBounds } from "./bounds.ts";
 import { type Place, type PlacedLine, placesOf } from "./boxes.ts";
 import { cleanText } from "./decode.ts";
 import { tooLarge } from "./document-error.ts";
+import { openWarnings } from "./warnings.ts";
 
 /** The text under one heading on one page: Markdown that begins with the heading's own line. */
 export interface Section {
@@ -27,7 +29,9 @@ export function openOutline() {
   let length = 0;
   let page: number | null = null;
   let source: Pick<Section, "source"> = {};
-  let size = 0;
+  let [size, characters] = [0, 0];
+  let encoding: string | null = null;
+  const warnings = openWarnings();
 
   const heading = () =>
     path
@@ -42,6 +46,7 @@ export function openOutline() {
   };
   const add = (text: string, placed: readonly Place[] = []) => {
     size += Buffer.byteLength(text);
+    characters += text.length;
     if (size > documentBounds.text)
       throw tooLarge(`The document holds more than ${documentBounds.text} bytes of text.`);
     blocks.push(text);
@@ -82,6 +87,13 @@ export function openOutline() {
       flush();
       path.length = 0;
     },
+    /** Records a loss or a guess on the current page. */
+    warn: (code: WarningCode, message: string): void => warnings.add(code, message, page),
+    /** Records the encoding of the document's text. The first one counts: later ones are those of its parts. */
+    encodedAs(name: string): void {
+      encoding ??= name;
+    },
+    report: (): DocumentReport => ({ characters, encoding, warnings: warnings.list() }),
     close(): Section[] {
       flush();
       return sections;

@@ -1,8 +1,8 @@
+import type { DocumentReport } from "../../domain/document-report.ts";
 import { decodeText } from "./decode.ts";
 import { DocumentError, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
-import type { Ocr } from "./ocr.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
@@ -13,6 +13,7 @@ import { parseImage } from "./parse-image.ts";
 import { parseJson, parseJsonLines } from "./parse-json.ts";
 import { parseMsg } from "./parse-msg.ts";
 import { parseOdf } from "./parse-odf.ts";
+import { defaultOptions, type ParseOptions } from "./parse-options.ts";
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
 import { parseRtf } from "./parse-rtf.ts";
@@ -22,10 +23,11 @@ interface ParsedDocument {
   sections: Section[];
   /** Null if the format has no pages. */
   pages: number | null;
+  report: DocumentReport;
 }
 
-/** Returns the number of pages, if the format has any. Without `ocr` images are not read. */
-type Parser = (bytes: Uint8Array, outline: Outline, ocr: Ocr | null) => unknown;
+/** Returns the number of pages, if the format has any. */
+type Parser = (bytes: Uint8Array, outline: Outline, options: ParseOptions) => unknown;
 
 const parsers: Record<DocumentFormat, Parser> = {
   text: (bytes, outline) => outline.block(decodeText(bytes)),
@@ -34,8 +36,8 @@ const parsers: Record<DocumentFormat, Parser> = {
   json: parseJson,
   jsonl: parseJsonLines,
   csv: parseCsv,
-  pdf: parsePdf,
-  image: parseImage,
+  pdf: (bytes, outline, { ocr }) => parsePdf(bytes, outline, ocr),
+  image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
   docx: parseDocx,
   xlsx: parseXlsx,
   pptx: parsePptx,
@@ -48,17 +50,21 @@ const parsers: Record<DocumentFormat, Parser> = {
 
 /**
  * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError}, or
- * {@link OcrRequired} if images must be read and `ocr` is null.
+ * {@link OcrRequired} if images must be read and there is no OCR.
  */
-export async function parse(bytes: Uint8Array, mimeType: string, ocr: Ocr | null = null): Promise<ParsedDocument> {
+export async function parse(
+  bytes: Uint8Array,
+  mimeType: string,
+  options: Partial<ParseOptions> = {},
+): Promise<ParsedDocument> {
   const format = formatOf(mimeType);
   if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
   const outline = openOutline();
   try {
-    const pages = await parsers[format](bytes, outline, ocr);
+    const pages = await parsers[format](bytes, outline, { ...defaultOptions, ...options });
     const sections = outline.close();
     if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
-    return { sections, pages: typeof pages === "number" ? pages : null };
+    return { sections, pages: typeof pages === "number" ? pages : null, report: outline.report() };
   } catch (error) {
     throw asFault(error);
   }

@@ -28,6 +28,8 @@ const order = (bytes: Uint8Array, mime_type: string = mimeTypes.txt): DocumentOr
   bytes: bytes.length,
   content: { [Symbol.iterator]: () => pieces(bytes) },
   chunking: defaultChunking,
+  encoding: null,
+  include_hidden: false,
 });
 const read = (bytes: Uint8Array, mime_type?: string, from: DocumentReader = reader) =>
   from.read(order(bytes, mime_type), never);
@@ -46,6 +48,7 @@ describe("a document", () => {
         { text: "second", tokens: 1, page: 2, heading: "One", boxes: expect.any(Array) },
       ],
       pages: 2,
+      report: { characters: "# One".length + "first".length + "second".length, encoding: null, warnings: [] },
     });
     expect(await read(docxOf([{ heading: "A", text: "漢字 שלום 😀" }]), mimeTypes.docx)).toMatchObject({
       chunks: [{ text: "# A\n\n漢字 שלום 😀", page: null, heading: "A" }],
@@ -64,7 +67,7 @@ describe("a document", () => {
     }
     const bytes = 100 * 1000 * line.length; // More than fits into a message of the child.
     const chunking = { max_chunk_size_tokens: 4000, chunk_overlap_tokens: 0 };
-    const outcome = await reader.read({ mime_type: mimeTypes.txt, bytes, content: content(), chunking }, never);
+    const outcome = await reader.read({ ...order(new Uint8Array()), bytes, content: content(), chunking }, never);
     if ("error" in outcome) throw new Error(outcome.error.message);
     expect(outcome.chunks.reduce((sum, { text }) => sum + text.split("\n").length, 0)).toBe(100_000);
     expect(taken).toBe(100);
@@ -238,7 +241,10 @@ describe("the reader", () => {
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const [ready, started] = [encodePacket("ready"), encodePacket("started")];
 const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodePacket(kind, utf8(JSON.stringify(value)));
-const end = said("ended", { error: null, pages: null });
+const report = { characters: 4, encoding: null, warnings: [] };
+const end = said("ended", { error: null, pages: null, report });
+const endWith = (fields: object) => said("ended", { error: null, pages: null, report: { ...report, ...fields } });
+const warning = { code: "encoding_guessed", message: "A guess.", page: null };
 /** A child that is ready, takes its order, and then writes these bytes for any document. */
 const lying = (...packets: Uint8Array[]) =>
   startChild({
@@ -276,6 +282,13 @@ describe("a compromised child", () => {
       [started, ...Array.from({ length: 6 }, () => said("chunks", Array(9000).fill(["a", 1, null, null]))), end],
     ],
     ["more pages than there may be", [started, said("ended", { error: null, pages: 5001 })]],
+    ["no report", [started, said("ended", { error: null, pages: null })]],
+    ["more characters than there may be", [started, endWith({ characters: 1e9 })]],
+    ["an encoding that is none", [started, endWith({ encoding: "<script>" })]],
+    ["more warnings than there may be", [started, endWith({ warnings: Array(51).fill(warning) })]],
+    ["an unknown warning", [started, endWith({ warnings: [{ ...warning, code: "evil" }] })]],
+    ["a warning without an end", [started, endWith({ warnings: [{ ...warning, message: "x".repeat(301) }] })]],
+    ["a warning on no page", [started, endWith({ warnings: [{ ...warning, page: 0 }] })]],
     ["an error that nobody knows", [started, said("ended", { error: { code: "evil", message: "x" }, pages: null })]],
     ["a result of a program", [started, said("result", 1), end]],
     ["an answer before it has started", [said("chunks", [chunk]), end]],
@@ -298,6 +311,7 @@ describe("a compromised child", () => {
     expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
       chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
       pages: null,
+      report,
     });
   });
 

@@ -1,8 +1,10 @@
 import type { Chunking } from "../../domain/chunking.ts";
+import { type DocumentReport, type DocumentWarning, warningCodes } from "../../domain/document-report.ts";
 import { documentBounds, ocrBounds } from "../documents/bounds.ts";
 import { type Box, boxesMost } from "../documents/boxes.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
+import { warningBounds } from "../documents/warnings.ts";
 import { encodeFrameHeader } from "./frame-header.ts";
 import type { Packet } from "./packet.ts";
 import type { StopReason, Task } from "./task.ts";
@@ -12,6 +14,9 @@ export interface DocumentHead {
   mime_type: string;
   bytes: number;
   chunking: Chunking;
+  /** Encoding that the upload names; null if it is detected. */
+  encoding: string | null;
+  include_hidden: boolean;
 }
 
 export interface DocumentOrder extends DocumentHead {
@@ -25,7 +30,7 @@ export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailab
 export const needsOcr = "scanned";
 
 export type DocumentOutcome =
-  | { chunks: DocumentChunk[]; pages: number | null }
+  | { chunks: DocumentChunk[]; pages: number | null; report: DocumentReport }
   | { error: { code: DocumentFault; message: string } };
 
 const codes = { late: "document_timeout", memory: "document_out_of_memory", failed: "sandbox_failed" } as const;
@@ -56,7 +61,8 @@ export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
 const failed = (message: string, kind: keyof typeof codes = "failed") => ({ error: { code: codes[kind], message } });
 
 /** Larger documents get more time and memory. */
-function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms: number) {
+function taskOf({ content, ...head }: DocumentOrder, least_ms: number) {
+  const { bytes, chunking } = head;
   const answer = openDocumentAnswer(chunking);
   const megabytes = bytes / 2 ** 20;
   const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
@@ -68,7 +74,7 @@ function taskOf({ mime_type, bytes, chunking, content }: DocumentOrder, least_ms
     late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
     memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,
     output_max_bytes: said_max,
-    order: [encodeFrameHeader({ mime_type, bytes, chunking })],
+    order: [encodeFrameHeader(head)],
     content,
     content_bytes: bytes,
     onPacket: answer.hear,
@@ -107,12 +113,15 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
     /** Returns null if the child has not answered. */
     said(): DocumentOutcome | typeof needsOcr | null {
       if (end === null || end === needsOcr) return end;
-      return end.error ? { error: end.error } : { chunks, pages: end.pages };
+      return "error" in end ? { error: end.error } : { chunks, ...end };
     },
   };
 }
 
-type End = typeof needsOcr | { error: { code: ParseFault; message: string } | null; pages: number | null };
+type End =
+  | typeof needsOcr
+  | { error: { code: ParseFault; message: string } }
+  | { pages: number | null; report: DocumentReport };
 
 function readChunk(given: unknown, most: number): DocumentChunk {
   const [text, tokens, page, heading, boxes = null, source = null]: unknown[] = Array.isArray(given) ? given : [];
@@ -133,15 +142,33 @@ const isBoxes = (value: unknown): value is Box[] =>
       Array.isArray(box) && box.length === 4 && box.every((edge) => typeof edge === "number" && edge >= 0 && edge <= 1),
   );
 
-function readEnd({ error, pages }: Record<string, unknown>): End {
+function readEnd({ error, pages, report }: Record<string, unknown>): End {
   if (error === needsOcr) return needsOcr;
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
-  if (error === null) return { error: null, pages };
+  if (error === null) return { pages, report: readReport(Object(report)) };
   const { code, message }: Record<string, unknown> = Object(error);
   const known = parseFaults.find((candidate) => candidate === code);
   if (!known || typeof message !== "string") throw new Error("The child's error is none.");
-  return { error: { code: known, message: message.slice(0, documentBounds.message) }, pages };
+  return { error: { code: known, message: message.slice(0, documentBounds.message) } };
 }
+
+function readReport({ characters, encoding, warnings }: Record<string, unknown>): DocumentReport {
+  if (!isCount(characters, chunkedTextLimit)) throw new Error("The characters are too many.");
+  if (encoding !== null && !isEncoding(encoding)) throw new Error("The encoding is none.");
+  if (!Array.isArray(warnings) || warnings.length > warningBounds.count) throw new Error("The warnings are too many.");
+  return { characters, encoding, warnings: warnings.map((given) => readWarning(Object(given))) };
+}
+
+function readWarning({ code, message, page }: Record<string, unknown>): DocumentWarning {
+  const known = warningCodes.find((candidate) => candidate === code);
+  if (!known) throw new Error("A warning has no known code.");
+  if (typeof message !== "string" || message.length > warningBounds.message || !isPlain(message))
+    throw new Error("A warning has no plain message.");
+  if (page !== null && !isCount(page, documentBounds.pages)) throw new Error("A warning is on no page.");
+  return { code: known, message, page };
+}
+
+const isEncoding = (value: unknown): value is string => typeof value === "string" && /^[\w.:-]{1,40}$/.test(value);
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;

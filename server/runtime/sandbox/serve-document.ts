@@ -1,3 +1,4 @@
+import type { DocumentReport } from "../../domain/document-report.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
@@ -24,15 +25,17 @@ export async function servePdf(dropPrivileges: DropPrivileges, ocr: Ocr | null =
 interface DocumentEnd {
   error: { code: ParseFault; message: string } | typeof needsOcr | null;
   pages: number | null;
+  report: DocumentReport | null;
 }
 
 async function read(
   bytes: Uint8Array,
-  { mime_type, chunking }: DocumentHead,
+  { mime_type, chunking, encoding, include_hidden }: DocumentHead,
   countTokens: Count,
   ocr: Ocr | null,
 ): Promise<DocumentEnd> {
-  const { sections, pages } = await parse(bytes, mime_type, ocr);
+  const options = { encoding, includeHidden: include_hidden, ocr };
+  const { sections, pages, report } = await parse(bytes, mime_type, options);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
   for (const { text, tokens, page, heading, boxes = null, source = null } of chunkSections(
@@ -46,11 +49,12 @@ async function read(
     chunks.add([text, tokens, page, heading, boxes, source], text.length + 30 * (boxes?.length ?? 0));
   }
   chunks.flush();
-  return { error: null, pages };
+  return { error: null, pages, report };
 }
 
 function fault(error: unknown): DocumentEnd {
-  if (error instanceof OcrRequired) return { error: needsOcr, pages: null };
+  if (error instanceof OcrRequired) return { error: needsOcr, pages: null, report: null };
   const known = error instanceof DocumentError ? error : new DocumentError("document_unreadable", "It is damaged.");
-  return { error: { code: known.code, message: known.message.slice(0, documentBounds.message) }, pages: null };
+  const message = known.message.slice(0, documentBounds.message);
+  return { error: { code: known.code, message }, pages: null, report: null };
 }

@@ -22,6 +22,7 @@ import {
 } from "../../domain/api-types/enums.ts";
 import type { ChatSettings } from "../../domain/chat-page.ts";
 import type { Chunking } from "../../domain/chunking.ts";
+import type { DocumentReport } from "../../domain/document-report.ts";
 import type { CodedError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/listed-model.ts";
 import type { ProjectSettings } from "../../domain/project-settings.ts";
@@ -394,6 +395,10 @@ export const files = sqliteTable("files", {
   chunks: integer().notNull().default(0),
   pages: integer(),
   attempts: integer().notNull().default(0),
+  encoding: text(),
+  include_hidden: integer({ mode: "boolean" }).notNull().default(false),
+  pages_done: integer(),
+  report: json<DocumentReport>(),
   run_id: text(),
   tool_call_id: text(),
   agent_id: text(),

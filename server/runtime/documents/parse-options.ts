@@ -1,0 +1,13 @@
+import type { Ocr } from "./ocr.ts";
+
+/** Choices of the upload, and the means of the child that reads the document. */
+export interface ParseOptions {
+  /** Encoding of the text that the upload names, which wins over every other sign. Null: it is detected. */
+  encoding: string | null;
+  /** True if hidden text is read as well. */
+  includeHidden: boolean;
+  /** Null if this child has no OCR. */
+  ocr: Ocr | null;
+}
+
+export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, ocr: null };
