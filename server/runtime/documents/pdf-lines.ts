@@ -8,6 +8,8 @@ export interface PdfLine extends PlacedLine {
   parts: readonly string[];
   /** Its text split at smaller gaps too: a table if the lines below have the same columns. */
   cells: readonly PdfCell[];
+  /** Its words, at places estimated from the letters before them: PDF.js joins texts that are close together. */
+  words?: readonly PdfCell[];
   /** Font size of most of its characters. */
   size: number;
   /** True if the gap above is larger than between the lines of a paragraph. */
@@ -55,6 +57,7 @@ export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => B
       ),
       parts: cellsOf(shown, 1.5).map(({ text }) => text),
       cells: cellsOf(shown, 0.7),
+      words: shown.flatMap(wordsIn),
       size,
       hasGapAbove: hasGap,
       fonts: [...new Set(shown.map(({ fontName = "" }) => fontName))],
@@ -119,6 +122,17 @@ function cellsOf(items: readonly PdfItem[], wide: number): PdfCell[] {
     }
   }
   return cells.map((cell) => ({ ...cell, text: markRaisedText(cell.text).replace(/\s+/g, " ").trim() }));
+}
+
+/** Splits a text item into words, as if all its letters were equally wide. */
+function wordsIn({ str, transform, width }: PdfItem): PdfCell[] {
+  const start = transform[4] ?? 0;
+  const letter = width / Math.max(1, str.length);
+  return [...str.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
+    text: markRaisedText(word),
+    from: start + index * letter,
+    to: start + (index + word.length) * letter,
+  }));
 }
 
 /** Matches the dots before a page number in a table of contents. */

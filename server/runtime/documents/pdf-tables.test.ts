@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { type PlacedText, pdfOfPlaced } from "../../testing/documents.ts";
+import { parse } from "./parse.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { tableLines, tablesIn } from "./pdf-tables.ts";
 
@@ -71,4 +73,44 @@ test("a continued table has its header again, and a header that was printed agai
   ]);
   const other = tableOf([line({ 0: "x", 300: "y" }), line({ 0: "z", 300: "w" }, 1)]);
   expect(tableLines(other, first.header).lines[0]?.text).toBe("| x | y |");
+});
+
+/** A page of rows, each with texts at these places. */
+const pageOf = (rows: readonly (readonly [x: number, text: string][])[]): PlacedText[] =>
+  rows.flatMap((row, at) => row.map(([x, text]) => ({ text, x, y: 760 - 16 * at })));
+const tablesOf = async (...pages: PlacedText[][]) =>
+  (await parse(pdfOfPlaced(pages), "application/pdf")).sections.map(({ text }) => text).join("\n");
+const bookings = ["Rent for May", "Salary", "Groceries at the corner", "Insurance"];
+
+test("columns are told by the header where the cells below them nearly touch", async () => {
+  const header: [number, string][] = [
+    [60, "Date"],
+    [118, "Booking"],
+    [400, "Amount"],
+  ];
+  const rows = bookings.map((text, at): [number, string][] => [
+    [60, `2026-05-0${at + 1}`],
+    [114, text],
+    [400, `${at + 1}5.00`],
+  ]);
+  const text = await tablesOf(pageOf([header, ...rows]));
+  expect(text).toStartWith("| Date | Booking | Amount |\n| --- | --- | --- |\n| 2026-05-01 | Rent for May | 15.00 |");
+  expect(text).toEndWith("| 2026-05-04 | Insurance | 45.00 |");
+});
+
+test("a statement that continues on the next page keeps its columns and its header", async () => {
+  const header: [number, string][] = [
+    [60, "Date"],
+    [118, "Booking"],
+    [400, "Amount"],
+  ];
+  const row = (at: number): [number, string][] => [
+    [60, `2026-05-${String(at + 1).padStart(2, "0")}`],
+    [114, bookings[at % bookings.length]!],
+    [400, `${at + 1}5.00`],
+  ];
+  const rows = Array.from({ length: 60 }, (_, at) => row(at));
+  const text = await tablesOf(pageOf([header, ...rows.slice(0, 44)]), pageOf(rows.slice(44)));
+  expect(text.match(/\| Date \| Booking \| Amount \|/g)).toHaveLength(2);
+  expect(text).toContain("| 2026-05-45 | Rent for May | 455.00 |");
 });

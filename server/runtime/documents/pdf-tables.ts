@@ -32,10 +32,11 @@ function tableAt(lines: readonly PdfLine[], start: number, isTitle: (line: PdfLi
   for (let line = lines[start]; line; line = lines[start + found.length]) {
     const above = found.at(-1);
     if (line.cells.length < 2 || isContents(line.text) || isTitle(line) || (above && !isBelow(above, line))) break;
-    const wider = withRow(columns, line);
+    const row = withRow(columns, line) ? line : splitAtColumns(line, columns);
+    const wider = withRow(columns, row);
     if (!wider) break;
     columns = wider;
-    found.push(line);
+    found.push(row);
   }
   const [first, ...others] = found;
   // A numbered list also has its numbers apart from its items, but is no table.
@@ -45,6 +46,33 @@ function tableAt(lines: readonly PdfLine[], start: number, isTitle: (line: PdfLi
     ? null
     : { columns, rows };
 }
+
+/** Splits cells that span several columns, which nearly touch where they are filled. */
+function splitAtColumns(line: PdfLine, columns: readonly Span[]): PdfLine {
+  const cells = line.cells.flatMap((cell) => {
+    const [, ...later] = columns.filter((column) => overlap(column, cell));
+    const words = line.words?.filter((word) => overlap(word, cell)) ?? [];
+    const starts = later.map(({ from }) => wordAt(words, from, line.size));
+    if (starts.length === 0 || starts.some((start) => start === null)) return [cell];
+    const bounds = [0, ...starts.filter((start) => start !== null), words.length];
+    const parts = bounds.slice(1).map((end, at) => words.slice(bounds[at], end));
+    return parts.some((part) => part.length === 0) ? [cell] : parts.map(joinWords);
+  });
+  return { ...line, cells };
+}
+
+/** Returns the number of the word that starts there, or null if none starts within the width of a letter. */
+function wordAt(words: readonly PdfCell[], from: number, size: number): number | null {
+  const away = (at: number) => Math.abs((words[at]?.from ?? Infinity) - from);
+  const nearest = words.reduce((best, _, at) => (away(at) < away(best) ? at : best), 0);
+  return away(nearest) <= size ? nearest : null;
+}
+
+const joinWords = (words: readonly PdfCell[]): PdfCell => ({
+  text: words.map(({ text }) => text).join(" "),
+  from: Math.min(...words.map(({ from }) => from)),
+  to: Math.max(...words.map(({ to }) => to)),
+});
 
 const isMark = (part: string): boolean => /^(?:[^\p{L}\p{N}\s]|\(?[\p{L}\p{N}.]{1,8}[.)])$/u.test(part);
 
@@ -86,7 +114,8 @@ interface Column extends Span {
  * Formats a table as Markdown. If it continues the table `before` (same columns), it repeats that table's header. The
  * returned header is null if the first row is not certainly one.
  */
-export function tableLines(table: PdfTable, before: TableHeader | null) {
+export function tableLines(found: PdfTable, before: TableHeader | null) {
+  const table = before ? splitLike(found, before) : found;
   const { columns, rows } = table;
   const cells = rows.map(({ cells }) =>
     columns.map((column) => cells.find((cell) => overlap(column, cell))?.text ?? ""),
@@ -99,6 +128,16 @@ export function tableLines(table: PdfTable, before: TableHeader | null) {
     lines: lines.map((text, at) => ({ text, box: at === 1 ? null : (boxes[Math.max(0, at - 1)] ?? null) })),
     header: names ? before : headerOf(table, cells),
   };
+}
+
+/** Splits cells at the columns of the table that this one continues, whose header tells them apart. */
+function splitLike(table: PdfTable, before: TableHeader): PdfTable {
+  if (table.columns.length >= before.columns.length) return table;
+  const [first, ...others] = table.rows.map((row) => splitAtColumns(row, before.columns));
+  if (!first) return table;
+  const rows: Rows = [first, ...others];
+  const columns = rows.reduce<readonly Span[] | null>((all, row) => all && withRow(all, row), []);
+  return columns ? { columns, rows } : table;
 }
 
 /**
