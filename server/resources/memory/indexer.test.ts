@@ -7,6 +7,7 @@ import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
 import { type Embedder, EmbeddingError } from "../../runtime/retrieval/embeddings/embedder.ts";
 import { findByAllWords } from "../../runtime/retrieval/vector-search/keyword.ts";
 import { createStoreTables, removeChunks } from "../../runtime/retrieval/vector-search/tables.ts";
+import { foldedWordText } from "../../runtime/retrieval/vector-search/word-text.ts";
 import { openDatabase } from "../../storage/db/open.ts";
 import { createEntryStore } from "./entries.ts";
 import { createIndexer } from "./indexer.ts";
@@ -185,9 +186,9 @@ function start(options: { embed?: Embed; pause_ms?: number } = {}) {
       expect(vectors).toHaveLength(chunks);
       for (const { text, embedding } of vectors)
         expect(new Float32Array(embedding.slice().buffer)).toEqual(vectorOf(model!, dimensions!, text));
-      expect(count(`memory_${number}_terms_docsize`)).toBe(chunks);
+      expect(count(`memory_${number}_forms_docsize`)).toBe(chunks);
       expect(
-        sqlite.query(`INSERT INTO memory_${number}_terms (memory_${number}_terms) VALUES ('integrity-check')`).run(),
+        sqlite.query(`INSERT INTO memory_${number}_forms (memory_${number}_forms) VALUES ('integrity-check')`).run(),
       );
     },
     async restart(): Promise<void> {
@@ -473,40 +474,51 @@ test("a new embedding that fails leaves the old one in use, and reports the reas
   memory.expectWhole(store, 2);
 });
 
-test("words indexed by an earlier version are found meanwhile, and indexed anew, also after restarts", async () => {
-  await using memory = start();
-  const { sqlite, db } = memory;
-  const store = await memory.store();
-  const add = async (text: string) => {
-    await memory.add(store, { text });
-    await memory.indexer.idle();
-  };
-  for (let index = 0; index < 100; index++) await add(`note ${index} of Müller`);
-  const former = `memory_${store.number}_words`;
-  await db.write(() => {
-    for (const table of ["terms", "spellings"]) sqlite.run(`DROP TABLE memory_${store.number}_${table}`);
-    sqlite.run(`CREATE VIRTUAL TABLE ${former} USING fts5(
+test.each([
+  ["words", (text: string) => text],
+  ["terms", foldedWordText],
+])(
+  "%s indexed by an earlier version are found meanwhile, and indexed anew, also after restarts",
+  async (name, textOf) => {
+    await using memory = start();
+    const { sqlite, db } = memory;
+    const store = await memory.store();
+    const add = async (text: string) => {
+      await memory.add(store, { text });
+      await memory.indexer.idle();
+    };
+    for (let index = 0; index < 100; index++) await add(`note ${index} of Müller`);
+    const former = `memory_${store.number}_${name}`;
+    await db.write(() => {
+      const later = name === "words" ? ["forms", "spellings"] : ["forms"];
+      for (const table of later) sqlite.run(`DROP TABLE memory_${store.number}_${table}`);
+      sqlite.run(`CREATE VIRTUAL TABLE ${former} USING fts5(
       text, content = memory_chunks, content_rowid = number, tokenize = 'porter unicode61 remove_diacritics 2')`);
-    sqlite.run(`INSERT INTO ${former} (rowid, text) SELECT number, text FROM memory_chunks`);
-  });
-  const isUpgraded = () => count() === 0;
-  const count = () => memory.count(`sqlite_schema WHERE name GLOB '${former}*'`);
-  const found = () => findByAllWords(sqlite, store.number, "müller").scores.size;
-  expect(found()).toBe(100);
-  const numbers = sqlite.query<{ number: number }, []>("SELECT number FROM memory_chunks LIMIT 3").all();
-  for (let restarts = 0; restarts < 3; restarts++) {
-    await memory.restart();
-    const done = memory.add(store, { text: `more ${restarts} of Müller` });
-    for (let write = 0; write < 2; write++) await db.write(() => expect(found()).toBeGreaterThanOrEqual(99));
-    await done;
-  }
-  await db.write(() => {
-    removeChunks(sqlite, store, [numbers[0]!.number]);
-    sqlite.run("DELETE FROM memory_chunks WHERE number = ?", [numbers[0]!.number]);
-  });
-  await memory.indexer.idle();
-  await until(isUpgraded);
-  expect(found()).toBe(102);
-  expect(findByAllWords(sqlite, store.number, "mueller").scores.size).toBe(102);
-  memory.expectWhole(store, 102);
-});
+      const chunks = sqlite.query<{ number: number; text: string }, []>("SELECT number, text FROM memory_chunks").all();
+      for (const { number, text } of chunks)
+        sqlite.run(`INSERT INTO ${former} (rowid, text) VALUES (?, ?)`, [number, textOf(text)]);
+    });
+    const isUpgraded = () => count() === 0;
+    const count = () => memory.count(`sqlite_schema WHERE name GLOB '${former}*'`);
+    const found = () => findByAllWords(sqlite, store.number, "müller").scores.size;
+    expect(found()).toBe(100);
+    const numbers = sqlite.query<{ number: number }, []>("SELECT number FROM memory_chunks LIMIT 3").all();
+    for (let restarts = 0; restarts < 3; restarts++) {
+      await memory.restart();
+      const done = memory.add(store, { text: `more ${restarts} of Müller` });
+      for (let write = 0; write < 2; write++) await db.write(() => expect(found()).toBeGreaterThanOrEqual(99));
+      await done;
+    }
+    await db.write(() => {
+      removeChunks(sqlite, store, [numbers[0]!.number]);
+      sqlite.run("DELETE FROM memory_chunks WHERE number = ?", [numbers[0]!.number]);
+    });
+    await memory.indexer.idle();
+    await until(isUpgraded);
+    expect(found()).toBe(102);
+    expect(findByAllWords(sqlite, store.number, "mueller").scores.size).toBe(102);
+    // A mistyped word is corrected, so each text is counted among the spellings.
+    expect(findByAllWords(sqlite, store.number, "mulller").scores.size).toBe(102);
+    memory.expectWhole(store, 102);
+  },
+);

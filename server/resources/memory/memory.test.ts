@@ -329,7 +329,7 @@ test("a deleted store is gone at once, and its tables soon after; its neighbour 
   const { body } = await client.get("/v1/audit_log?action=memory.deleted");
   expect(body.data).toMatchObject([{ target: { type: "memory", id: gone.id } }]);
   expect((await make(client)).id).toBeString();
-  expect(tablesOfStores(server)).toContain("memory_3_terms");
+  expect(tablesOfStores(server)).toContain("memory_3_forms");
 });
 
 test("an expired entry is not found any more, and is deleted later", async () => {
@@ -370,7 +370,7 @@ test("a deleted project leaves no tables of its stores", async () => {
   expect([rows(server, "memory_stores"), rows(server, "memory_entries"), rows(server, "memory_keys")]).toEqual([
     2, 1, 1,
   ]);
-  expect(tablesOfStores(server)).toContain("memory_3_terms");
+  expect(tablesOfStores(server)).toContain("memory_3_forms");
   expect(server.db.sqlite.query("PRAGMA foreign_key_check").all()).toEqual([]);
 });
 

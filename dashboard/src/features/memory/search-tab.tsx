@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Search, SearchX } from "lucide-react";
+import { Fragment } from "react";
 import type { MemoryMatch as Match } from "../../../../server/domain/api-types/memory.ts";
 import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
 import { RerankFields } from "../../entities/memory/rerank-fields.tsx";
@@ -17,6 +18,7 @@ import { JsonField } from "../../ui/forms/json-field.tsx";
 import { SegmentedControl } from "../../ui/forms/segmented-control.tsx";
 import { FoldedCode } from "../../ui/forms/show-code.tsx";
 import type { TabProps } from "./entries-tab.tsx";
+import { markWords } from "./matched-words.ts";
 import { readObject, sourceWords } from "./memory-words.ts";
 
 const modes = [
@@ -124,7 +126,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
           <>
             <DegradedNotice title="Keyword search only" error={found.data.degraded_error} />
             <DegradedNotice title="Not reranked" error={found.data.rerank_error} />
-            <SearchResults matches={found.data.data} />
+            <SearchResults matches={found.data.data} query={searchRequest.query} />
           </>
         )}
       </div>
@@ -143,7 +145,7 @@ function DegradedNotice({ title, error }: { title: string; error?: { message: st
   );
 }
 
-function SearchResults({ matches }: { matches: readonly Match[] }) {
+function SearchResults({ matches, query }: { matches: readonly Match[]; query: string }) {
   if (matches.length === 0)
     return (
       <EmptyState icon={SearchX} title="No results">
@@ -159,14 +161,14 @@ function SearchResults({ matches }: { matches: readonly Match[] }) {
       </p>
       <ol className="flex flex-col">
         {matches.map((match, i) => (
-          <Passage key={`${match.id} ${match.chunk_index}`} match={match} rank={i + 1} />
+          <Passage key={`${match.id} ${match.chunk_index}`} match={match} query={query} rank={i + 1} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Passage({ match, rank }: { match: Match; rank: number }) {
+function Passage({ match, query, rank }: { match: Match; query: string; rank: number }) {
   const { score, score_parts, metadata } = match;
   return (
     <li className="flex gap-3 border-t border-line-soft py-3">
@@ -195,7 +197,12 @@ function Passage({ match, rank }: { match: Match; rank: number }) {
             {formatScore(score_parts.keyword)}
           </span>
         </div>
-        <p className="mt-1 max-h-60 overflow-y-auto text-md whitespace-pre-wrap wrap-anywhere">{match.text}</p>
+        <p className="mt-1 max-h-60 overflow-y-auto text-md whitespace-pre-wrap wrap-anywhere">
+          {markWords(match.text, query).map(({ text, isMatch }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order.
+            isMatch ? <mark key={index}>{text}</mark> : <Fragment key={index}>{text}</Fragment>,
+          )}
+        </p>
         {Object.keys(metadata).length > 0 && (
           <p className="mt-1.5 flex flex-wrap gap-1">
             {Object.entries(metadata).map(([key, value]) => (

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
+import { foldText } from "../../../domain/search-spelling.ts";
 import { isSpelled, usesOf } from "./spellings.ts";
 import { all } from "./statements.ts";
-import { foldText, oneSpelling, wordsAsWritten } from "./word-text.ts";
+import { oneSpelling, wordsAsWritten } from "./word-text.ts";
 
 /** Maximum chunks of a rare word: one, or two that overlap. For frequent words other forms are as good. */
 const maxRareUses = 2;

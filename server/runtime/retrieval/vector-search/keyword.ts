@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
+import { foldText, invisible, searchSpelling } from "../../../domain/search-spelling.ts";
 import { exactMatchBoost } from "./exact-match-boost.ts";
 import { languages, stemOf } from "./languages.ts";
 import { corrections, isSpelled } from "./spellings.ts";
 import { searchedWords } from "./tables.ts";
-import { foldText, indexedWords, oneSpelling, phraseText, untranscribed, word } from "./word-text.ts";
+import { indexedWords, oneSpelling, phraseText, readWord, untranscribed } from "./word-text.ts";
 
 /** Maximum rows matched by a query's words: bm25 takes half a microsecond per row. */
 const most_rows = 4000;
@@ -323,11 +324,13 @@ function termsOf(query: string): { words: QueryWord[]; phrases: Phrase[] } {
 }
 
 function wordsOf(text: string): QueryWord[] {
-  const all = (text.match(word) ?? []).flatMap(indexedWords).map((each): QueryWord => {
-    const plain = foldText(each);
+  const all = (text.match(readWord) ?? []).flatMap(indexedWords).map((each): QueryWord => {
+    const plain = foldText(each.replace(invisible, ""));
     const [parts, small, bare] = [phraseText(each), each.toLowerCase(), untranscribed(plain)];
     // The original case, for indexes made before words were folded.
-    const others = [parts, small, bare].filter((form) => form !== null && form !== "" && form !== plain) as string[];
+    const others = [parts, small, bare, searchSpelling(plain)].filter(
+      (form) => form !== null && form !== "" && form !== plain,
+    ) as string[];
     return { plain, others: [...new Set(others)] };
   });
   return [...new Map(all.map((each) => [each.plain, each])).values()];

@@ -49,8 +49,8 @@ test("no statement of a search scans a whole table", async () => {
     removeChunks(sqlite, tables, numbers.slice(0, 3));
   });
   expect(statements.size).toBeGreaterThan(15);
-  // It queries a table that this store never had.
-  const made = [...statements].filter((sql) => !sql.includes("memory_1_words "));
+  // It queries tables of earlier versions, which this store never had.
+  const made = [...statements].filter((sql) => !/memory_1_(words|terms) /.test(sql));
   const scans = made.flatMap((sql) =>
     sqlite
       .prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)

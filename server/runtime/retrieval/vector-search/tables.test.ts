@@ -21,7 +21,7 @@ const numbersIn = (sqlite: Database) =>
   readPieces(sqlite, tables, 0, 100).flatMap(({ vectors }) => vectors.map(({ number }) => number));
 const withWord = (sqlite: Database, word: string) =>
   sqlite
-    .query<{ rowid: number }, [string]>("SELECT rowid FROM memory_7_terms WHERE memory_7_terms MATCH ?")
+    .query<{ rowid: number }, [string]>("SELECT rowid FROM memory_7_forms WHERE memory_7_forms MATCH ?")
     .all(word)
     .map(({ rowid }) => rowid);
 
@@ -58,7 +58,7 @@ test("removed chunks are gone from words and vectors, and removing unknown ones 
   expect(withWord(db.sqlite, "apple")).toEqual([numbers[1]!]);
   expect(withWord(db.sqlite, "red")).toEqual([]);
   db.sqlite.run("DELETE FROM memory_chunks WHERE number <> ?", [numbers[1]!]);
-  db.sqlite.run("INSERT INTO memory_7_terms (memory_7_terms) VALUES ('integrity-check')");
+  db.sqlite.run("INSERT INTO memory_7_forms (memory_7_forms) VALUES ('integrity-check')");
 });
 
 test("words of a text indexed by letters are removed as they were added", () => {
@@ -67,7 +67,7 @@ test("words of a text indexed by letters are removed as they were added", () => 
   const [number] = store.add([{ vector: vector(1), text: "Bunの検索ｶﾞﾗｽ, eﬃcient" }]);
   expect(withWord(db.sqlite, '"検 索"')).toEqual([number!]);
   removeChunks(db.sqlite, tables, [number!]);
-  db.sqlite.run("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'memory_7_terms', 'row')");
+  db.sqlite.run("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'memory_7_forms', 'row')");
   expect(db.sqlite.query("SELECT term FROM vocabulary").all()).toEqual([]);
 });
 
@@ -100,7 +100,7 @@ test("dropping a store's tables leaves other stores alone", () => {
   const left = db.sqlite.query<{ name: string }, []>(
     "SELECT name FROM sqlite_schema WHERE name LIKE 'memory%' AND sql LIKE 'CREATE VIRTUAL%'",
   );
-  expect(left.all().map(({ name }) => name)).toEqual(["memory_70_terms", "memory_70_vectors_1"]);
+  expect(left.all().map(({ name }) => name)).toEqual(["memory_70_forms", "memory_70_vectors_1"]);
 });
 
 // Backups are made by the CLI, which has no vec0. Copies leave holes out, and vec0 finds vectors by row.

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { addSpellings, createSpellings, removeSpellings } from "./spellings.ts";
 import { all, runEach } from "./statements.ts";
-import { formerWordText, wordText } from "./word-text.ts";
+import { foldedWordText, formerWordText, wordText } from "./word-text.ts";
 
 /** Tables of a vector store: its number, and the generation of its vectors. */
 export interface StoreTables {
@@ -24,11 +24,26 @@ interface NumberedText {
 /** vec0 allocates this many vectors at a time: few, so that a store with one entry stays small. */
 export const chunk_size = 16;
 
-/** Returns the name of a store's table of words. */
-export const wordsTable = (number: number): string => `memory_${requireWholeNumber(number)}_terms`;
+interface WordIndex {
+  /** Ending of the table's name. */
+  suffix: string;
+  /** The text that the table indexes for a chunk. */
+  textOf: (text: string) => string;
+  /** True if the store's spellings belong to it. */
+  hasSpellings: boolean;
+}
 
-/** Table of stores made before words were folded; dropped when the new one is complete. */
-const formerWordsTable = (number: number): string => `memory_${requireWholeNumber(number)}_words`;
+/** Word indexes of earlier versions, oldest first. Each is dropped when the present one is complete. */
+const formerIndexes: readonly WordIndex[] = [
+  { suffix: "words", textOf: formerWordText, hasSpellings: false },
+  { suffix: "terms", textOf: foldedWordText, hasSpellings: true },
+];
+const presentIndex: WordIndex = { suffix: "forms", textOf: wordText, hasSpellings: true };
+
+const tableOf = ({ suffix }: WordIndex, number: number): string => `memory_${requireWholeNumber(number)}_${suffix}`;
+
+/** Returns the name of a store's table of words. */
+export const wordsTable = (number: number): string => tableOf(presentIndex, number);
 
 const spellingsTable = (number: number): string => `memory_${requireWholeNumber(number)}_spellings`;
 
@@ -84,14 +99,19 @@ const minSquaredLength = 1e-30;
 /** Indexes the words of chunks that are in memory_chunks with the same text. Chunks already indexed are skipped. */
 export function addWords(sqlite: Database, storeNumber: number, rows: readonly NumberedText[]): void {
   createWordTables(sqlite, storeNumber);
-  const addedRows = addTo(sqlite, wordsTable(storeNumber), rows, wordText);
+  const spelled = new Set<number>();
+  for (const index of [...formerIndexes.filter((one) => exists(sqlite, tableOf(one, storeNumber))), presentIndex]) {
+    const table = tableOf(index, storeNumber);
+    if (index.hasSpellings) for (const number of indexedRows(sqlite, table, rows)) spelled.add(number);
+    addTo(sqlite, table, rows, index.textOf);
+  }
+  // The spellings of chunks that an earlier index has are counted already.
+  const newRows = rows.filter(({ number }) => !spelled.has(number));
   addSpellings(
     sqlite,
     spellingsTable(storeNumber),
-    addedRows.map(({ text }) => text),
+    newRows.map(({ text }) => text),
   );
-  const oldTable = formerWordsTable(storeNumber);
-  if (exists(sqlite, oldTable)) addTo(sqlite, oldTable, rows, formerWordText);
 }
 
 function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
@@ -99,7 +119,6 @@ function addTo(sqlite: Database, table: string, rows: readonly NumberedText[], i
   const newRows = rows.filter(({ number }) => !known.has(number));
   const values = newRows.map(({ number, text }) => ({ number, text: indexed(text) }));
   runEach(sqlite, `INSERT INTO ${table} (rowid, text) VALUES ($number, $text)`, values);
-  return newRows;
 }
 
 /**
@@ -129,14 +148,18 @@ export function removeChunks(sqlite: Database, { number }: { number: number }, n
 function removeWords(sqlite: Database, storeNumber: number, numbers: readonly number[]): void {
   const sql = "SELECT number, text FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))";
   const rows = all<NumberedText>(sqlite, sql, [JSON.stringify(numbers)]);
-  const removedRows = removeFrom(sqlite, wordsTable(storeNumber), rows, wordText);
-  if (removedRows.length > 0)
-    removeSpellings(
-      sqlite,
-      spellingsTable(storeNumber),
-      removedRows.map(({ text }) => text),
-    );
-  removeFrom(sqlite, formerWordsTable(storeNumber), rows, formerWordText);
+  const removed = new Set<number>();
+  for (const index of [...formerIndexes, presentIndex]) {
+    const removedRows = removeFrom(sqlite, tableOf(index, storeNumber), rows, index.textOf);
+    if (index.hasSpellings) for (const { number } of removedRows) removed.add(number);
+  }
+  if (removed.size === 0) return;
+  const removedRows = rows.filter(({ number }) => removed.has(number));
+  removeSpellings(
+    sqlite,
+    spellingsTable(storeNumber),
+    removedRows.map(({ text }) => text),
+  );
 }
 
 function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText[], indexed: (text: string) => string) {
@@ -148,23 +171,27 @@ function removeFrom(sqlite: Database, table: string, rows: readonly NumberedText
   return existingRows;
 }
 
-/** Returns the tables to search: the former words until they are replaced; those have no spellings. */
+/** Returns the tables to search: the former words, which are complete, until they are replaced. */
 export function searchedWords(sqlite: Database, storeNumber: number): { table: string; spellings: string | null } {
-  const former = formerWordsTable(storeNumber);
-  if (exists(sqlite, former)) return { table: former, spellings: null };
-  return { table: wordsTable(storeNumber), spellings: spellingsTable(storeNumber) };
+  const index = formerIndexes.find((one) => exists(sqlite, tableOf(one, storeNumber))) ?? presentIndex;
+  return {
+    table: tableOf(index, storeNumber),
+    spellings: index.hasSpellings ? spellingsTable(storeNumber) : null,
+  };
 }
 
-/** Returns the stores whose words are still indexed in the former way. */
+/** Returns the stores whose words are still indexed in a former way. */
 export function formerStores(sqlite: Database): number[] {
-  const sql = `SELECT number FROM memory_stores JOIN sqlite_schema s ON s.name = 'memory_' || number || '_words'
-    WHERE deleted_at_ms IS NULL`;
-  return all<{ number: number }>(sqlite, sql).map(({ number }) => number);
+  const sql = `SELECT DISTINCT number FROM memory_stores JOIN json_each(?) suffix
+    JOIN sqlite_schema s ON s.name = 'memory_' || number || '_' || suffix.value WHERE deleted_at_ms IS NULL`;
+  const suffixes = JSON.stringify(formerIndexes.map(({ suffix }) => suffix));
+  return all<{ number: number }>(sqlite, sql, [suffixes]).map(({ number }) => number);
 }
 
-/** Switches a store to its new words, which are complete, by dropping the former table. */
-export const dropFormerWords = (sqlite: Database, storeNumber: number): void =>
-  void sqlite.run(`DROP TABLE IF EXISTS ${formerWordsTable(storeNumber)}`);
+/** Switches a store to its new words, which are complete, by dropping the former tables. */
+export function dropFormerWords(sqlite: Database, storeNumber: number): void {
+  for (const index of formerIndexes) sqlite.run(`DROP TABLE IF EXISTS ${tableOf(index, storeNumber)}`);
+}
 
 /** Queries the table itself, because listing all tables is slow with several tables per store. */
 function exists(sqlite: Database, table: string): boolean {
@@ -189,6 +216,7 @@ export function dropVectors(sqlite: Database, tables: Omit<StoreTables, "dimensi
 
 /** Drops all tables of a store at once. If it has many chunks, remove them in slices first. */
 export function dropStoreTables(sqlite: Database, { number }: { number: number }): void {
-  const words = [wordsTable, formerWordsTable, spellingsTable].map((nameOf) => nameOf(number));
-  for (const table of [...words, ...vectorTables(sqlite, number)]) sqlite.run(`DROP TABLE IF EXISTS ${table}`);
+  const words = [...formerIndexes, presentIndex].map((index) => tableOf(index, number));
+  for (const table of [...words, spellingsTable(number), ...vectorTables(sqlite, number)])
+    sqlite.run(`DROP TABLE IF EXISTS ${table}`);
 }

@@ -1,3 +1,4 @@
+import { foldText, searchSpelling } from "../../../domain/search-spelling.ts";
 import { languageOf, stemOf } from "./languages.ts";
 
 /** Letter of a script without spaces between words: FTS5 would take a whole sentence for one word. */
@@ -8,6 +9,12 @@ const run = new RegExp(`^${letter}`, "v");
 
 /** Matches words as FTS5 cuts them: runs of letters and digits of any script, with their combining marks. */
 export const word = /[\p{L}\p{N}\p{Co}\p{M}]+/gu;
+
+/** Matches words with invisible characters inside, which FTS5 would cut there. */
+const joinedWord = /[\p{L}\p{N}\p{Co}\p{M}]+(?:\p{DI}+[\p{L}\p{N}\p{Co}\p{M}]+)+/gu;
+
+/** Matches words as a person reads them. */
+export const readWord = /[\p{L}\p{N}\p{Co}\p{M}]+(?:\p{DI}+[\p{L}\p{N}\p{Co}\p{M}]+)*/gu;
 
 /** Matches the seams of a compound identifier: `get|User`, `parse|HTML|Document`. */
 const seam = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
@@ -23,17 +30,6 @@ const tooManyMarks = /(?<=[\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
  * in Unicode's Stream-Safe Text Format, because ICU sorts marks and takes ten seconds for 60,000.
  */
 export const oneSpelling = (text: string): string => text.replace(tooManyMarks, "").normalize("NFKC");
-
-const foldings: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
-
-/** Lowercases a text and removes optional diacritics: `Straße` is `strasse`, `Müller` is `muller`. */
-export function foldText(text: string): string {
-  const small = text.toLowerCase();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: nothing to fold in plain ASCII.
-  if (/^[\x00-\x7f]*$/.test(small)) return small;
-  const bare = small.normalize("NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
-  return bare.normalize("NFC").replace(/[ßæœøłđðþı]/g, (each) => foldings[each] ?? each);
-}
 
 /** Returns the transcription of a word with an umlaut: `mueller` for `Müller`; null for others. */
 function transcribed(word: string): string | null {
@@ -56,16 +52,34 @@ export const wordsAsWritten = (text: string): Set<string> =>
 
 /**
  * Returns the text to index: letters of scripts without spaces are separated, identifiers are split. Other forms (whole
- * identifiers, both umlaut spellings, stems) are appended, so that phrases stay intact. Removing words from the index
- * needs exactly this text.
+ * identifiers, both umlaut spellings, stems, the spelling that a word's spellings share) are appended, so that phrases
+ * stay intact. Removing words from the index needs exactly this text.
  */
 export function wordText(text: string): string {
+  const plain = oneSpelling(text);
+  return [foldedWordText(text), ...otherSpellings(plain)].join(" ");
+}
+
+/** Returns the shared spellings of those words that are written in another one. */
+function otherSpellings(plain: string): string[] {
+  const joined = (plain.match(joinedWord) ?? []).filter((each) => each.search(letters) < 0);
+  const spellings = joined.map((each) => searchSpelling(foldText(each)));
+  for (const each of plain.match(word) ?? []) {
+    const folded = foldText(each);
+    const spelling = searchSpelling(folded);
+    if (spelling !== folded) spellings.push(spelling);
+  }
+  return spellings;
+}
+
+/** The text that versions before shared spellings indexed. */
+export function foldedWordText(text: string): string {
   const plain = oneSpelling(text);
   const words = plain.match(word) ?? [];
   return [bodyOf(plain), ...otherForms(words)].join(" ");
 }
 
-/** The text that was indexed by earlier versions. */
+/** The text that versions before folding indexed. */
 export const formerWordText = (text: string): string => oneSpelling(text).replace(letters, " $& ");
 
 function otherForms(words: readonly string[]): string[] {
