@@ -6,7 +6,10 @@ import { ApiError, type ErrorBody, toError } from "../../lib/api.ts";
 export const maxUploadBytes = 100 * 1024 * 1024;
 
 /** Form fields sent with a file. */
-export type UploadFields = Pick<CreateFile, "purpose" | "memory_id" | "scope_id" | "expires_in_seconds">;
+export type UploadFields = Pick<
+  CreateFile,
+  "purpose" | "memory_id" | "scope_id" | "expires_in_seconds" | "encoding" | "include_hidden"
+>;
 
 /** Uploads a file as multipart form data. Uses XMLHttpRequest, because fetch does not report upload progress. */
 export function upload(

@@ -14,7 +14,7 @@ import { Description, IdDescription } from "../../ui/data/description-list.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { type PageParts, type Part, pagesOf } from "./document-parts.ts";
-import { failureWords } from "./file-words.ts";
+import { failureWords, progressWords } from "./file-words.ts";
 import type { DocumentSearch } from "./read-document-search.ts";
 
 interface DocumentPageProps {
@@ -32,10 +32,13 @@ export function DocumentPage({ id, search, onSearch, onLookIn }: DocumentPagePro
       {(file) => (
         <>
           <DocumentHead file={file} />
+          <Warnings warnings={file.warnings} />
           {file.chunks > 0 ? (
             <Chunks file={file} chosen={search.chunk} onChoose={(chunk) => onSearch({ chunk }, true)} />
           ) : (
-            <p className="p-4 text-muted rail:p-5">{failureWords(file) || "No text was extracted."}</p>
+            <p className="p-4 text-muted rail:p-5">
+              {failureWords(file) || (file.status === "processing" && progressWords(file)) || "No text was extracted."}
+            </p>
           )}
         </>
       )}
@@ -44,7 +47,7 @@ export function DocumentPage({ id, search, onSearch, onLookIn }: DocumentPagePro
 }
 
 function DocumentHead({ file }: { file: StoredFile }) {
-  const { id, filename, bytes, pages, chunks, mime_type } = file;
+  const { id, filename, bytes, pages, characters, encoding, include_hidden, chunks, mime_type } = file;
   const at = useWorkspace();
   return (
     <ObjectHead
@@ -61,8 +64,29 @@ function DocumentHead({ file }: { file: StoredFile }) {
       <Description name="Type">{mime_type}</Description>
       <Description name="Size">{formatBytes(bytes)}</Description>
       {pages !== null && <Description name="Pages">{formatCount(pages)}</Description>}
+      {characters !== null && <Description name="Characters">{formatCount(characters)}</Description>}
+      {encoding !== null && <Description name="Encoding">{encoding}</Description>}
+      {include_hidden && <Description name="Hidden text">Included</Description>}
       <Description name="Chunks">{formatCount(chunks)}</Description>
     </ObjectHead>
+  );
+}
+
+/** The losses and guesses of reading the document, so that a person sees where to compare it with the original. */
+function Warnings({ warnings }: Pick<StoredFile, "warnings">) {
+  if (warnings.length === 0) return null;
+  return (
+    <details open={warnings.length <= 3} className="shrink-0 border-b border-line px-4 py-2.5 rail:px-5">
+      <summary className="w-fit font-medium text-warn">{plural(warnings.length, "warning")}</summary>
+      <ul aria-label="Warnings" className="mt-1.5 flex max-h-40 flex-col gap-1 overflow-y-auto">
+        {warnings.map(({ code, message, page }) => (
+          <li key={`${code} ${page} ${message}`} className="wrap-anywhere">
+            {page !== null && <span className="text-muted">Page {formatCount(page)}: </span>}
+            {message}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -18,7 +18,7 @@ import { DeleteDialog } from "../../ui/dialogs/delete-dialog.tsx";
 import { Progress } from "../../ui/feedback/progress.tsx";
 import { toast, toastFailure } from "../../ui/feedback/toast.ts";
 import { Button } from "../../ui/forms/button.tsx";
-import { failureWords, processedShare, purposeWords } from "./file-words.ts";
+import { failureWords, processedShare, progressWords, purposeWords } from "./file-words.ts";
 
 /** A file in the list: its name, status, purpose and the memory stores that use it. */
 export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id: string) => string }) {
@@ -84,8 +84,13 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
   );
 }
 
-function detailOf({ mime_type, pages, chunks, id }: StoredFile): string {
-  const facts = [mime_type, pages && plural(pages, "page"), chunks && plural(chunks, "chunk")];
+function detailOf({ mime_type, pages, chunks, warnings, id }: StoredFile): string {
+  const facts = [
+    mime_type,
+    pages && plural(pages, "page"),
+    chunks && plural(chunks, "chunk"),
+    warnings.length > 0 && plural(warnings.length, "warning"),
+  ];
   return [...facts.filter(Boolean), id].join(" · ");
 }
 
@@ -100,11 +105,10 @@ export const statusWords = labelsOf(looks);
 
 function FileState({ file }: { file: StoredFile }) {
   if (file.status !== "processing") return <LookPill look={looks[file.status]} />;
-  const words = file.total ? `${formatCount(file.processed)} of ${formatCount(file.total)}` : "Processing";
   return (
     <span className="inline-flex flex-col gap-1">
       <Pill tone="info" icon={LoaderCircle} spin>
-        {words}
+        {progressWords(file) || "Processing"}
       </Pill>
       <Progress label={`Processing ${file.filename}`} share={processedShare(file)} />
     </span>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { maxUploadBytes } from "../../entities/file/upload.ts";
-import { failureWords, localFault, processedShare } from "./file-words.ts";
+import { failureWords, localFault, processedShare, progressWords } from "./file-words.ts";
 
 test("a file that is too large or empty is rejected before the upload", () => {
   expect(localFault({ name: "a.pdf", size: maxUploadBytes })).toBeNull();
@@ -17,4 +17,10 @@ test("progress is unknown until the chunks are counted", () => {
   expect(processedShare({ status: "processing", processed: 0, total: null })).toBeNull();
   expect(processedShare({ status: "processing", processed: 3, total: 12 })).toBe(0.25);
   expect(processedShare({ status: "ready", processed: 0, total: null })).toBe(1);
+});
+
+test("progress counts pages until the chunks are counted", () => {
+  expect(progressWords({ processed: 0, total: null, pages_done: null })).toBe("");
+  expect(progressWords({ processed: 0, total: null, pages_done: 3 })).toBe("3 pages read");
+  expect(progressWords({ processed: 5, total: 1200, pages_done: 3 })).toBe("5 of 1,200");
 });

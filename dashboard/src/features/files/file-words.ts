@@ -1,7 +1,7 @@
 import type { FilePurpose } from "../../../../server/domain/api-types/enums.ts";
 import type { File as StoredFile } from "../../../../server/domain/api-types/file.ts";
 import { maxUploadBytes } from "../../entities/file/upload.ts";
-import { formatBytes } from "../../lib/format.ts";
+import { formatBytes, formatCount, plural } from "../../lib/format.ts";
 
 /** Labels of file purposes. */
 export const purposeWords: Record<FilePurpose, string> = {
@@ -27,6 +27,14 @@ export function failureWords({ error }: Pick<StoredFile, "error">): string {
   if (!error) return "";
   return advice[error.code] ?? error.message;
 }
+
+/** Returns how far a file is processed: its chunks, or its pages before they are known; else an empty text. */
+export function progressWords({ processed, total, pages_done }: Progress): string {
+  if (total) return `${formatCount(processed)} of ${formatCount(total)}`;
+  return pages_done ? `${plural(pages_done, "page")} read` : "";
+}
+
+type Progress = Pick<StoredFile, "processed" | "total" | "pages_done">;
 
 /** Returns why a file cannot be uploaded, or null if it can. */
 export function localFault({ name, size }: Pick<File, "name" | "size">): string | null {

@@ -27,6 +27,11 @@ const lifetimes = [
   { value: "31536000", label: "In a year" },
 ];
 
+const hiddenTexts = [
+  { value: "", label: "Left out" },
+  { value: "included", label: "Included" },
+];
+
 /** Asks for files, their purpose, memory store and expiry before the upload. */
 export function UploadDialog({
   given: initialFiles,
@@ -45,6 +50,8 @@ export function UploadDialog({
   const [store, setStore] = useState("");
   const [scope, setScope] = useState("");
   const [lifetime, setLifetime] = useState("");
+  const [encoding, setEncoding] = useState("");
+  const [hidden, setHidden] = useState("");
   const [wasSubmitted, setTried] = useState(false);
   const chosen = purpose === "retrieval" ? stores.find(({ id }) => id === store) : undefined;
   const needsScope = chosen !== undefined && chosen.scope !== "project";
@@ -52,6 +59,8 @@ export function UploadDialog({
     purpose,
     ...(chosen && { memory_id: chosen.id }),
     ...(needsScope && { scope_id: scope.trim() }),
+    ...(purpose !== "code_interpreter" && encoding.trim() && { encoding: encoding.trim() }),
+    ...(purpose !== "code_interpreter" && hidden && { include_hidden: true }),
     ...(lifetime && { expires_in_seconds: Number(lifetime) }),
   };
   const scopeFault = needsScope && scope.trim() === "" ? `Enter the ${chosen.scope} id.` : null;
@@ -99,8 +108,20 @@ export function UploadDialog({
           )}
         </div>
       )}
-      <div className="rail:w-1/2 rail:pr-2">
+      <div className="grid gap-4 rail:grid-cols-3">
         <Select label="Expires" value={lifetime} choices={lifetimes} onChoose={setLifetime} />
+        {purpose !== "code_interpreter" && (
+          <>
+            <Select label="Hidden text" value={hidden} choices={hiddenTexts} onChoose={setHidden} />
+            <Field
+              label="Encoding"
+              value={encoding}
+              placeholder="Detected"
+              autoComplete="off"
+              onChange={(event) => setEncoding(event.target.value)}
+            />
+          </>
+        )}
       </div>
     </FormDialog>
   );
