@@ -1,5 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
-import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest } from "../model.ts";
+import { isCacheable } from "../cache-breakpoints.ts";
+import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest, RequestAdjustment } from "../model.ts";
 import { JudgedFailure, unavailableError } from "../model-error.ts";
 import { type Fetch, modelFetch } from "../model-fetch.ts";
 import { modelOf, type Way } from "../model-stream.ts";
@@ -25,7 +26,8 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
     const own = converseBody(model, request, format, caches);
     const body = bodyText(own, request);
     const headers = await signed(connection, url, body, request.extras?.headers);
-    observer.onAdjustments?.(adjustmentsOf(request, own));
+    const lacksCache = !caches && family.cache !== null && isCacheable(request);
+    observer.onAdjustments?.([...adjustmentsOf(request, own), ...(lacksCache ? [cacheRefusal] : [])]);
     return fetch(url, { method: "POST", headers, body, signal });
   }
 
@@ -52,6 +54,11 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
 
   return modelOf(answer, secrets);
 }
+
+const cacheRefusal: RequestAdjustment = {
+  field: "prompt_caching",
+  message: "The model refused cache points, so the prompt was sent without them.",
+};
 
 /** Fault of a schema for a model that has none: the prompt has it then, and no request is wasted. */
 const schemaFault: AwsFault = {
