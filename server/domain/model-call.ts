@@ -154,6 +154,10 @@ export const ModelUsage = closedObject({
   /** Uses of the provider's own tools, which it charges beside the tokens. */
   web_searches: about("Searches of the provider's web search; absent without any.", optional(Count)),
   code_executions: about("Uses of the provider's code execution; absent without any.", optional(Count)),
+  service_tier: about(
+    "The tier in which the provider answered, such as `flex` or `priority`; absent for its standard one, unless another was asked for.",
+    optional(Short),
+  ),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 

@@ -64,7 +64,8 @@ export function chatAnswers(connection: Connection, modelName: string, fetch: Fe
       if (response.ok) {
         observer.onByte();
         const all = extras ? [...secrets, ...extras.secrets] : secrets;
-        return readChatAnswer(response, { secrets: all, observer, tools: request.tools.map(({ name }) => name) });
+        const tools = request.tools.map(({ name }) => name);
+        return readChatAnswer(response, { secrets: all, observer, tools, extras });
       }
       const refused = await refusal(response);
       const wanted = adaptationsFor(response.status, refused.responseBody, body).filter(

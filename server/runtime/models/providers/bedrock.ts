@@ -49,7 +49,7 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
     observer.onByte();
     const hidden = [...secrets, ...(request.extras?.secrets ?? [])];
     const tools = request.tools.map(({ name }) => name);
-    return readConverse(response, { family, secrets: hidden, observer, tools });
+    return readConverse(response, { family, secrets: hidden, observer, tools, extras: request.extras });
   }
 
   return modelOf(answer, secrets);
