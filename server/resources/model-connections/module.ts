@@ -24,7 +24,11 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed, addressOf: connections.addressOf });
-  const breakers = createCircuitBreakers({ now: base.now, onChange: (model, outage) => notes.changed(model, outage) });
+  const breakers = createCircuitBreakers({
+    now: base.now,
+    identityOf: (model) => connections.identityOf(prefixOf(model)),
+    onChange: (model, outage) => notes.changed(model, outage),
+  });
   const notes = createOutageNotes({ ...base, outages: breakers.outages });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
