@@ -29,7 +29,13 @@ import {
 } from "../../runtime/models/registry.ts";
 import { testModelNames } from "../../runtime/models/test-models.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
-import { listedModels, modelConnections, modelConnectionTests, modelLists } from "../../storage/db/schema.ts";
+import {
+  learntRefusals,
+  listedModels,
+  modelConnections,
+  modelConnectionTests,
+  modelLists,
+} from "../../storage/db/schema.ts";
 import { type ConnectionChange, checkConnection, trimmed } from "./check-connection.ts";
 import type { PriceStore } from "./prices.ts";
 
@@ -149,10 +155,10 @@ export function createConnectionStore({
     return found && { sealed_key: null, sealed_secrets: null, identity: "", ...found };
   }
 
-  /** Deletes the list and the test of connections that changed. Call it inside a write. */
+  /** Deletes what was learnt of connections that changed: list, test and refusals. Call it inside a write. */
   function forgetState(provider: Provider, name: string): void {
     const prefix = modelPrefix({ provider, name });
-    for (const table of [modelLists, listedModels, modelConnectionTests])
+    for (const table of [modelLists, listedModels, modelConnectionTests, learntRefusals])
       db.orm.delete(table).where(eq(table.prefix, prefix)).run();
   }
 

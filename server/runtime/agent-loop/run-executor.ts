@@ -41,7 +41,13 @@ export function createRunExecutor(
   {
     now = Date.now,
     leading = singleNode,
-    adapters = createAdapters({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
+    adapters = createAdapters({
+      now,
+      leading,
+      // Not `send`: a default value does not see the functions of the body.
+      warn: (message, fields = {}) => outlet.push({ do: "warn", message, fields }),
+      learnt: (connection, model, refusals) => outlet.push({ do: "refusals", connection, model, refusals }),
+    }),
   }: RunExecutorOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
