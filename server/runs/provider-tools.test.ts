@@ -169,6 +169,8 @@ const run = async (agent_id: string, more: object = {}): Promise<Answer["body"]>
 const modelSteps = async (id: string): Promise<Answer["body"][]> =>
   (await client.get(`/v1/traces/${id}`)).body.steps.filter(({ type }: { type: string }) => type === "model_call");
 const webSearch = { provider_tools: [{ type: "web_search", max_uses: 3 }] };
+/** For a provider that cannot limit its uses. */
+const unlimited = { provider_tools: [{ type: "web_search" }] };
 const sources = [{ url: "https://example.com/rain", title: "Rain in Oslo" }];
 
 describe("a provider's web search", () => {
@@ -201,9 +203,11 @@ describe("a provider's web search", () => {
   });
 
   test("of Google has no calls, but sources and a cost", async () => {
-    const ended = await run(await newAgent("google", "gemini-2.5-flash", webSearch));
+    const ended = await run(await newAgent("google", "gemini-2.5-flash", unlimited));
     expect(lastBody()).toContain('"tools":[{"googleSearch":{}}]');
     const [step] = await modelSteps(ended.id);
+    const message = "The provider has no limit for web_search: the model may use it more often than 5 times.";
+    expect(step.adjustments).toEqual([{ field: "max_uses", message }]);
     expect([step.output.sources, step.usage.web_searches]).toEqual([sources, 2]);
     expect(step.usage.cost_usd).toBeGreaterThanOrEqual(0.035);
     expect(step.usage.cost_usd).toBeLessThan(0.04);
@@ -309,6 +313,20 @@ describe("provider_tools", () => {
       "provider_tools[0].blocked_domains",
     ],
     [
+      "a limit that Google does not have",
+      "google",
+      "gemini-2.5-flash",
+      { provider_tools: [{ type: "web_search", max_uses: 3 }] },
+      "provider_tools[0].max_uses",
+    ],
+    [
+      "a limit of code that Anthropic does not have",
+      "anthropic",
+      "claude-sonnet-4-5",
+      { provider_tools: [{ type: "code_execution", max_uses: 1 }] },
+      "provider_tools[0].max_uses",
+    ],
+    [
       "both filters",
       "anthropic",
       "claude-sonnet-4-5",
@@ -321,9 +339,9 @@ describe("provider_tools", () => {
   });
 
   test("beside tools of the agent are refused for a model that takes only one kind", async () => {
-    const { status, body } = await post("google", "gemini-2.5-flash", { ...webSearch, tools: [note] });
+    const { status, body } = await post("google", "gemini-2.5-flash", { ...unlimited, tools: [note] });
     expect([status, body.error.param]).toEqual([400, "provider_tools"]);
-    expect((await post("google", "gemini-3-pro-preview", { ...webSearch, tools: [note] })).status).toBe(201);
+    expect((await post("google", "gemini-3-pro-preview", { ...unlimited, tools: [note] })).status).toBe(201);
   });
 
   test("are refused with the run, or the change, that names a model without them", async () => {

@@ -8,7 +8,7 @@ import type {
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
-import { runsTool } from "../../domain/provider-tools.ts";
+import { limitsUses, type ProviderTool, runsTool } from "../../domain/provider-tools.ts";
 import type { Provider } from "../../domain/providers.ts";
 import { specialTier } from "../../domain/service-tier.ts";
 import { unsupportedSettings } from "../../domain/unsupported-settings.ts";
@@ -143,9 +143,16 @@ function adjustmentsIn(
   const silent = unsupportedSettings(nameOf(provider) as Provider, settings).filter(
     (name) => !found.some(({ field }) => field === name) && (name !== "parallel_tool_calls" || tools.length > 0),
   );
-  const missing = provider_tools.filter((tool) => !runsTool(dialect.provider ?? "", tool)).map(({ type }) => type);
-  return [...found, ...[...silent, ...missing].map(leftOut)];
+  const { provider: host = "" } = dialect;
+  const missing = provider_tools.filter((tool) => !runsTool(host, tool)).map(({ type }) => type);
+  const unlimited = provider_tools.filter((tool) => runsTool(host, tool) && !limitsUses(host, tool.type));
+  return [...found, ...[...silent, ...missing].map(leftOut), ...unlimited.map(withoutLimit)];
 }
+
+const withoutLimit = ({ type, max_uses }: ProviderTool): RequestAdjustment => ({
+  field: "max_uses",
+  message: `The provider has no limit for ${type}: the model may use it more often than ${max_uses} times.`,
+});
 
 /** Provider of an SDK's model: `openai.responses` is of OpenAI. */
 const nameOf = (provider: string): string => provider.split(".")[0] ?? provider;
