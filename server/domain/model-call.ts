@@ -171,5 +171,6 @@ export const RequestAdjustment = named(
 );
 export type RequestAdjustment = Static<typeof RequestAdjustment>;
 
-export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
+/** `pause`: the provider paused a long turn of its own tools, and goes on if the answer is sent back. */
+export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "pause", "other"]);
 export type FinishReason = Static<typeof FinishReason>;

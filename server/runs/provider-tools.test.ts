@@ -61,6 +61,27 @@ function* claudeSearches(withCall: boolean): Generator<string> {
   yield typed({ type: "message_stop" });
 }
 
+/** Claude's answer that is paused within a search, in a container: the first one, or one that goes on with it. */
+function* claudePauses(index: number): Generator<string> {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  yield typed({ type: "message_start", message: { ...message, usage: { input_tokens: 20, output_tokens: 1 } } });
+  const block = (index: number, content_block: object, ...deltas: object[]) =>
+    typed({ type: "content_block_start", index, content_block }) +
+    deltas.map((delta) => typed({ type: "content_block_delta", index, delta })).join("") +
+    typed({ type: "content_block_stop", index });
+  if (index === 0) yield block(0, { type: "text", text: "" }, { type: "text_delta", text: "I look." });
+  else yield block(0, { ...found, tool_use_id: `srvtoolu_0${index}` });
+  const next = { ...search, id: `srvtoolu_0${index + 1}`, input: {} };
+  yield block(1, next, { type: "input_json_delta", partial_json: `{"query":"search ${index + 1}"}` });
+  const container = { id: "container_1", expires_at: "2026-11-29T12:00:00Z" };
+  yield typed({
+    type: "message_delta",
+    delta: { stop_reason: "pause_turn", stop_sequence: null, container },
+    usage: { input_tokens: 1000, output_tokens: 100, server_tool_use: { web_search_requests: 1 } },
+  });
+  yield typed({ type: "message_stop" });
+}
+
 const webSearchCall = {
   id: "ws_1",
   type: "web_search_call",
@@ -133,7 +154,14 @@ function* geminiSearches(): Generator<string> {
 }
 
 let withCall = false;
+/** Number of answers that are paused. */
+let pauses = 0;
+let paused = 0;
 const providers = startProviders(({ provider, body }) => {
+  if (pauses > 0) {
+    pauses--;
+    return claudePauses(paused++);
+  }
   const isFirst = provider === "openai" ? body.input.length === 2 : body.messages?.length === 1;
   if (provider === "google") return geminiSearches();
   if (!isFirst) return [wires[provider].begin(), wires[provider].text("Noted."), wires[provider].end()];
@@ -265,6 +293,43 @@ describe("a provider's web search", () => {
       usage: { model_calls: 0 },
     });
     expect((await price(0.25)).status).toBe("completed");
+  });
+});
+
+describe("a long turn that Anthropic pauses", () => {
+  test("goes on with the whole answer, in its container, and costs both calls", async () => {
+    [pauses, paused] = [2, 0];
+    const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", webSearch));
+    expect([ended.status, ended.output, ended.usage.model_calls]).toEqual(["completed", "Noted.", 3]);
+    const { messages, container } = JSON.parse(lastBody());
+    expect(container).toBe("container_1");
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant"]);
+    expect(messages[1].content).toMatchObject([
+      { type: "text", text: "I look." },
+      { type: "server_tool_use", id: "srvtoolu_01", name: "web_search", input: { query: "search 1" } },
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_01" },
+      { type: "server_tool_use", id: "srvtoolu_02", name: "web_search", input: { query: "search 2" } },
+    ]);
+    const steps = await modelSteps(ended.id);
+    expect(steps.map((step) => [step.finish_reason, step.usage.web_searches ?? 0])).toEqual([
+      ["pause", 1],
+      ["pause", 1],
+      ["stop", 0],
+    ]);
+    expect(ended.usage.cost_usd).toBeGreaterThanOrEqual(0.02);
+    const replay = await client.post(`/v1/runs/${ended.id}/replay`, { mode: "verify" });
+    expect(replay.body.replay.divergences).toEqual([]);
+  });
+
+  test("ends after the run's turns, if it is paused again and again", async () => {
+    [pauses, paused] = [99, 0];
+    const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", { ...webSearch, max_turns: 3 }));
+    pauses = 0;
+    expect(ended).toMatchObject({
+      status: "failed",
+      error: { code: "max_turns_exceeded" },
+      usage: { model_calls: 3 },
+    });
   });
 });
 

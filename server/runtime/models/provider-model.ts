@@ -8,6 +8,7 @@ import type {
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
+import { containerMetadata } from "../../domain/provider-items.ts";
 import { limitsUses, type ProviderTool, runsTool } from "../../domain/provider-tools.ts";
 import type { Provider } from "../../domain/providers.ts";
 import { specialTier } from "../../domain/service-tier.ts";
@@ -240,7 +241,7 @@ function events(
       if (part.error instanceof NotAsked) return []; // The end of the answer follows and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];
     case "finish":
-      return [...parts.closeAll(), finished(part, dialect, request)];
+      return [...parts.closeAll(), ...container(part, parts), finished(part, dialect, request)];
     default:
       return [];
   }
@@ -255,9 +256,16 @@ function finished(part: Omit<Finish, "type">, dialect: Dialect, request: ModelRe
   const usage = { ...usageOf(part.usage, dialect), ...servedTier(tierIn(part), request.extras) };
   const own = raw === undefined ? null : finishOf(raw);
   if (raw !== undefined && own === null) return { type: "error", error: failedEnd(raw, secrets), usage };
-  const isCut = own === "length" || own === "content_filter";
+  const isCut = own === "length" || own === "content_filter" || own === "pause";
   const finish = isCut ? own : (finishes[unified] ?? own);
   return finish ? { type: "done", finish, usage } : { type: "error", error: incompleteError, usage };
+}
+
+/** Returns the part that names the container of a paused answer: its code goes on there. */
+function container({ finishReason, providerMetadata }: Finish, parts: AnswerParts): ModelEvent[] {
+  const { id } = fieldsOf(providerMetadata?.anthropic?.container);
+  const isPaused = finishReason.raw !== undefined && finishOf(finishReason.raw) === "pause";
+  return isPaused && typeof id === "string" ? parts.metadata(containerMetadata(id)) : [];
 }
 
 /** Returns the tier in which the provider answered, under the name that its SDK or its usage has for it. */
