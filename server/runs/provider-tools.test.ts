@@ -153,11 +153,36 @@ function* geminiSearches(): Generator<string> {
   yield `data: ${JSON.stringify({ candidates: [{ content, index: 0, finishReason: "STOP", groundingMetadata }], usageMetadata })}\n\n`;
 }
 
+/** GPT's answer after code that it ran, streamed as OpenAI documents it. */
+function* gptRuns(): Generator<string> {
+  const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5", output: [] };
+  const code = 'print("é", 6 * 7)';
+  const item = { id: "ci_1", type: "code_interpreter_call", container_id: "cntr_1" };
+  const outputs = [{ type: "logs", logs: "é 42\n" }];
+  const at = { output_index: 0, item_id: "ci_1" };
+  yield typed({ type: "response.created", response: { ...response, status: "in_progress" } });
+  const begun = { ...item, status: "in_progress", code: "", outputs: null };
+  yield typed({ type: "response.output_item.added", output_index: 0, item: begun });
+  for (const delta of [code.slice(0, 7), code.slice(7)])
+    yield typed({ type: "response.code_interpreter_call_code.delta", ...at, delta });
+  yield typed({ type: "response.code_interpreter_call_code.done", ...at, code });
+  const done = { ...item, status: "completed", code, outputs };
+  yield typed({ type: "response.output_item.done", output_index: 0, item: done });
+  const said = { id: "msg_0", type: "message", role: "assistant" };
+  yield typed({ type: "response.output_item.added", output_index: 1, item: said });
+  const text = { item_id: "msg_0", output_index: 1, content_index: 0, delta: "42." };
+  yield typed({ type: "response.output_text.delta", ...text });
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+  yield typed({ type: "response.completed", response: { ...response, status: "completed", usage } });
+}
+
+let runsCode = false;
 let withCall = false;
 /** Number of answers that are paused. */
 let pauses = 0;
 let paused = 0;
 const providers = startProviders(({ provider, body }) => {
+  if (runsCode) return gptRuns();
   if (pauses > 0) {
     pauses--;
     return claudePauses(paused++);
@@ -296,6 +321,25 @@ describe("a provider's web search", () => {
   });
 });
 
+test("the code that OpenAI ran and its output are asked for, and are in the trace", async () => {
+  runsCode = true;
+  const ended = await run(await newAgent("openai", "gpt-5", { provider_tools: [{ type: "code_execution" }] }));
+  runsCode = false;
+  expect(ended.output).toBe("42.");
+  expect(JSON.parse(lastBody()).include).toContain("code_interpreter_call.outputs");
+  const [step] = await modelSteps(ended.id);
+  expect(step.usage.code_executions).toBe(1);
+  expect(step.output.provider_calls).toEqual([
+    {
+      id: "ci_1",
+      name: "code_execution",
+      arguments: { code: 'print("é", 6 * 7)', containerId: "cntr_1" },
+      result: { outputs: [{ type: "logs", logs: "é 42\n" }] },
+      is_error: false,
+    },
+  ]);
+});
+
 describe("a long turn that Anthropic pauses", () => {
   test("goes on with the whole answer, in its container, and costs both calls", async () => {
     [pauses, paused] = [2, 0];
@@ -401,6 +445,19 @@ describe("provider_tools", () => {
   ])("for %s are refused when the agent is saved", async (_, provider, model, more, param) => {
     const { status, body } = await post(provider, model, more);
     expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", param]);
+  });
+
+  test("of xAI are refused, and so is its Live Search, which its API no longer has", async () => {
+    const search = { search_parameters: { mode: "auto" } };
+    for (const [more, param] of [
+      [{ provider_tools: [{ type: "web_search" }] }, "provider_tools[0].type"],
+      [{ model_settings: { extra_body: search } }, "model_settings.extra_body.search_parameters"],
+      [{ model_settings: { provider_options: search } }, "model_settings.provider_options.search_parameters"],
+    ] as const) {
+      const { status, body } = await post("xai", "grok-4.3", more);
+      expect([status, body.error.param]).toEqual([400, param]);
+    }
+    expect((await post("groq", "llama-3.3-70b", { model_settings: { extra_body: search } })).status).toBe(201);
   });
 
   test("beside tools of the agent are refused for a model that takes only one kind", async () => {
