@@ -96,9 +96,10 @@ export const formFields: Record<keyof Definition, AgentField> = {
   models: {
     word: "Models",
     typed: (it) => ({ fallbacks: it?.models?.slice(1) ?? [] }),
+    // A fallback model that became the first, or is there twice, is named once.
     read: ({ model, fallbacks }) => {
-      const named = fallbacks.map((name) => name.trim()).filter(Boolean);
-      return named.length > 0 ? [model.trim(), ...named] : undefined;
+      const named = new Set([model, ...fallbacks].map((name) => name.trim()).filter(Boolean));
+      return named.size > 1 ? [...named] : undefined;
     },
   },
   failover_on: {
