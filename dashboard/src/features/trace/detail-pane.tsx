@@ -207,6 +207,17 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
         </>
       )}
       {(step.attempt > 1 || step.retries.length > 0) && <Fact name="Attempts">{step.attempt}</Fact>}
+      {step.retries.map(
+        ({ attempt, model, reason }) =>
+          model && (
+            <Fact key={attempt} name="Instead of">
+              <span>
+                <code>{model}</code>
+                {reason && `: ${reason.message}`}
+              </span>
+            </Fact>
+          ),
+      )}
       {finish_reason && !["stop", "tool_calls"].includes(finish_reason) && (
         <Fact name="Finish reason">{finish_reason.replaceAll("_", " ")}</Fact>
       )}

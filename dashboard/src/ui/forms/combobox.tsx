@@ -51,8 +51,9 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
       const isAtRow = isOpen && at >= 0;
       setAt(isAtRow ? (at + step + shown.length) % shown.length : step === 1 ? 0 : shown.length - 1);
       setOpen(true);
-    } else if (event.key === "Escape" && isOpen) {
-      event.stopPropagation();
+    } else if (event.key === "Escape" && open) {
+      // Items that are still loading open the list later, unless it is closed.
+      if (isOpen) event.stopPropagation();
       close();
     } else if (event.key === "Enter" && isOpen && shown[at]) {
       event.preventDefault();
