@@ -52,7 +52,7 @@ export const addConnectionCommand = (): Command =>
       .addOption(
         option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
       )
-      .addOption(option("--base-url <url>", "address of the API, /v1 included"))
+      .addOption(option("--base-url <url>", "address of the API, with or without /v1"))
       .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" })),
   )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))

@@ -133,6 +133,10 @@ function Suggestions({
     getItemKey: (index) => items[index]!.value,
     overscan: 8,
   });
+  // A list that opens below the edge of a form, or of a dialog, is brought into sight.
+  useEffect(() => {
+    list.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [at, virtual]);
