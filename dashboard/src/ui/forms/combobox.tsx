@@ -167,7 +167,7 @@ function Suggestions({
               onClick={() => onTake(value)}
               style={{ transform: `translateY(${start}px)` }}
               className={clsx(
-                "absolute inset-x-0 top-0 flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 font-mono text-xs select-none hover:bg-hover",
+                "absolute inset-x-0 top-0 flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 py-1 font-mono text-xs select-none hover:bg-hover",
                 index === at && "bg-hover",
               )}
             >
