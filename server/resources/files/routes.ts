@@ -87,7 +87,7 @@ export const fileRoutes = ({ auth, files, pageImages, receiver }: Needs) =>
       ({ principal, params, request }) => pagePicture({ files, pageImages, viewer: principal, ...params, request }),
       {
         operation: {
-          id: "files.page",
+          id: "files.pages.retrieve",
           summary: "Show a page of a PDF as a JPEG",
           needs: "read_or_run",
           path: { number: pageNumber },
