@@ -545,6 +545,16 @@ const others: HostileDocument[] = [
     "text",
   ),
   hostile("eml", "a header of a megabyte", () => utf8(`Subject: ${"=?utf-8?q?a?= ".repeat(80_000)}\n\nx`), "text"),
+  hostile("eml", "encoded words without an end", () => utf8(`Subject: ${"=?utf-8?q?a ".repeat(80_000)}\n\nx`), "text"),
+  hostile(
+    "eml",
+    "a signed message nested a thousand times",
+    () =>
+      utf8(
+        `Subject: x\nContent-Type: application/pkcs7-mime\nContent-Transfer-Encoding: base64\n\n${Buffer.alloc(20_000, "\x30\x80", "latin1").toString("base64")}`,
+      ),
+    "text",
+  ),
   hostile(
     "eml",
     "an attachment that unpacks to 210 MB, a hundred times",

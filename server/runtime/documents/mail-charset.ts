@@ -162,7 +162,8 @@ function decodeIso2022Kr(bytes: Uint8Array): string {
 const highBits = (text: string): Buffer =>
   Buffer.from(text, "latin1").map((byte) => (byte > 0x20 && byte < 0x7f ? byte | 0x80 : byte)) as Buffer;
 
-const encodedWord = /=\?([\w.:+()-]+(?:\*[\w-]*)?)\?([QB])\?(.*?)\?=/gi;
+/** Its length has a limit, because a header can have many that do not end. */
+const encodedWord = /=\?([\w.:+()-]{1,60}(?:\*[\w-]{0,60})?)\?([QB])\?(.{0,2000}?)\?=/gi;
 
 /**
  * Decodes the encoded words of a header (RFC 2047). Neighbours in one encoding are decoded together, because programs

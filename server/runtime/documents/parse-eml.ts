@@ -12,6 +12,7 @@ import { signedContent } from "./signed-content.ts";
 
 const maxDepth = 20;
 const partsMost = 1000;
+const copiedMost = 100_000;
 const shownHeaders = ["From", "Reply-To", "To", "Cc", "Bcc", "Date"];
 
 /** An attachment, or a message that is attached. */
@@ -190,21 +191,15 @@ function chosen(contents: readonly (Content & { kind: string })[]): PartText[] {
   });
 }
 
-/** Leaves out parts without a name that another part repeats, as invitations are. */
+/** Leaves out parts without a name that a part with a name repeats, as invitations do. */
 function withoutCopies(enclosures: readonly Enclosure[]): Enclosure[] {
-  const isCopy = (one: Enclosure, other: Enclosure): boolean =>
-    one !== other &&
-    "content" in one &&
-    "content" in other &&
-    other.name !== "" &&
-    isSameText(one.content, other.content);
-  return enclosures.filter((one) => one.name !== "" || !enclosures.some((other) => isCopy(one, other)));
+  const textOf = (one: Enclosure): string | null =>
+    "content" in one && one.content.length < copiedMost
+      ? Buffer.from(one.content).toString("latin1").replace(/\s+/g, "")
+      : null;
+  const named = new Set(enclosures.filter(({ name }) => name !== "").map(textOf));
+  return enclosures.filter((one) => one.name !== "" || textOf(one) === null || !named.has(textOf(one)));
 }
-
-const isSameText = (one: Uint8Array, other: Uint8Array): boolean =>
-  Math.max(one.length, other.length) < 100_000 && withoutSpace(one) === withoutSpace(other);
-
-const withoutSpace = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1").replace(/\s+/g, "");
 
 function nameOf({ contentType, contentDisposition }: MailPart): string {
   const name = contentDisposition.parsed.params.filename || contentType.parsed.params.name || "";

@@ -13,8 +13,7 @@ const [dataType, signedType, envelopedType, compressedType] = [
  * document_encrypted if it is encrypted.
  */
 export function signedContent(bytes: Uint8Array): Uint8Array {
-  const { result, offset } = fromBER(withoutArmor(bytes).slice());
-  const [type, outer] = offset === -1 ? [] : childrenOf(result);
+  const [type, outer] = childrenOf(structureOf(withoutArmor(bytes)));
   const kind = type instanceof ObjectIdentifier ? type.valueBlock.toString() : "";
   if (kind === envelopedType) throw new DocumentError("document_encrypted", "It is encrypted with S/MIME.");
   if (kind === compressedType) throw unreadable("It is compressed in a way that is not read.");
@@ -27,6 +26,15 @@ export function signedContent(bytes: Uint8Array): Uint8Array {
     if (text instanceof OctetString) return new Uint8Array(text.getValue());
   }
   throw unreadable("It has a signature only.");
+}
+
+function structureOf(bytes: Uint8Array): unknown {
+  try {
+    const { result, offset } = fromBER(bytes.slice());
+    return offset === -1 ? null : result;
+  } catch {
+    throw unreadable("It is damaged.");
+  }
 }
 
 const childrenOf = (block: unknown): unknown[] => (block instanceof Constructed ? block.valueBlock.value : []);
