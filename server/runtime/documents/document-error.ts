@@ -25,7 +25,17 @@ export const noTextInImages =
 export const unreadable = (message: string) => new DocumentError("document_unreadable", message);
 export const tooLarge = (message: string) => new DocumentError("document_too_large", message);
 
+/** Thrown for a message that is made to keep its reader busy. */
+export class TooNested extends DocumentError {
+  constructor() {
+    super("document_unreadable", "It nests too deep, or has too many parts.");
+  }
+}
+
 /**
  * Thrown if the text is in images and no OCR is available. Not a fault: the document is then read by a child with OCR.
  */
 export class OcrRequired extends Error {}
+
+/** Thrown for a PDF in a child without a PDF reader. Not a fault: the document is then read by a child that has one. */
+export class PdfRequired extends Error {}

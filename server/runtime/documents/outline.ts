@@ -45,10 +45,11 @@ export function openOutline() {
     [blocks, places, length] = [[], [], 0];
   };
   const add = (text: string, placed: readonly Place[] = []) => {
-    size += Buffer.byteLength(text);
-    characters += text.length;
-    if (size > documentBounds.text)
+    const bytes = Buffer.byteLength(text);
+    if (size + bytes > documentBounds.text)
       throw tooLarge(`The document holds more than ${documentBounds.text} bytes of text.`);
+    size += bytes;
+    characters += text.length;
     blocks.push(text);
     for (const { at, box } of placed) places.push({ at: length + at, box });
     length += text.length + 2;
@@ -82,10 +83,10 @@ export function openOutline() {
       source = isScan ? { source: "ocr" } : {};
       if (forgotten) path.length = 0;
     },
-    /** Ends all headings: the next section has none. */
-    leave(): void {
+    /** Ends the headings of this level and below; without a level all, so that the next section has none. */
+    leave(level = 1): void {
       flush();
-      path.length = 0;
+      while ((path.at(-1)?.level ?? 0) >= level) path.pop();
     },
     /** Records a loss or a guess on the current page. */
     warn: (code: WarningCode, message: string): void => warnings.add(code, message, page),

@@ -7,9 +7,11 @@ import { drawingTexts, outlineDrawings } from "./drawing-text.ts";
 import { type OfficeFile, openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { hasWords } from "./page-edges.ts";
-import { readEml } from "./parse-eml.ts";
 import { parseHtml } from "./parse-html.ts";
+import { parseMht } from "./parse-mht.ts";
+import type { ParserOptions } from "./parse-options.ts";
 import { parseRtf } from "./parse-rtf.ts";
+import { openPartText } from "./part-outline.ts";
 import { readXml } from "./xml.ts";
 
 const main = "word/document.xml";
@@ -19,7 +21,7 @@ const pageBreak = "lastRenderedPageBreak";
  * Parses a text document: headings, numbered lists, tables, text boxes, notes and comments. Pages are those recorded
  * when it was last laid out. Returns their number, or null if none are recorded.
  */
-export async function parseDocx(bytes: Uint8Array, outline: Outline): Promise<number | null> {
+export async function parseDocx(bytes: Uint8Array, outline: Outline, options: ParserOptions): Promise<number | null> {
   const file = openOffice(bytes);
   const content = file.need(main);
   const byId = file.related(main);
@@ -31,7 +33,10 @@ export async function parseDocx(bytes: Uint8Array, outline: Outline): Promise<nu
   const pages = new Map<string, (outline: Outline) => void>();
   for (const { part } of related) {
     const page = /\.mht(?:ml)?$/i.test(part) ? file.read(part) : null;
-    if (page) pages.set(part, await readEml(page));
+    if (!page) continue;
+    const text = openPartText();
+    await parseMht(page, text.outline, options);
+    pages.set(part, text.writeTo);
   }
   const insert = (id: string) => {
     const inserted = byId.get(id)?.part ?? "";

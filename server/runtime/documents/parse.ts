@@ -1,22 +1,25 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
+import { openAttachmentReader } from "./attachments.ts";
 import { decodeText } from "./decode.ts";
-import { DocumentError, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, OcrRequired, PdfRequired, tooLarge, unreadable } from "./document-error.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
-import { readEml } from "./parse-eml.ts";
+import { parseEml, parseSmime } from "./parse-eml.ts";
 import { parseEpub } from "./parse-epub.ts";
 import { parseHtml } from "./parse-html.ts";
 import { parseImage } from "./parse-image.ts";
 import { parseJson, parseJsonLines } from "./parse-json.ts";
+import { parseMht } from "./parse-mht.ts";
 import { parseMsg } from "./parse-msg.ts";
 import { parseOdf } from "./parse-odf.ts";
-import { defaultOptions, type ParseOptions } from "./parse-options.ts";
+import { defaultOptions, type ParseOptions, type ParserOptions, type ReadPart } from "./parse-options.ts";
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
 import { parseRtf } from "./parse-rtf.ts";
+import { parseTnef } from "./parse-tnef.ts";
 import { parseXlsx } from "./parse-xlsx.ts";
 
 interface ParsedDocument {
@@ -27,7 +30,7 @@ interface ParsedDocument {
 }
 
 /** Returns the number of pages, if the format has any. */
-type Parser = (bytes: Uint8Array, outline: Outline, options: ParseOptions) => unknown;
+type Parser = (bytes: Uint8Array, outline: Outline, options: ParserOptions) => unknown;
 
 const parsers: Record<DocumentFormat, Parser> = {
   text: (bytes, outline) => outline.block(decodeText(bytes)),
@@ -36,7 +39,10 @@ const parsers: Record<DocumentFormat, Parser> = {
   json: parseJson,
   jsonl: parseJsonLines,
   csv: parseCsv,
-  pdf: (bytes, outline, { ocr }) => parsePdf(bytes, outline, ocr),
+  pdf: (bytes, outline, { ocr, hasPdf }) => {
+    if (!hasPdf) throw new PdfRequired();
+    return parsePdf(bytes, outline, ocr);
+  },
   image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
   docx: parseDocx,
   xlsx: parseXlsx,
@@ -44,35 +50,47 @@ const parsers: Record<DocumentFormat, Parser> = {
   odf: parseOdf,
   epub: parseEpub,
   rtf: parseRtf,
-  eml: async (bytes, outline) => (await readEml(bytes))(outline),
+  eml: parseEml,
   msg: parseMsg,
+  mht: parseMht,
+  smime: parseSmime,
+  tnef: parseTnef,
 };
 
 /**
- * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError}, or
- * {@link OcrRequired} if images must be read and there is no OCR.
+ * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError},
+ * {@link OcrRequired} if images must be read and there is no OCR, or {@link PdfRequired} likewise.
  */
 export async function parse(
   bytes: Uint8Array,
   mimeType: string,
   options: Partial<ParseOptions> = {},
 ): Promise<ParsedDocument> {
+  const own = { ...defaultOptions, ...options };
+  const readPart: ReadPart = async (part, type, outline, its) => {
+    await read(part, type, outline, { ...own, ...its, readPart, attachmentReader });
+  };
+  const attachmentReader = openAttachmentReader(readPart, own);
+  const outline = openOutline();
+  const pages = await read(bytes, mimeType, outline, { ...own, readPart, attachmentReader });
+  const sections = outline.close();
+  if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
+  return { sections, pages: typeof pages === "number" ? pages : null, report: outline.report() };
+}
+
+async function read(bytes: Uint8Array, mimeType: string, outline: Outline, options: ParserOptions): Promise<unknown> {
   const format = formatOf(mimeType);
   if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
-  const outline = openOutline();
   try {
-    const pages = await parsers[format](bytes, outline, { ...defaultOptions, ...options });
-    const sections = outline.close();
-    if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
-    return { sections, pages: typeof pages === "number" ? pages : null, report: outline.report() };
+    return await parsers[format](bytes, outline, options);
   } catch (error) {
     throw asFault(error);
   }
 }
 
 /** Maps an error of a parser to a document error. */
-function asFault(error: unknown): DocumentError | OcrRequired {
-  if (error instanceof DocumentError || error instanceof OcrRequired) return error;
+function asFault(error: unknown): DocumentError | OcrRequired | PdfRequired {
+  if (error instanceof DocumentError || error instanceof OcrRequired || error instanceof PdfRequired) return error;
   const words = error instanceof Error ? error.message : "";
   if (/call stack/i.test(words)) return unreadable("It nests too deep.");
   if (/length|too (long|large)/i.test(words) && error instanceof RangeError) return tooLarge("It unpacks to too much.");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { defaultChunking } from "../../domain/chunking.ts";
 import { docxOf, pdfFrom, pdfOf, streamOf } from "../../testing/documents.ts";
 import { drawnPages, pixelsOf } from "../../testing/drawn-pages.ts";
-import { hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
+import { hostileDocuments, hostileImages, mailWith, mimeTypes } from "../../testing/hostile-documents.ts";
 import { openDrawer } from "../documents/draw-pages.ts";
 import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
@@ -219,6 +219,32 @@ describe("text in images", () => {
   });
 });
 
+describe("a mail", () => {
+  test("has the text of an attached PDF and of an attached image, which jailed children read", async () => {
+    const image = new Uint8Array(readFileSync(new URL("../../testing/scans/scan.png", import.meta.url)));
+    for (const [name, content, text] of [
+      ["report.pdf", pdfOf(["The mast is broken."]), "The mast is broken."],
+      ["scan.png", image, "Minutes of the harbour committee"],
+    ] as const) {
+      const outcome = await read(mailWith([content], name), mimeTypes.eml);
+      if ("error" in outcome) throw new Error(outcome.error.message);
+      expect(outcome.chunks.map((chunk) => chunk.text).join("\n")).toContain(text);
+      expect(outcome).toMatchObject({ pages: null, report: { warnings: [] } });
+      expect(outcome.chunks.at(-1)).toMatchObject({ heading: `x › Attachment: ${name}`, page: null });
+    }
+  });
+
+  test("keeps its text if an attachment ends the child that reads it", async () => {
+    const hostile = hostileDocuments.find(({ name }) => name === "pdf: a page of 800 MB");
+    const outcome = await read(mailWith([hostile!.content()], "bomb.pdf"), mimeTypes.eml);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.map((chunk) => chunk.text).join("\n")).toContain("Some text.");
+    expect(outcome.report.warnings).toEqual([
+      { code: "part_unreadable", message: expect.stringContaining("“bomb.pdf” was not read"), page: null },
+    ]);
+  });
+});
+
 describe("the reader", () => {
   test("reads nothing if the sandbox is off, and uses a bare child without a jail", async () => {
     const off = createDocumentReader({ level: () => "off" });
@@ -307,6 +333,13 @@ describe("a compromised child", () => {
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
+  test("cannot pass an attached PDF to the PDF child without end", async () => {
+    const asked = said("ended", { error: "pdf", pages: null });
+    expect(await answer(started, asked)).toBe("pdf");
+    const outcome = await lying(started, asked).perform(scanTask(order(utf8("x"))), never);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
   test("that follows the protocol is accepted", async () => {
     expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
       chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
@@ -322,7 +355,7 @@ describe("a compromised child", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
         const outcome = await answer(started, ...packets);
-        if (outcome === "scanned") return; // The next child is asked.
+        if (typeof outcome === "string") return; // The next child is asked.
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },

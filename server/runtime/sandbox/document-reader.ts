@@ -8,6 +8,7 @@ import {
   type DocumentOutcome,
   documentTask,
   needsOcr,
+  needsPdf,
   scanTask,
 } from "./document-task.ts";
 import { type PageImages, type PagesOrder, pagesTask } from "./pages-task.ts";
@@ -34,19 +35,30 @@ export interface DocumentReader {
  */
 export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentReaderOptions): DocumentReader {
   const children = createChildren({ spares, idle_ms });
+  /** Reads a document by the smallest child that can. */
+  async function readBy(order: DocumentOrder, jailed: boolean, signal: AbortSignal): Promise<DocumentOutcome> {
+    const format = formatOf(order.mime_type);
+    const read = (language: "documents" | "pdfs") =>
+      children.perform({ language, jailed }, () => documentTask(order), signal);
+    if (format !== "image") {
+      let outcome = await read(format === "pdf" ? "pdfs" : "documents");
+      if (outcome === needsPdf) outcome = await read("pdfs");
+      if (outcome === needsPdf) return { error: { code: "sandbox_failed", message: "The PDF reader did not start." } };
+      if (outcome !== needsOcr) return outcome;
+    }
+    return await children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
+  }
+
   return {
     async read(order, signal) {
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
       const jailed = now === "strict";
-      const format = formatOf(order.mime_type);
-      if (format !== "image") {
-        const language = format === "pdf" ? "pdfs" : "documents";
-        const outcome = await children.perform({ language, jailed }, () => documentTask(order), signal);
-        if (outcome !== needsOcr) return outcome;
-      }
-      return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
+      const outcome = await readBy(order, jailed, signal);
+      // An attachment may not cost the text of its message.
+      if (!mayAttach(order) || !("error" in outcome) || !childFaults.has(outcome.error.code)) return outcome;
+      return await readBy({ ...order, attachments: false }, jailed, signal);
     },
     async draw(order, signal) {
       const now = await level();
@@ -56,6 +68,16 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
     stop: children.stop,
   };
 }
+
+const childFaults: ReadonlySet<DocumentFault> = new Set([
+  "document_timeout",
+  "document_out_of_memory",
+  "sandbox_failed",
+  "document_too_large",
+]);
+
+const mayAttach = ({ mime_type, attachments = true }: DocumentOrder): boolean =>
+  attachments && ["eml", "msg", "tnef", "smime"].includes(formatOf(mime_type) ?? "");
 
 /** Checks that need no child. Returns null if the document may be read. */
 function refuse({ mime_type, bytes }: DocumentOrder, level: SandboxLevel) {

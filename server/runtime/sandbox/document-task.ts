@@ -17,10 +17,12 @@ export interface DocumentHead {
   /** Encoding that the upload names; null if it is detected. */
   encoding: string | null;
   include_hidden: boolean;
+  /** False if attachments are only named, because reading them failed before. */
+  attachments?: boolean;
 }
 
 export interface DocumentOrder extends DocumentHead {
-  /** Iterated when a child reads it, each time from the start: twice for a PDF of images. */
+  /** Iterated when a child reads it, each time from the start: again for each child that is asked for. */
   content: Iterable<Uint8Array>;
 }
 
@@ -28,6 +30,9 @@ export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailab
 
 /** Answer of a child without OCR if the text is in images: a child with OCR must read the document. */
 export const needsOcr = "scanned";
+
+/** Answer of a child without a PDF reader if a PDF is attached: a child with one must read the document. */
+export const needsPdf = "pdf";
 
 export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null; report: DocumentReport }
@@ -43,7 +48,9 @@ const chunkedTextLimit = 2 * documentBounds.text;
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 /** Returns the task of reading a document without OCR. */
-export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof needsOcr> => taskOf(order, 30_000);
+export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | NeedsOther> => taskOf(order, 30_000);
+
+type NeedsOther = typeof needsOcr | typeof needsPdf;
 
 /**
  * Returns the task of reading a document with OCR, which takes seconds per page; no page is started after {@link
@@ -53,7 +60,7 @@ export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
   const task = taskOf(order, ocrBounds.time_ms + 120_000);
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
-    return said === needsOcr ? failed("The sandbox's process did not read the images.") : said;
+    return typeof said === "string" ? failed("The sandbox's process did not read the images.") : said;
   };
   return { ...task, outcome };
 }
@@ -111,15 +118,15 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
     },
     isWhole: (): boolean => end !== null,
     /** Returns null if the child has not answered. */
-    said(): DocumentOutcome | typeof needsOcr | null {
-      if (end === null || end === needsOcr) return end;
+    said(): DocumentOutcome | NeedsOther | null {
+      if (end === null || typeof end === "string") return end;
       return "error" in end ? { error: end.error } : { chunks, ...end };
     },
   };
 }
 
 type End =
-  | typeof needsOcr
+  | NeedsOther
   | { error: { code: ParseFault; message: string } }
   | { pages: number | null; report: DocumentReport };
 
@@ -143,7 +150,7 @@ const isBoxes = (value: unknown): value is Box[] =>
   );
 
 function readEnd({ error, pages, report }: Record<string, unknown>): End {
-  if (error === needsOcr) return needsOcr;
+  if (error === needsOcr || error === needsPdf) return error;
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
   if (error === null) return { pages, report: readReport(Object(report)) };
   const { code, message }: Record<string, unknown> = Object(error);

@@ -1,4 +1,4 @@
-import { formatOf } from "../../runtime/documents/formats.ts";
+import { formatOf } from "./formats.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
 export const headBytes = 4096;
@@ -43,6 +43,8 @@ const texts: Record<string, string> = {
   yml: "application/yaml",
   svg: "image/svg+xml",
   eml: "message/rfc822",
+  mht: "multipart/related",
+  mhtml: "multipart/related",
 };
 
 const signatures: [bytes: string, type: string][] = [
