@@ -453,6 +453,13 @@ test("files of other types than documents cannot be added for search", async () 
   expect([status, body.error.code]).toEqual([415, "unsupported_file_type"]);
   const message = { filename: "a.doc", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
   expect((await client.post("/v1/files", message)).body.error.message).toContain("Save it as DOCX");
+  const zipped = { ...message, content_base64: Buffer.from("PK\x03\x04").toString("base64") };
+  for (const [filename, advice] of [
+    ["a.xlsb", "save it as XLSX"],
+    ["a.pages", "Export it as DOCX"],
+    ["a.zip", "upload the files in it"],
+  ] as const)
+    expect((await client.post("/v1/files", { ...zipped, filename })).body.error.message).toContain(advice);
   expect(rows(server, "file_blobs", client)).toBe(0);
 });
 

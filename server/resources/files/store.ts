@@ -290,6 +290,14 @@ const conversionHints: Record<string, string> = {
   "application/msword": "Save it as DOCX.",
   "application/vnd.ms-excel": "Save it as XLSX.",
   "application/vnd.ms-powerpoint": "Save it as PPTX.",
+  "application/vnd.ms-excel.sheet.binary.macroEnabled.12": "It is a binary workbook (XLSB): save it as XLSX.",
+  "application/vnd.apple.pages": "Export it as DOCX or PDF.",
+  "application/vnd.apple.numbers": "Export it as XLSX.",
+  "application/vnd.apple.keynote": "Export it as PPTX or PDF.",
+  "application/x-ole-storage":
+    "It is a document of Office before 2007 or a message of Outlook, and its name does not say which.",
+  "application/zip": "It is an archive: upload the files in it.",
+  "application/gzip": "It is an archive: upload the file in it.",
 };
 
 function placeAfter(text: string): number {

@@ -27,6 +27,7 @@ export function odfParagraphs(
   let items: string[] = [];
   // Texts of the frame that is the slide's title.
   let title: string[] | null = null;
+  let lastHeading = "";
 
   const flush = () => {
     outline.block(items.join("\n"));
@@ -48,12 +49,16 @@ export function odfParagraphs(
     else {
       flush();
       if (level === null) outline.block(text);
-      else outline.heading(level, `${mark === "-" ? "" : mark} ${text}`);
+      else {
+        outline.heading(level, `${mark === "-" ? "" : mark} ${text}`);
+        lastHeading = text;
+      }
     }
     flushBeside();
   };
   return {
     isOpen: () => outer.length > 0,
+    lastHeading: () => lastHeading,
     start(level: number | null = null): void {
       outer.push(paragraph);
       paragraph = newParagraph(level);

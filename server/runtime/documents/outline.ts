@@ -87,8 +87,8 @@ export function openOutline() {
       flush();
       path.length = 0;
     },
-    /** Records a loss or a guess on the current page. */
-    warn: (code: WarningCode, message: string): void => warnings.add(code, message, page),
+    /** Records a loss or a guess, on the current page if no other one is named. */
+    warn: (code: WarningCode, message: string, at: number | null = page): void => warnings.add(code, message, at),
     /** Records the encoding of the document's text. The first one counts: later ones are those of its parts. */
     encodedAs(name: string): void {
       encoding ??= name;

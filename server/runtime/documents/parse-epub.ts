@@ -2,13 +2,14 @@ import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
 import { openOffice, partBeside } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { parseHtml } from "./parse-html.ts";
+import type { ParseOptions } from "./parse-options.ts";
 import { readXml } from "./xml.ts";
 
 const chaptersMost = 5000;
 
 /** Parses a book: its chapters in reading order. */
-export function parseEpub(bytes: Uint8Array, outline: Outline): void {
-  const file = openOffice(bytes);
+export function parseEpub(bytes: Uint8Array, outline: Outline, options: ParseOptions): void {
+  const file = openOffice(bytes, outline);
   let main = "";
   readXml(file.need("META-INF/container.xml"), {
     open(name, attribute) {
@@ -31,10 +32,10 @@ export function parseEpub(bytes: Uint8Array, outline: Outline): void {
     const part = parts.get(id) ?? "";
     if (locked && Buffer.from(locked).includes(`"${part}"`))
       throw new DocumentError("document_encrypted", "The book is encrypted.");
-    const chapter = file.read(part);
+    const chapter = file.bytesOf(part);
     if (!chapter) continue;
     found++;
-    parseHtml(chapter, outline);
+    parseHtml(chapter, outline, options);
   }
   if (found === 0) throw unreadable("It has no chapter.");
 }

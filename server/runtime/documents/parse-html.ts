@@ -1,7 +1,10 @@
 import { htmlToMarkdown } from "@mdream/js";
 import { decodeText } from "./decode.ts";
+import { createHiddenText } from "./hidden-text.ts";
+import { cutHiddenElements, dropStyles } from "./html-hidden.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
+import { defaultOptions, type ParseOptions } from "./parse-options.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
 /**
@@ -20,12 +23,27 @@ const plainTags = {
 };
 
 /** Converts a web page to Markdown. Nothing that it references is loaded. */
-export function parseHtml(bytes: Uint8Array, outline: Outline): void {
-  const html = withInnerFeet(titled(decodeText(bytes, charsetOf(bytes))));
+export function parseHtml(
+  bytes: Uint8Array,
+  outline: Outline,
+  { includeHidden }: Pick<ParseOptions, "includeHidden"> = defaultOptions,
+): void {
+  const page = withoutHidden(decodeText(bytes, charsetOf(bytes)), outline, includeHidden);
+  const html = withInnerFeet(titled(page));
   const markdown = htmlToMarkdown(html, { plugins: { filter: { exclude: noise }, tagOverrides: plainTags } });
   // An image in a data URL would be thousands of meaningless characters.
   const text = markdown.replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
   outlineMarkdown(markRaisedText(text).replace(/^\|.*$/gm, stripTags), outline);
+}
+
+/** Leaves out the elements that the page hides, unless they are asked for. */
+function withoutHidden(page: string, outline: Outline, isIncluded: boolean): string {
+  if (isIncluded) return dropStyles(page);
+  const hiddenText = createHiddenText(outline, isIncluded);
+  const { html, texts } = cutHiddenElements(page);
+  for (const text of texts) hiddenText.skip("text", text, "");
+  hiddenText.warn();
+  return dropStyles(html);
 }
 
 /** Keeps the footers of articles and quotations, which name the author; the page's own footer is dropped. */

@@ -1,9 +1,11 @@
 import { ownValue } from "../../lib/collections.ts";
 import { encodingOf } from "./code-pages.ts";
 import { unreadable } from "./document-error.ts";
+import { createHiddenText } from "./hidden-text.ts";
 import { addToCell, markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
 import { hasWords } from "./page-edges.ts";
+import { defaultOptions, type ParseOptions } from "./parse-options.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
 /** Groups that are not text of the document. A group marked with `\*` is not text either, unless it is known. */
@@ -52,6 +54,9 @@ interface Group {
   hidden: boolean;
   edge: boolean;
   raised: boolean;
+  /** True for hidden text, and for deleted text whose deletion is tracked. */
+  vanished: boolean;
+  deleted: boolean;
   encoding: string;
   /** Number of characters to skip after a Unicode character: its replacement for old programs. */
   skipped: number;
@@ -62,11 +67,25 @@ const maxDepth = 2000;
 const token = /\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|([^\\{}\r\n]+)|[\r\n]+|\\$/g;
 
 /** Parses RTF: paragraphs, headings by level, tables, notes, comments, text boxes and list numbers. */
-export function parseRtf(bytes: Uint8Array, outline: Outline): void {
+export function parseRtf(
+  bytes: Uint8Array,
+  outline: Outline,
+  { includeHidden }: Pick<ParseOptions, "includeHidden"> = defaultOptions,
+): void {
+  const hiddenText = createHiddenText(outline, includeHidden);
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   if (!/^(?:\xef\xbb\xbf)?\s*\{\\rtf/.test(source)) throw unreadable("It is not rich text.");
   const fonts = new Map<number, string>();
-  let group: Group = { hidden: false, edge: false, raised: false, encoding: "windows-1252", skipped: 1, beside: null };
+  let group: Group = {
+    hidden: false,
+    edge: false,
+    raised: false,
+    vanished: false,
+    deleted: false,
+    encoding: "windows-1252",
+    skipped: 1,
+    beside: null,
+  };
   const groups: Group[] = [];
   let [font, ansi, skip, star] = [0, "windows-1252", 0, false];
   let [text, level, inTable] = ["", 0, false];
@@ -77,8 +96,18 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
   const edgeTexts = new Set<string>();
   const [edgeGroups, besideGroups] = [new Set<Group>(), new Set<Group>()];
 
+  const skippedText = { text: "", deletion: "" };
+  const flushSkipped = () => {
+    hiddenText.skip("text", skippedText.text, "");
+    hiddenText.skip("deletion", skippedText.deletion, "");
+    Object.assign(skippedText, { text: "", deletion: "" });
+  };
   const write = (piece: string) => {
-    if (!group.hidden) text += group.raised ? `${raisedStart}${piece}${raisedEnd}` : piece;
+    if (group.hidden) return;
+    if (group.deleted && includeHidden) text = `${text.endsWith("~~") ? text.slice(0, -2) : `${text}~~`}${piece}~~`;
+    else if (group.deleted) skippedText.deletion += piece;
+    else if (group.vanished && !includeHidden) skippedText.text += piece;
+    else text += group.raised ? `${raisedStart}${piece}${raisedEnd}` : piece;
   };
   const flushBytes = () => {
     if (bytesHeld.length > 0) write(decode(bytesHeld, group.encoding));
@@ -96,6 +125,7 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
   };
   const endParagraph = () => {
     flushBytes();
+    flushSkipped();
     if (group.hidden || group.beside !== null) {
       text += " ";
       return;
@@ -151,7 +181,13 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
       group.raised = false;
     },
     plain() {
-      group.raised = false;
+      Object.assign(group, { raised: false, vanished: false, deleted: false });
+    },
+    v(value) {
+      group.vanished = value !== 0;
+    },
+    deleted(value) {
+      group.deleted = value !== 0;
     },
     ansicpg(value) {
       ansi = encodingOf(value ?? 0);
@@ -234,6 +270,7 @@ export function parseRtf(bytes: Uint8Array, outline: Outline): void {
   while (groups.length > 0) close();
   endParagraph();
   endTable();
+  hiddenText.warn();
   if (edgeTexts.size > 0) outline.leave();
   for (const one of edgeTexts) outline.block(one);
 }

@@ -3,6 +3,7 @@ import { decodeText } from "./decode.ts";
 import { DocumentError, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
+import { openOffice, packageFormat } from "./office.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
@@ -17,6 +18,8 @@ import { defaultOptions, type ParseOptions } from "./parse-options.ts";
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
 import { parseRtf } from "./parse-rtf.ts";
+import { parseSpreadsheetml } from "./parse-spreadsheetml.ts";
+import { parseWordml } from "./parse-wordml.ts";
 import { parseXlsx } from "./parse-xlsx.ts";
 
 interface ParsedDocument {
@@ -39,12 +42,15 @@ const parsers: Record<DocumentFormat, Parser> = {
   pdf: (bytes, outline, { ocr }) => parsePdf(bytes, outline, ocr),
   image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
   docx: parseDocx,
+  wordml: parseWordml,
   xlsx: parseXlsx,
+  spreadsheetml: parseSpreadsheetml,
   pptx: parsePptx,
   odf: parseOdf,
   epub: parseEpub,
   rtf: parseRtf,
   eml: async (bytes, outline) => (await readEml(bytes))(outline),
+  mht: async (bytes, outline) => (await readEml(bytes))(outline),
   msg: parseMsg,
 };
 
@@ -61,13 +67,44 @@ export async function parse(
   if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
   const outline = openOutline();
   try {
-    const pages = await parsers[format](bytes, outline, { ...defaultOptions, ...options });
+    const pages = await parsers[formatOfContent(format, bytes, outline)](bytes, outline, {
+      ...defaultOptions,
+      ...options,
+    });
     const sections = outline.close();
-    if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
-    return { sections, pages: typeof pages === "number" ? pages : null, report: outline.report() };
+    const report = outline.report();
+    if (sections.length === 0) throw emptyFault(report);
+    return { sections, pages: typeof pages === "number" ? pages : null, report };
   } catch (error) {
     throw asFault(error);
   }
+}
+
+const packageNames: Partial<Record<DocumentFormat, string>> = {
+  docx: "a text document",
+  xlsx: "a workbook",
+  pptx: "a presentation",
+  odf: "an OpenDocument file",
+  epub: "an e-book",
+};
+
+/** Returns the format of a document in an archive by what is in it, which may differ from what its name says. */
+function formatOfContent(format: DocumentFormat, bytes: Uint8Array, outline: Outline): DocumentFormat {
+  if (!Object.hasOwn(packageNames, format) || bytes[0] !== 0x50) return format;
+  const found = packageFormat(openOffice(bytes, { warn() {} }));
+  if (found === null || found === format) return format;
+  outline.warn("type_mismatch", `By its content the file is ${packageNames[found]}. It was read as that.`);
+  return found;
+}
+
+/** Returns why a document has no text: all of it may be hidden, or damaged. */
+function emptyFault({ warnings }: DocumentReport): DocumentError {
+  const cause = warnings.find(({ code }) => code === "hidden_text_skipped" || code === "part_unreadable");
+  if (cause?.code === "part_unreadable") return unreadable(cause.message);
+  return new DocumentError(
+    "document_empty",
+    cause ? `It shows no text. ${cause.message}` : "The document has no text.",
+  );
 }
 
 /** Maps an error of a parser to a document error. */

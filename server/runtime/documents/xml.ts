@@ -12,6 +12,9 @@ export interface XmlListener {
 /** Returns the value of an attribute, or null; with `prefixed`, only of an attribute with a prefix. */
 export type Attributes = (name: string, prefixed?: boolean) => string | null;
 
+/** Passes the events of a part to a listener. */
+export type PartReader = (listener: XmlListener) => void;
+
 const depthLimit = 500;
 
 /** Parses XML. Throws on a document type, so only the five predefined entities exist. */
@@ -33,11 +36,17 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     throw unreadable("A part of it declares a document type, which none may.");
   });
   try {
-    parser.write(decodeText(bytes)).close();
+    parser.write(decodeText(bytes, declaredEncoding(bytes))).close();
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     throw unreadable("A part of it is not XML, or ends early.");
   }
+}
+
+/** Returns the encoding that the XML declaration names. */
+function declaredEncoding(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 200)).toString("latin1");
+  return /^(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{2,40})["']/.exec(start)?.[1];
 }
 
 /** Combines listeners, so that a part is parsed once for all of them. */
