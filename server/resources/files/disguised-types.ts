@@ -24,6 +24,13 @@ export function typeOfMarkup(start: string): string | null {
   return kind === undefined ? null : `application/vnd.oasis.opendocument.${kind}-flat-xml`;
 }
 
+/** Returns the type of a workbook in one of the exchange formats of the eighties, or null. */
+export function typeOfExchange(start: string): string | null {
+  const text = withoutMark(start);
+  if (/^ID;P[^\r\n]{0,40}\r?\n[A-Z]{1,2};[A-Z]/.test(text) && /\nC;[XYK]/.test(text)) return "application/x-sylk";
+  return /^TABLE\r?\n0,1\r?\n/.test(text) ? "application/x-dif" : null;
+}
+
 /** True for a part of a web page without its `html` element, such as a table that a program exports. */
 export const isFragment = (start: string): boolean =>
   /^\s*(?:<!--[\s\S]{0,2000}?-->\s*)*<(?:table|head|body|meta|style|div|p|h[1-6]|center|font|title|b|br|span|script)(?=[\s/>])/i.test(

@@ -1,6 +1,6 @@
 import { ownValue } from "../../lib/collections.ts";
 import { formatOf } from "../../runtime/documents/formats.ts";
-import { isFragment, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
+import { isFragment, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
 export const headBytes = 4096;
@@ -193,6 +193,8 @@ const guesses = new Set([
   "mhtml",
   "pdf",
   "rtf",
+  "slk",
+  "dif",
 ]);
 
 /** Returns the type of text by how it begins, or by its name. */
@@ -216,7 +218,7 @@ const isOfficeName = (extension: string): boolean =>
 
 /** Returns the type of markup or a message under a name that promises something else, or null. */
 function guessType(extension: string, text: string): string | null {
-  const markup = typeOfMarkup(text);
+  const markup = typeOfMarkup(text) ?? typeOfExchange(text);
   if (markup !== null) return extension === "xml" && markup === "text/html" ? null : markup;
   if (extension === "xml" || extension === "eml") return null;
   const isPage = isOfficeName(extension) || /^(?:mht|mhtml|pdf|rtf)$/.test(extension);

@@ -296,6 +296,8 @@ const conversionHints: Record<string, string> = {
   "application/vnd.apple.keynote": "Export it as PPTX or PDF.",
   "application/x-ole-storage":
     "It is a document of Office before 2007 or a message of Outlook, and its name does not say which.",
+  "application/x-sylk": "It is a workbook in SYLK: save it as XLSX or CSV.",
+  "application/x-dif": "It is a workbook in DIF: save it as XLSX or CSV.",
   "application/zip": "It is an archive: upload the files in it.",
   "application/gzip": "It is an archive: upload the file in it.",
 };

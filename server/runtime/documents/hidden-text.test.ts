@@ -141,14 +141,14 @@ describe("OpenDocument", () => {
       <style:style style:name="T2" style:family="text" style:parent-style-name="T1"/></s>`;
     const body = `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion><office:change-info><dc:creator>Ann</dc:creator></office:change-info><text:p>30</text:p></text:deletion></text:changed-region></text:tracked-changes>
       <text:h text:outline-level="1">Terms</text:h><text:p>Pay in <text:change text:change-id="c1"/>60 days<text:span text:style-name="T2"> secret</text:span><text:hidden-text text:is-hidden="true" text:string-value="field"/></text:p>
-      <text:p text:style-name="P9">whole one</text:p><text:section text:display="none"><text:p>in a section</text:p></text:section><text:p>End</text:p>`;
+      <text:p text:style-name="P9">whole one</text:p><text:p>by a field<text:hidden-paragraph text:is-hidden="true"/></text:p><text:section text:display="none"><text:p>in a section</text:p></text:section><text:p>End</text:p>`;
     const { shown, all, warnings } = await readBoth(odfOf(body, { "styles.xml": styles }), mimeTypes.odt);
     expect(shown).toBe("# Terms\n\nPay in 60 days\n\nEnd");
-    for (const word of ["~~30~~60", "secret", "whole one", "in a section"]) expect(all).toContain(word);
+    for (const word of ["~~30~~60", "secret", "whole one", "by a field", "in a section"]) expect(all).toContain(word);
     expect(all).not.toContain("Ann");
     expect(warnings).toEqual([
       leftOut("Text deleted with tracked changes was left out: 1 word (“Terms”)"),
-      leftOut("Hidden text was left out: 7 words in 4 places (“Terms”)"),
+      leftOut("Hidden text was left out: 10 words in 5 places (“Terms”)"),
     ]);
   });
 

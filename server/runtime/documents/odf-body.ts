@@ -52,7 +52,12 @@ export function odfBody(
   { hiddenText, ...found }: OdfReceiver & { hiddenText: HiddenText },
 ): XmlListener & { slides(): number } {
   const [lists, tables, beside] = [odfLists(styles), odfTables(), odfBeside()];
-  const paragraphs = odfParagraphs(outline, { lists, tables, beside });
+  const paragraphs = odfParagraphs(outline, {
+    lists,
+    tables,
+    beside,
+    skip: (text) => hiddenText.skip("text", text, place()),
+  });
   let [inBody, hidden, slides] = [false, 0, 0];
   let reading: Element | null = null;
   let tableName = "";
@@ -60,6 +65,11 @@ export function odfBody(
     slides > 0 ? `slide ${slides}` : quoteName(styles.isWorkbook ? tableName : paragraphs.lastHeading());
   const elements: Elements = {
     ...textElements(paragraphs, styles),
+    "hidden-paragraph": {
+      open(attribute) {
+        if (attribute("is-hidden") === "true" && !hiddenText.isIncluded) paragraphs.hide();
+      },
+    },
     ...listElements(lists),
     ...tableElements(tables, {
       begin(name) {

@@ -57,13 +57,24 @@ export function openOffice(bytes: Uint8Array, outline: Pick<Outline, "warn">): O
           if (tag !== "Relationship" || id === null || target === null) return;
           // External targets are never loaded.
           if (attribute("TargetMode") === "External") return;
-          found.set(id, { type: (attribute("Type") ?? "").split("/").at(-1) ?? "", part: partBeside(part, target) });
+          const place = partBeside(part, target);
+          const type = (attribute("Type") ?? "").split("/").at(-1) ?? "";
+          found.set(id, { type, part: archive.has(place) ? place : unescapePath(place) });
         },
       });
       return found;
     },
   };
   return file;
+}
+
+/** Decodes the characters that an address escapes. */
+export function unescapePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Returns the name of the main part: the one that the package names, else the usual one. */
@@ -118,8 +129,9 @@ export function packageFormat(file: OfficeFile): PackageFormat | null {
 
 /** Resolves `target` relative to a part. The result is always a name in the archive, never a file path. */
 export function partBeside(part: string, target: string): string {
-  const parts: string[] = target.startsWith("/") ? [] : part.split("/").slice(0, -1);
-  for (const step of target.split("/").slice(0, 100)) {
+  const path = target.replaceAll("\\", "/");
+  const parts: string[] = path.startsWith("/") ? [] : part.split("/").slice(0, -1);
+  for (const step of path.split("/").slice(0, 100)) {
     if (step === "..") parts.pop();
     else if (step !== "" && step !== ".") parts.push(step);
   }

@@ -23,9 +23,9 @@ describe("parts of a package", () => {
       "xl/book7.xml": `<workbook><sheets><sheet name="S" r:id="x"/></sheets></workbook>`,
       "xl/_rels/book7.xml.rels": relationships([
         ["x", "worksheet", "/other/one.xml"],
-        ["y", "sharedStrings", "../texts.xml"],
+        ["y", "sharedStrings", "..\\shared%20texts.xml"],
       ]),
-      "texts.xml": "<sst><si><t>shared</t></si></sst>",
+      "shared texts.xml": "<sst><si><t>shared</t></si></sst>",
       "other/one.xml": `<worksheet><sheetData><row><c t="s"><v>0</v></c></row></sheetData></worksheet>`,
     });
     const show = zipOf({

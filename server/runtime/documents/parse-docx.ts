@@ -50,7 +50,12 @@ async function readDocx(
     if (isPaged) outline.page(1);
     const hiddenText = createHiddenText(outline, options.includeHidden);
     const aside = createDocxNotes(part, hiddenText);
-    const insert = (id: string) => inserted.get(byId.get(id)?.part ?? "")?.();
+    const insert = (id: string) => {
+      const part = byId.get(id)?.part ?? "";
+      inserted.get(part)?.();
+      // Once only, so that few bytes do not stand for much text.
+      inserted.delete(part);
+    };
     const [styles, marks] = [stylesOf(part("styles")), listMarks(part("numbering"))];
     const body = docxBody(outline, { styles, marks, aside, hiddenText, isPaged, insert });
     readXml(content, body);

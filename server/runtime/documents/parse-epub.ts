@@ -1,5 +1,5 @@
 import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
-import { openOffice, partBeside } from "./office.ts";
+import { openOffice, partBeside, unescapePath } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { parseHtml } from "./parse-html.ts";
 import type { ParseOptions } from "./parse-options.ts";
@@ -21,7 +21,8 @@ export function parseEpub(bytes: Uint8Array, outline: Outline, options: ParseOpt
   readXml(file.need(main), {
     open(name, attribute) {
       const target = attribute("href") ?? "";
-      if (name === "item") parts.set(attribute("id") ?? "", partBeside(main, decoded(target)));
+      if (name === "item")
+        parts.set(attribute("id") ?? "", partBeside(main, unescapePath(target.split("#", 1)[0] ?? "")));
       if (name === "itemref") chapters.push(attribute("idref") ?? "");
     },
   });
@@ -38,13 +39,4 @@ export function parseEpub(bytes: Uint8Array, outline: Outline, options: ParseOpt
     parseHtml(chapter, outline, options);
   }
   if (found === 0) throw unreadable("It has no chapter.");
-}
-
-function decoded(target: string): string {
-  const path = target.split("#", 1)[0] ?? "";
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

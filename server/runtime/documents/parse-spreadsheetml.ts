@@ -138,7 +138,7 @@ function shownValue(type: string, text: string): string {
   if (type !== "DateTime") return text;
   // A time alone is stored on the first day of Excel.
   return text
-    .replace(/\.0+$/, "")
+    .replace(/(?:\.0+)?Z?$/, "")
     .replace(/^1899-12-31T/, "")
     .replace(/T00:00:00$/, "")
     .replace("T", " ");
