@@ -57,7 +57,7 @@ export function docxBody(
   let [pages, breaks] = [1, 0];
   let rows: string[][] = [];
   let tables = 0;
-  let span = 1;
+  let [span, isCovered] = [1, false];
   let list: string[] = [];
   const choices = { all: [] as string[], taken: 0 };
   // Notes and text boxes, which are output after the paragraph.
@@ -160,6 +160,10 @@ export function docxBody(
   };
   const addImage = (description: string) => {
     if (description !== "") behind.push(description);
+  };
+  /** A cell that continues the one above or before it, which shows its text alone. */
+  const cover = (attribute: Attributes) => {
+    if (tables === 1) isCovered = attribute("val") !== "restart" && !hiddenText.isIncluded;
   };
   const startOf: Record<string, (attribute: Attributes) => void> = {
     t(attribute) {
@@ -289,8 +293,10 @@ export function docxBody(
     },
     tc() {
       if (tables === 1) rows.at(-1)?.push("");
-      if (tables === 1) span = 1;
+      if (tables === 1) [span, isCovered] = [1, false];
     },
+    vmerge: cover,
+    hmerge: cover,
     gridspan(attribute) {
       if (tables === 1) span = Math.min(maxColumnSpan, Number(attribute("val")) || 1);
     },
@@ -330,6 +336,8 @@ export function docxBody(
       paragraph.text += "/";
     },
     tc() {
+      const row = rows.at(-1);
+      if (tables === 1 && isCovered && row) hiddenText.skip("cell", row.splice(-1, 1, "").join(), place());
       if (tables === 1) for (; span > 1; span--) rows.at(-1)?.push("");
     },
     txbxcontent() {

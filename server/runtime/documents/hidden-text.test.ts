@@ -88,7 +88,7 @@ test("a workbook leaves out hidden sheets, rows and columns, and what merged cel
   const sheet = `<worksheet><cols><col min="2" max="2" hidden="1"/></cols><sheetData>
     <row r="1">${cell("A1", "name")}${cell("B1", "margin")}${cell("C1", "price")}</row>
     <row r="2" hidden="1">${cell("A2", "rudder")}</row>
-    <row r="3">${cell("A3", "oar")}${cell("C3", "12")}</row>
+    <row r="3">${cell("A3", "oar")}${cell("B3", "5")}${cell("C3", "12")}</row>
     <row r="4">${cell("C4", "covered")}${cell("D4", "below")}</row>
     </sheetData><mergeCells><mergeCell ref="C3:C4"/></mergeCells></worksheet>`;
   const book = zipOf({
@@ -103,7 +103,7 @@ test("a workbook leaves out hidden sheets, rows and columns, and what merged cel
   expect(shown).toBe("# Prices\n\n| name | price |\n| --- | --- |\n| oar | 12 |\n|  |  | below |");
   for (const word of ["margin", "rudder", "covered", "# Rates", "secret rate", "# Deep"]) expect(all).toContain(word);
   expect(warnings).toEqual([
-    leftOut("Text of hidden columns was left out: 1 word (“Prices” column B)"),
+    leftOut("Text of hidden columns was left out: 2 words (“Prices” column B)"),
     leftOut("Text of hidden rows was left out: 1 word (“Prices” row 2)"),
     leftOut("Text that merged cells cover was left out: 1 word (“Prices” C4)"),
     leftOut("Text of hidden sheets was left out: 3 words in 2 places (“Rates”, “Deep”)"),
@@ -132,6 +132,30 @@ test("a presentation leaves out hidden slides with their notes, and hidden shape
     leftOut("Text of hidden slides was left out: 4 words"),
   ]);
   expect(on).toEqual([1, 2]);
+});
+
+test("merged cells of texts and slides have their value once; what they cover is hidden", async () => {
+  const cell = (text: string, properties = "") =>
+    `<w:tc><w:tcPr>${properties}</w:tcPr><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:tc>`;
+  const table = `<w:tbl><w:tr>${cell("Q1", `<w:vMerge w:val="restart"/>`)}${cell("Jan")}</w:tr><w:tr>${cell("old", "<w:vMerge/>")}${cell("Feb")}</w:tr></w:tbl>`;
+  const document = await readBoth(zipOf({ "word/document.xml": docxBody(table) }), mimeTypes.docx);
+  expect(document.shown).toBe("| Q1 | Jan |\n| --- | --- |\n|  | Feb |");
+  expect(document.all).toContain("| old | Feb |");
+  const slideCell = (text: string, attributes = "") =>
+    `<a:tc${attributes}><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
+  const slide = `<p:sld><p:graphicFrame><a:tbl><a:tr>${slideCell("Q1", ` gridSpan="2"`)}${slideCell("old", ` hMerge="1"`)}</a:tr><a:tr>${slideCell("Jan")}${slideCell("Feb")}</a:tr></a:tbl></p:graphicFrame></p:sld>`;
+  const show = await readBoth(
+    zipOf({
+      "ppt/presentation.xml": `<p><sldId r:id="a"/></p>`,
+      "ppt/_rels/presentation.xml.rels": relationships([["a", "slide", "a.xml"]]),
+      "ppt/a.xml": slide,
+    }),
+    mimeTypes.pptx,
+  );
+  expect(show.shown).toBe("| Q1 |  |\n| --- | --- |\n| Jan | Feb |");
+  expect(show.all).toContain("| Q1 | old |");
+  for (const { warnings } of [document, show])
+    expect(warnings).toEqual([leftOut("Text that merged cells cover was left out: 1 word")]);
 });
 
 describe("OpenDocument", () => {
@@ -167,7 +191,7 @@ describe("OpenDocument", () => {
     expect(shown).toBe("# Prices\n\n| name | price |\n| --- | --- |\n| oar | 12 |  | end |");
     for (const word of ["margin", "cost", "rudder", "covered", "# Rates", "secret rate"]) expect(all).toContain(word);
     expect(warnings).toEqual([
-      leftOut("Text of hidden columns was left out: 2 words in 2 places (“Prices”)"),
+      leftOut("Text of hidden columns was left out: 2 words (“Prices”)"),
       leftOut("Text of hidden rows was left out: 1 word (“Prices”)"),
       leftOut("Text that merged cells cover was left out: 1 word (“Prices”)"),
       leftOut("Text of hidden sheets was left out: 2 words (“Rates”)"),

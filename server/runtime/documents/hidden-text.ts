@@ -14,6 +14,7 @@ const kinds = {
 export type HiddenKind = keyof typeof kinds;
 
 const placesMost = 3;
+const placesKept = 1000;
 const nameMost = 30;
 
 export type HiddenText = ReturnType<typeof createHiddenText>;
@@ -33,8 +34,9 @@ export function createHiddenText(outline: Pick<Outline, "warn">, isIncluded: boo
       const found = skipped.get(kind) ?? { words: 0, count: 0, places: new Set() };
       skipped.set(kind, found);
       found.words += words;
-      found.count++;
-      if (place !== "" && found.places.size <= placesMost) found.places.add(place);
+      // The cells of a column are one place.
+      if (kind !== "column" || !found.places.has(place)) found.count++;
+      if (place !== "" && found.places.size < placesKept) found.places.add(place);
     },
     /** Records what was left out since the last call. */
     warn(page: number | null = null): void {

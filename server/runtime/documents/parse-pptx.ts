@@ -123,7 +123,7 @@ function readSlide(read: PartReader, outline: Outline, shared: Set<string>, hidd
   let text = "";
   let lines: string[] = [];
   let rows: string[][] = [];
-  let inTable = false;
+  let [inTable, isCovered] = [false, false];
   let [reading, isRaised] = [false, false];
   // Number of open fallbacks (which repeat a drawing) and of open fields.
   let [hidden, fields] = [0, 0];
@@ -164,6 +164,7 @@ function readSlide(read: PartReader, outline: Outline, shared: Set<string>, hidd
       if (name === "tbl") [inTable, rows] = [true, []];
       if (name === "tr") rows.push([]);
       if (name === "tc") rows.at(-1)?.push("");
+      if (name === "tc") isCovered = isTrue(attribute("hMerge")) || isTrue(attribute("vMerge"));
       if (name === "br") text += "\n";
       if (name === "cNvPr") outline.block(drawnImageText(attribute));
       if (name === "pPr") numbers.level(Number(attribute("lvl")) || 0);
@@ -191,6 +192,8 @@ function readSlide(read: PartReader, outline: Outline, shared: Set<string>, hidd
       if (name === "r") isRaised = false;
       if (name === "cm") endParagraph();
       if (name === "p") endParagraph();
+      if (name === "tc" && isCovered && !hiddenText.isIncluded)
+        hiddenText.skip("cell", rows.at(-1)?.splice(-1, 1, "").join() ?? "", "");
       if (name === "sp") endShape();
       if (name !== "tbl") return;
       if (rows.length > 0) outline.block(markdownTable(rows));

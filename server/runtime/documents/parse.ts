@@ -1,6 +1,7 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
 import { decodeText } from "./decode.ts";
 import { DocumentError, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
+import { isFlatPackage } from "./flat-package.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import { openOffice, packageFormat } from "./office.ts";
@@ -90,9 +91,12 @@ const packageNames: Partial<Record<DocumentFormat, string>> = {
 
 /** Returns the format of a document in an archive by what is in it, which may differ from what its name says. */
 function formatOfContent(format: DocumentFormat, bytes: Uint8Array, outline: Outline): DocumentFormat {
-  if (!Object.hasOwn(packageNames, format) || bytes[0] !== 0x50) return format;
+  const isFlat = format === "docx" && isFlatPackage(bytes);
+  if (!Object.hasOwn(packageNames, format) || (bytes[0] !== 0x50 && !isFlat)) return format;
   const found = packageFormat(openOffice(bytes, { warn() {} }));
   if (found === null || found === format) return format;
+  // Office documents in one XML file have one type.
+  if (isFlat) return found;
   outline.warn("type_mismatch", `By its content the file is ${packageNames[found]}. It was read as that.`);
   return found;
 }
