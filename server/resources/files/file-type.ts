@@ -1,4 +1,6 @@
 import { formatOf } from "../../runtime/documents/formats.ts";
+import { markedEncoding, wideEncodingOf } from "../../runtime/documents/wide-encoding.ts";
+import { textTypeOf } from "./text-types.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
 export const headBytes = 4096;
@@ -21,29 +23,6 @@ const old = {
 } as const;
 const pdf = "application/pdf";
 const container = "application/x-ole-storage";
-
-// By extension, because text formats look alike.
-const texts: Record<string, string> = {
-  txt: "text/plain",
-  log: "text/plain",
-  md: "text/markdown",
-  markdown: "text/markdown",
-  html: "text/html",
-  htm: "text/html",
-  csv: "text/csv",
-  tsv: "text/tab-separated-values",
-  css: "text/css",
-  js: "text/javascript",
-  py: "text/x-python",
-  json: "application/json",
-  jsonl: "application/jsonl",
-  ndjson: "application/jsonl",
-  xml: "application/xml",
-  yaml: "application/yaml",
-  yml: "application/yaml",
-  svg: "image/svg+xml",
-  eml: "message/rfc822",
-};
 
 const signatures: [bytes: string, type: string][] = [
   ["%PDF-", pdf],
@@ -76,8 +55,11 @@ export const isSearchable = (type: string): boolean => formatOf(type) !== null;
 /** True for a text document; an image is shown to the model instead. */
 export const isDocument = (type: string): boolean => isSearchable(type) && formatOf(type) !== "image";
 
-/** Detects a file's media type from its content. The name only decides between formats that look alike. */
-export function typeOfFile(name: string, head: Uint8Array): string {
+/**
+ * Detects a file's media type from its content. The name only decides between formats that look alike. `isText`: the
+ * upload names the encoding of its text.
+ */
+export function typeOfFile(name: string, head: Uint8Array, isText = false): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
   const start = head.subarray(0, headBytes);
   const text = Buffer.from(start.buffer, start.byteOffset, start.length).toString("latin1");
@@ -100,10 +82,10 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   if (brand !== undefined) return brands.find(([pattern]) => pattern.test(brand))?.[1] ?? "video/mp4";
   // PDF readers allow bytes before the header.
   if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
-  const known = Object.hasOwn(texts, extension) ? (texts[extension] ?? null) : null;
+  const known = textTypeOf(extension);
   if (isUtf8(start)) return known ?? "text/plain";
   // The document reader detects the encoding; every other consumer expects UTF-8.
-  if (known !== null && isDocument(known) && isOtherText(start)) return known;
+  if (known !== null && isDocument(known) && (isText || isOtherText(start))) return known;
   return "application/octet-stream";
 }
 
@@ -119,11 +101,11 @@ function isUtf8(head: Uint8Array): boolean {
 }
 
 /**
- * True for UTF-16 with a byte order mark, or a single-byte encoding without control characters other than white space
- * and ESC.
+ * True for UTF-16 and UTF-32, and for an encoding without control characters other than white space, ESC and the end
+ * mark of DOS.
  */
 function isOtherText(head: Uint8Array): boolean {
-  const [first, second] = head;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
-  return head.every((byte) => byte > 31 || (byte > 8 && byte < 14) || byte === 27);
+  const mark = markedEncoding(head);
+  if ((mark !== null && mark !== "utf-8") || wideEncodingOf(head) !== null) return true;
+  return head.every((byte) => byte > 31 || (byte > 8 && byte < 14) || byte === 27 || byte === 26);
 }

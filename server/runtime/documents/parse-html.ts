@@ -1,7 +1,10 @@
 import { htmlToMarkdown } from "@mdream/js";
-import { decodeText } from "./decode.ts";
+import { declaredInHtml } from "./declared-encoding.ts";
+import { decodeDocument } from "./decode-document.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
+import { defaultOptions, type ParseOptions } from "./parse-options.ts";
+import { protectText, restoreText, withoutSigns } from "./plain-html-text.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
 /**
@@ -17,15 +20,24 @@ const plainTags = {
   ...blocks,
   ...Object.fromEntries(inline.map((tag) => [tag, { enter: "", exit: "" }])),
   sup: { enter: raisedStart, exit: raisedEnd },
+  // Fields stand apart from the words beside them.
+  textarea: { enter: " ", exit: " " },
 };
 
 /** Converts a web page to Markdown. Nothing that it references is loaded. */
-export function parseHtml(bytes: Uint8Array, outline: Outline): void {
-  const html = withInnerFeet(titled(decodeText(bytes, charsetOf(bytes))));
-  const markdown = htmlToMarkdown(html, { plugins: { filter: { exclude: noise }, tagOverrides: plainTags } });
+export function parseHtml(
+  bytes: Uint8Array,
+  outline: Outline,
+  options: Pick<ParseOptions, "encoding"> = defaultOptions,
+): void {
+  const html = withInnerFeet(titled(decodeDocument(bytes, outline, options, declaredInHtml(bytes))));
+  const markdown = htmlToMarkdown(html, {
+    plugins: { filter: { exclude: noise }, tagOverrides: plainTags },
+    hooks: [protectText],
+  });
   // An image in a data URL would be thousands of meaningless characters.
-  const text = markdown.replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
-  outlineMarkdown(markRaisedText(text).replace(/^\|.*$/gm, stripTags), outline);
+  const text = withoutSigns(markdown).replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
+  outlineMarkdown(markRaisedText(text).replace(/^\|.*$/gm, stripTags), outline, restoreText);
 }
 
 /** Keeps the footers of articles and quotations, which name the author; the page's own footer is dropped. */
@@ -52,9 +64,4 @@ const stripTags = (row: string): string =>
 function titled(html: string): string {
   const title = /<title[^>]{0,200}>([^<]{1,500})</i.exec(html.slice(0, 65_536))?.[1];
   return title === undefined || /<h1[\s>]/i.test(html) ? html : `<h1>${title}</h1>${html}`;
-}
-
-function charsetOf(bytes: Uint8Array): string | undefined {
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 2048)).toString("latin1");
-  return /<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{2,40})/i.exec(start)?.[1];
 }

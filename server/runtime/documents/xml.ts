@@ -1,4 +1,5 @@
 import { SaxesParser } from "saxes";
+import { declaredInXml } from "./declared-encoding.ts";
 import { decodeText } from "./decode.ts";
 import { DocumentError, unreadable } from "./document-error.ts";
 
@@ -33,7 +34,7 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     throw unreadable("A part of it declares a document type, which none may.");
   });
   try {
-    parser.write(decodeText(bytes)).close();
+    parser.write(decodeText(bytes, declaredInXml(bytes))).close();
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     throw unreadable("A part of it is not XML, or ends early.");
