@@ -1,6 +1,8 @@
 import { htmlToMarkdown } from "@mdream/js";
+import { ownValue } from "../../lib/collections.ts";
 import { declaredInHtml } from "./declared-encoding.ts";
 import { decodeDocument } from "./decode-document.ts";
+import { watchHidden } from "./hidden-html-text.ts";
 import { outlineMarkdown } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
 import { defaultOptions, type ParseOptions } from "./parse-options.ts";
@@ -24,17 +26,38 @@ const plainTags = {
   textarea: { enter: " ", exit: " " },
 };
 
+/** Elements of HTML that the converter knows, or that are replaced before it. */
+const knownTags = new Set(
+  "a abbr address area article aside audio b base bdo blockquote body br button canvas caption center cite code col colgroup datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main map mark math meta meter nav noembed noframes noscript object ol optgroup option p param plaintext pre progress q rp rt ruby s samp script search section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track u ul var video wbr xmp".split(
+    " ",
+  ),
+);
+const otherTags: Record<string, string> = { hgroup: "div", menu: "ul", dir: "ul" };
+
+/** Makes spans of all other elements: the converter would join the words before and within them. */
+const withKnownTags = (html: string): string =>
+  html.replace(/<(\/?)([a-z][\w:.-]*)(?=[\s/>])/gi, (tag, slash: string, given: string) => {
+    const name = given.toLowerCase();
+    return knownTags.has(name) ? tag : `<${slash}${ownValue(otherTags, name) ?? "span"}`;
+  });
+
 /** Converts a web page to Markdown. Nothing that it references is loaded. */
 export function parseHtml(
   bytes: Uint8Array,
   outline: Outline,
-  options: Pick<ParseOptions, "encoding"> = defaultOptions,
+  options: Pick<ParseOptions, "encoding" | "includeHidden"> = defaultOptions,
 ): void {
-  const html = withInnerFeet(titled(decodeDocument(bytes, outline, options, declaredInHtml(bytes))));
+  const html = withInnerFeet(withKnownTags(titled(decodeDocument(bytes, outline, options, declaredInHtml(bytes)))));
+  const visibility = watchHidden(options.includeHidden);
   const markdown = htmlToMarkdown(html, {
     plugins: { filter: { exclude: noise }, tagOverrides: plainTags },
-    hooks: [protectText],
+    hooks: [visibility.hook, protectText],
   });
+  if (visibility.isTextHidden())
+    outline.warn(
+      "hidden_text_skipped",
+      "Hidden text of the page was left out. Upload with `include_hidden` to read it.",
+    );
   // An image in a data URL would be thousands of meaningless characters.
   const text = withoutSigns(markdown).replace(/!\[([^\]\n]{0,200})\]\(data:[^)\s]*\)/g, "$1");
   outlineMarkdown(markRaisedText(text).replace(/^\|.*$/gm, stripTags), outline, restoreText);

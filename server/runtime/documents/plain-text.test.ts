@@ -74,6 +74,28 @@ test("a page keeps the words of definitions, nested tables, captions, fields and
   expect(await html("<p>a<textarea>b</textarea>c<br>d")).toBe("a b c  \nd");
 });
 
+test("a page keeps the spaces around elements of any name", async () => {
+  const tags = "a acronym bdi big custom-tag font h7 label nobr o:p output picture span tt u".split(" ");
+  for (const tag of tags)
+    for (const page of [
+      `<p>one <${tag}><span>two</span></${tag}> three`,
+      `<p>one <i></i><${tag}><i>two</i></${tag}> three`,
+      `<p><${tag}>one</${tag}> <${tag}>two</${tag}> <${tag}>three</${tag}>`,
+      `<p>one\n<${tag}>\n<b>two</b>\n</${tag}>\nthree`,
+    ])
+      expect([tag, (await html(page)).match(/\w+/g)]).toEqual([tag, ["one", "two", "three"]]);
+});
+
+test("a page has the text that stands in another place, and hidden text only if the upload wants it", async () => {
+  const page = `<p style="position: absolute; top: 1px">placed</p><p hidden>one</p><div style="color:red;display:none">two<p>three</p></div>`;
+  const without = await sectionsOf(page, "text/html");
+  expect([without.all, without.codes]).toEqual(["placed", ["hidden_text_skipped"]]);
+  const whole = await sectionsOf(page, "text/html", { includeHidden: true });
+  expect([whole.all, whole.codes]).toEqual(["placed\n\none\n\ntwo\n\nthree", []]);
+  const scripts = await sectionsOf("<p>seen<div hidden> <script>x</script></div>", "text/html");
+  expect(scripts.codes).toEqual([]);
+});
+
 describe("Markdown", () => {
   const headings = async (text: string) =>
     (await sectionsOf(text, "text/markdown")).sections.map(({ heading, text }) => [heading, text]);
