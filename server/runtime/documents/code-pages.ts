@@ -1,4 +1,9 @@
+import { isDosEncoding } from "./dos-encodings.ts";
+
 const named: Record<number, string> = {
+  437: "ibm437",
+  850: "ibm850",
+  852: "ibm852",
   866: "ibm866",
   932: "shift_jis",
   936: "gbk",
@@ -35,7 +40,7 @@ const aliases: Record<string, string> = {
   iso2022jp2: "iso-2022-jp",
 };
 
-/** Returns the name of an encoding in the Encoding Standard, or null if it is unknown. */
+/** Returns the name of an encoding in the Encoding Standard, or `ibm437`, `ibm850` or `ibm852`; null if it is unknown. */
 export function encodingNamed(name: string): string | null {
   const short = name.trim().toLowerCase();
   const plain = short.replace(/[^a-z0-9]/g, "");
@@ -57,6 +62,7 @@ export function encodingNamed(name: string): string | null {
 }
 
 function standardName(label: string): string | null {
+  if (isDosEncoding(label)) return label;
   try {
     return new TextDecoder(label as Bun.Encoding).encoding;
   } catch {

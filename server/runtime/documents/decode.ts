@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { encodingNamed } from "./code-pages.ts";
 import { type Certainty, escapedEncoding, guessEncoding } from "./detect-encoding.ts";
 import { unreadable } from "./document-error.ts";
+import { decodeDos, isDosEncoding } from "./dos-encodings.ts";
 import { decodeWide, markedEncoding, type WideEncoding, wideEncodingOf } from "./wide-encoding.ts";
 
 interface Decoded {
@@ -52,7 +53,7 @@ function detect(bytes: Uint8Array, declared = ""): Omit<Decoded, "lost"> {
     const asDeclared = read(named);
     if (countSigns(asDeclared.text) <= asDeclared.text.length / 50) return asDeclared;
   }
-  const { encoding, certainty } = guessEncoding(bytes);
+  const { encoding, certainty } = guessEncoding(bytes, decodeAs);
   return read(encoding, certainty);
 }
 
@@ -85,9 +86,10 @@ function countLost(bytes: Uint8Array, text: string): number {
 
 const countSigns = (text: string): number => text.match(/\ufffd/g)?.length ?? 0;
 
-/** Decodes bytes in this encoding, or in Windows-1252 if it is unknown. */
+/** Decodes bytes in the encoding of this name, or in Windows-1252 if it is unknown. */
 export function decodeAs(charset: string, bytes: Uint8Array): string {
   if (/^utf-(?:16|32)[lb]e$/.test(charset)) return decodeWide(bytes, charset as WideEncoding);
+  if (isDosEncoding(charset)) return decodeDos(bytes, charset);
   return new TextDecoder((encodingNamed(charset) ?? "windows-1252") as Bun.Encoding).decode(bytes);
 }
 

@@ -11,7 +11,8 @@ interface Guess {
 /** Encodings that are detected by their letters, as the detector names them. */
 const detected = [
   ..."1250 1251 1252 1253 1254 1255 1256 1257 1258".split(" ").map((page) => `windows-${page}`),
-  ..."cp874 koi8-r koi8-u iso-8859-2 iso-8859-5 iso-8859-7 cp866 mac-roman".split(" "),
+  ..."cp874 koi8-r koi8-u iso-8859-2 iso-8859-5 iso-8859-7".split(" "),
+  ..."cp437 cp850 cp852 cp866 mac-roman mac-cyrillic".split(" "),
   ..."gb18030 big5hkscs euc-jp euc_jis_2004 cp932 shift_jis_2004 cp949 euc-kr".split(" "),
 ];
 const sampleBytes = 65_536;
@@ -19,19 +20,32 @@ const sampleBytes = 65_536;
 const leastConfidence = 0.06;
 const [fewLetters, manyLetters] = [4, 20];
 
-/** Guesses the encoding of text that is not UTF-8. */
-export function guessEncoding(bytes: Uint8Array): Guess {
+/** Guesses the encoding of text that is not UTF-8. `decode` decodes bytes in an encoding. */
+export function guessEncoding(bytes: Uint8Array, decode: (encoding: string, bytes: Uint8Array) => string): Guess {
   const sample = foreignLines(bytes);
-  const [best] = detector().detectAll(sample, { detectEncodings: detected, minimumThreshold: 0 });
-  const encoding = encodingNamed(best?.encoding ?? "");
-  const confidence = best?.confidence ?? 0;
   const { letters, run } = foreignLetters(sample);
+  const isOdd = (encoding: string) => countOdd(decode(encoding, sample)) > letters / 10;
+  const candidates = detector()
+    .detectAll(sample, { detectEncodings: detected, minimumThreshold: 0 })
+    .flatMap(({ encoding, confidence }) => ({ encoding: encodingNamed(encoding ?? "") ?? western, confidence }));
+  const { encoding, confidence } = candidates.find((one) => !isOdd(one.encoding)) ?? candidates[0] ?? none;
   // Words of another script have their letters in a row; in a Latin text they stand between those of ASCII.
-  if (encoding === null || (confidence < leastConfidence && run < 3))
-    return { encoding: "windows-1252", certainty: "unsure" };
+  if (confidence < leastConfidence && run < 3 && !isOdd(western)) return { encoding: western, certainty: "unsure" };
   if (confidence < leastConfidence || letters < fewLetters) return { encoding, certainty: "unsure" };
   return { encoding, certainty: letters < manyLetters ? "likely" : "sure" };
 }
+
+const western = "windows-1252";
+const none = { encoding: western, confidence: 0 };
+
+const word = String.raw`[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]`;
+/** Control characters, signs within a word, and capitals behind small letters, as a wrong encoding has them. */
+const odd = new RegExp(
+  String.raw`[\x80-\x84\x86-\x9f\ufffd]|(?<=${word})[^\0-\x7f\p{L}\p{M}\p{N}\s’‘·‐‑–—…\xad](?=${word})|(?<=\p{Ll})(?![A-Z])\p{Lu}`,
+  "gu",
+);
+
+const countOdd = (text: string): number => text.match(odd)?.length ?? 0;
 
 /** Loads the detector with its tables only when a text needs it: it takes 75 MB and an eighth of a second. */
 const detector = () => require("jschardet") as typeof import("jschardet");

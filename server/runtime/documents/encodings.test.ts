@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decodeText } from "./decode.ts";
+import { decodeAs, decodeText } from "./decode.ts";
 import { parse } from "./parse.ts";
 
 const texts = {
@@ -30,8 +30,7 @@ const encoded: Record<string, [text: string, hex: string]> = {
 
 /** Encodes text in an encoding with one byte for each letter, by decoding each byte. */
 function inOneByte(text: string, encoding: string): Uint8Array {
-  const decoder = new TextDecoder(encoding as Bun.Encoding);
-  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]));
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [decodeAs(encoding, Uint8Array.of(byte)), byte]));
   return Uint8Array.from(text, (letter) => bytes.get(letter) ?? 63);
 }
 
@@ -54,6 +53,11 @@ describe("text that names no encoding is read in its own one, and the file says 
     ["windows-1257", texts.latvian],
     ["windows-874", texts.thai],
     ["windows-1252", texts.german],
+    ["x-mac-cyrillic", texts.russian],
+    ["macintosh", texts.german],
+    ["ibm437", texts.german],
+    ["ibm850", texts.german],
+    ["ibm852", texts.czech],
   ])("%s", async (encoding, text) => {
     const bytes = inOneByte(text, encoding);
     const found = await read(bytes);
