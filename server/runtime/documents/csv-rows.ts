@@ -43,7 +43,7 @@ function separatorOf(text: string): string | null {
 function scoreOf(rows: Rows, separator: Separator): number {
   const { width, count } = commonWidth(rows);
   const table = rows.filter((row) => row.length > 1);
-  if (width < 2 || (table.length < 2 && rows.length > 1)) return 0;
+  if (width < 2 || (table.length < 2 && !isTight(rows))) return 0;
   const share = count / (rows.findLastIndex(isWide) - rows.findIndex(isWide) + 1);
   const coverage = table.length / rows.length;
   // Sentences have commas too, in as many parts as it happens.
@@ -52,6 +52,9 @@ function scoreOf(rows: Rows, separator: Separator): number {
   const clean = cells.filter((cell) => !hasOther(cell, separator)).length / cells.length;
   return share * coverage * clean ** 2;
 }
+
+/** True for a title and one row, whose separators are those of no sentence. */
+const isTight = (rows: Rows): boolean => rows.length < 3 && rows.flat().every((cell) => !cell.startsWith(" "));
 
 const isWide = (row: string[]): boolean => row.length > 1;
 

@@ -47,8 +47,8 @@ const odd = new RegExp(
 
 const countOdd = (text: string): number => text.match(odd)?.length ?? 0;
 
-/** Loads the detector with its tables only when a text needs it: it takes 75 MB and an eighth of a second. */
-const detector = () => require("jschardet") as typeof import("jschardet");
+/** Loads the detector, which a text seldom needs: with its tables it takes 75 MB and an eighth of a second. */
+export const detector = () => require("jschardet") as typeof import("jschardet");
 
 /** Returns the lines with bytes beyond ASCII, as many as the detector needs. No encoding here has line ends in letters. */
 function foreignLines(bytes: Uint8Array): Uint8Array {

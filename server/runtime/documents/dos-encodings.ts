@@ -8,7 +8,7 @@ const letters = {
     "ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0",
 };
 
-export type DosEncoding = keyof typeof letters;
+type DosEncoding = keyof typeof letters;
 
 export const isDosEncoding = (name: string): name is DosEncoding => Object.hasOwn(letters, name);
 
