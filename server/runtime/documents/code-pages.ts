@@ -42,6 +42,17 @@ const aliases: Record<string, string> = {
 
 /** Returns the name of an encoding in the Encoding Standard, or `ibm437`, `ibm850` or `ibm852`; null if it is unknown. */
 export function encodingNamed(name: string): string | null {
+  const seen = knownNames.get(name);
+  if (seen !== undefined) return seen;
+  const found = standardNameOf(name);
+  if (knownNames.size < 1000) knownNames.set(name, found);
+  return found;
+}
+
+// RTF names one for each of its letters.
+const knownNames = new Map<string, string | null>();
+
+function standardNameOf(name: string): string | null {
   const short = name.trim().toLowerCase();
   const plain = short.replace(/[^a-z0-9]/g, "");
   const [, page] = /^(?:cp|ms|windows|ibm)(\d{3,5})$/.exec(plain) ?? [];

@@ -295,7 +295,9 @@ export function parseRtf(
       }
       flushBytes();
       if (group.hidden && isFontName(shown, font)) continue;
-      if (shown !== "") writeBytes(Buffer.from(shown, "latin1"));
+      if (shown === "" || group.hidden) continue;
+      if (/[\x80-\xff]/.test(shown) || symbolFonts.has(fontNow())) writeBytes(Buffer.from(shown, "latin1"));
+      else write(shown);
       continue;
     }
     if (sign !== undefined && /[\\{}]/.test(sign) && isOpenPair(bytesHeld, encodingNow())) {
