@@ -1,6 +1,8 @@
 import { ownValue } from "../../lib/collections.ts";
 import { formatOf } from "../../runtime/documents/formats.ts";
+import { markedEncoding, wideEncodingOf } from "../../runtime/documents/wide-encoding.ts";
 import { isFragment, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
+import { textTypeOf } from "./text-types.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
 export const headBytes = 4096;
@@ -67,30 +69,6 @@ const zip = "application/zip";
 const pdf = "application/pdf";
 const container = "application/x-ole-storage";
 
-// By extension, because text formats look alike.
-const texts: Record<string, string> = {
-  txt: "text/plain",
-  log: "text/plain",
-  md: "text/markdown",
-  markdown: "text/markdown",
-  html: "text/html",
-  htm: "text/html",
-  xhtml: "application/xhtml+xml",
-  csv: "text/csv",
-  tsv: "text/tab-separated-values",
-  css: "text/css",
-  js: "text/javascript",
-  py: "text/x-python",
-  json: "application/json",
-  jsonl: "application/jsonl",
-  ndjson: "application/jsonl",
-  xml: "application/xml",
-  yaml: "application/yaml",
-  yml: "application/yaml",
-  svg: "image/svg+xml",
-  eml: "message/rfc822",
-};
-
 const signatures: [bytes: string, type: string][] = [
   ["%PDF-", pdf],
   ["\x89PNG\r\n\x1a\n", "image/png"],
@@ -131,9 +109,9 @@ export const isDocument = (type: string): boolean => isSearchable(type) && forma
 
 /**
  * Detects a file's media type from its content. The name only decides between formats that look alike, and between
- * documents in archives, which their reader looks into.
+ * documents in archives, which their reader looks into. `isText`: the upload names the encoding of its text.
  */
-export function typeOfFile(name: string, head: Uint8Array): string {
+export function typeOfFile(name: string, head: Uint8Array, isText = false): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
   const start = head.subarray(0, headBytes);
   const text = Buffer.from(start.buffer, start.byteOffset, start.length).toString("latin1");
@@ -156,7 +134,7 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   // PDF readers allow bytes before the header, and readers of archives before the first entry.
   if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
   if (Object.hasOwn(packages, extension) && text.includes("PK\x03\x04")) return typeOfPackage(extension, text);
-  return typeOfText(extension, start);
+  return typeOfText(extension, start, isText);
 }
 
 /** Returns the type of a ZIP archive by the entries that begin it, or by its name. */
@@ -198,10 +176,10 @@ const guesses = new Set([
 ]);
 
 /** Returns the type of text by how it begins, or by its name. */
-function typeOfText(extension: string, start: Uint8Array): string {
+function typeOfText(extension: string, start: Uint8Array, isNamedText: boolean): string {
   const isDocumentName = isOfficeName(extension);
-  const known = ownValue(texts, extension) ?? null;
-  const [isUnicode, isText] = [isUtf8(start), isOtherText(start)];
+  const known = textTypeOf(extension);
+  const [isUnicode, isText] = [isUtf8(start), isNamedText || isOtherText(start)];
   if (isUnicode || isText) {
     const text = decodeStart(start);
     const found = isDocumentName || guesses.has(extension) ? guessType(extension, text) : null;
@@ -244,11 +222,11 @@ function isUtf8(head: Uint8Array): boolean {
 }
 
 /**
- * True for UTF-16 with a byte order mark, or a single-byte encoding without control characters other than white space
- * and ESC.
+ * True for UTF-16 and UTF-32, and for an encoding without control characters other than white space, ESC and the end
+ * mark of DOS.
  */
 function isOtherText(head: Uint8Array): boolean {
-  const [first, second] = head;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
-  return head.every((byte) => byte > 31 || (byte > 8 && byte < 14) || byte === 27);
+  const mark = markedEncoding(head);
+  if ((mark !== null && mark !== "utf-8") || wideEncodingOf(head) !== null) return true;
+  return head.every((byte) => byte > 31 || (byte > 8 && byte < 14) || byte === 27 || byte === 26);
 }

@@ -1,6 +1,38 @@
 const office = "application/vnd.openxmlformats-officedocument";
 const openDocument = "application/vnd.oasis.opendocument";
 
+/** Code and settings, whose lines are kept. */
+const codeTypes = [
+  "application/javascript",
+  "application/sql",
+  "application/toml",
+  "application/typescript",
+  "application/x-sh",
+  "application/x-subrip",
+  "application/x-yaml",
+  "application/xml",
+  "application/yaml",
+  "image/svg+xml",
+  "text/css",
+  "text/javascript",
+  "text/vtt",
+  "text/x-c",
+  "text/x-c++",
+  "text/x-csharp",
+  "text/x-golang",
+  "text/x-java",
+  "text/x-kotlin",
+  "text/x-php",
+  "text/x-python",
+  "text/x-ruby",
+  "text/x-rust",
+  "text/x-scala",
+  "text/x-swift",
+  "text/x-tex",
+  "text/xml",
+  "text/yaml",
+];
+
 const formats = {
   "text/plain": "text",
   "text/markdown": "markdown",
@@ -14,6 +46,9 @@ const formats = {
   "text/csv": "csv",
   "application/csv": "csv",
   "text/tab-separated-values": "csv",
+  "text/calendar": "calendar",
+  "text/vcard": "calendar",
+  "text/x-vcard": "calendar",
   "application/rtf": "rtf",
   "text/rtf": "rtf",
   "message/rfc822": "eml",
@@ -58,10 +93,13 @@ const formats = {
   "application/vnd.ms-powerpoint.slideshow.macroenabled.12": "pptx",
 } as const;
 
-export type DocumentFormat = (typeof formats)[keyof typeof formats];
+const codeFormats = new Set(codeTypes);
+
+export type DocumentFormat = (typeof formats)[keyof typeof formats] | "code";
 
 /** Returns the format of this MIME type, or null if its files have no readable text. */
 export function formatOf(mimeType: string): DocumentFormat | null {
   const name = (mimeType.split(";")[0] ?? "").trim().toLowerCase();
+  if (codeFormats.has(name)) return "code";
   return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : null;
 }

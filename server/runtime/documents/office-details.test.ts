@@ -140,9 +140,7 @@ test("a slide keeps the numbers of its lists, raised letters, tables and comment
 
 test("HTML marks raised letters, and keeps no tags that Markdown cannot express", async () => {
   const page = `<form><p>x<sup>2</sup>, H<sub>2</sub>O, 1<sup>st</sup>, e<sup>i &pi;</sup>, word<sup>[3]</sup>, <ins>new</ins> <mark>key</mark></p></form><aside>Note</aside>`;
-  expect(await textOf("html", new TextEncoder().encode(page))).toBe(
-    "x^2, H2O, 1st, e^(i π), word\\[3], new key\n\nNote",
-  );
+  expect(await textOf("html", new TextEncoder().encode(page))).toBe("x^2, H2O, 1st, e^(i π), word[3], new key\n\nNote");
 });
 
 test.each([

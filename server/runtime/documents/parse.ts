@@ -1,11 +1,13 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
-import { decodeText } from "./decode.ts";
+import { declaredInCode } from "./declared-encoding.ts";
+import { decodeDocument } from "./decode-document.ts";
 import { DocumentError, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
 import { isFlatPackage } from "./flat-package.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
-import { outlineMarkdown } from "./markdown.ts";
+import { outlineMarkdownFile } from "./markdown.ts";
 import { openOffice, packageFormat } from "./office.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
+import { parseCalendar } from "./parse-calendar.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
 import { readEml } from "./parse-eml.ts";
@@ -34,8 +36,10 @@ interface ParsedDocument {
 type Parser = (bytes: Uint8Array, outline: Outline, options: ParseOptions) => unknown;
 
 const parsers: Record<DocumentFormat, Parser> = {
-  text: (bytes, outline) => outline.block(decodeText(bytes)),
-  markdown: (bytes, outline) => outlineMarkdown(decodeText(bytes), outline),
+  text: (bytes, outline, options) => outline.block(decodeDocument(bytes, outline, options)),
+  markdown: (bytes, outline, options) => outlineMarkdownFile(decodeDocument(bytes, outline, options), outline),
+  code: (bytes, outline, options) => outline.code(decodeDocument(bytes, outline, options, declaredInCode(bytes))),
+  calendar: parseCalendar,
   html: parseHtml,
   json: parseJson,
   jsonl: parseJsonLines,

@@ -1,4 +1,5 @@
 import { SaxesParser } from "saxes";
+import { declaredInXml } from "./declared-encoding.ts";
 import { decodeText } from "./decode.ts";
 import { DocumentError, unreadable } from "./document-error.ts";
 
@@ -36,17 +37,11 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     throw unreadable("A part of it declares a document type, which none may.");
   });
   try {
-    parser.write(decodeText(bytes, declaredEncoding(bytes))).close();
+    parser.write(decodeText(bytes, declaredInXml(bytes))).close();
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     throw unreadable("A part of it is not XML, or ends early.");
   }
-}
-
-/** Returns the encoding that the XML declaration names. */
-function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 200)).toString("latin1");
-  return /^(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{2,40})["']/.exec(start)?.[1];
 }
 
 /** Combines listeners, so that a part is parsed once for all of them. */

@@ -1,7 +1,9 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
+import { isCompiled } from "../../lib/assets.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
+import { detector } from "../documents/detect-encoding.ts";
 import { DocumentError, OcrRequired, type ParseFault, tooLarge } from "../documents/document-error.ts";
 import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
@@ -13,6 +15,8 @@ import type { DropPrivileges } from "./drop-privileges.ts";
 /** Runs a child that loads the parsers, reads one document, writes the answer and exits. */
 export async function serveDocument(dropPrivileges: DropPrivileges, ocr: Ocr | null = null): Promise<never> {
   const countTokens = loadTokenCounter();
+  // In the jail no source file can be read. The executable has the detector within itself.
+  if (!isCompiled) detector();
   return serveContent<DocumentHead>(dropPrivileges, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
 }
 
