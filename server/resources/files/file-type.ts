@@ -1,6 +1,12 @@
 import { ownValue } from "../../lib/collections.ts";
+import {
+  isFragment,
+  typeOfExchange,
+  typeOfMarkup,
+  typeOfMime,
+  typeOfTable,
+} from "../../runtime/documents/disguised-types.ts";
 import { formatOf } from "../../runtime/documents/formats.ts";
-import { isFragment, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
 export const headBytes = 4096;
