@@ -1,7 +1,13 @@
 import { ownValue } from "../../lib/collections.ts";
+import {
+  isFragment,
+  typeOfExchange,
+  typeOfMarkup,
+  typeOfMime,
+  typeOfTable,
+} from "../../runtime/documents/disguised-types.ts";
 import { formatOf } from "../../runtime/documents/formats.ts";
 import { markedEncoding, wideEncodingOf } from "../../runtime/documents/wide-encoding.ts";
-import { isFragment, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
 import { textTypeOf } from "./text-types.ts";
 
 /** Number of leading bytes that {@link typeOfFile} examines. */
