@@ -94,6 +94,15 @@ describe("text that names no encoding is read in its own one, and the file says 
     },
   );
 
+  test("but ASCII with a few zero bytes is ASCII", async () => {
+    const text = "a,b,c\n1,2,3\n".repeat(10);
+    expect(await read(Buffer.from(`${text}\0,2,3\n`))).toMatchObject({
+      text: `${text},2,3`,
+      encoding: "utf-8",
+      codes: [],
+    });
+  });
+
   test("a few letters of Western Europe in a text of ASCII", async () => {
     for (const text of [
       "name,price\ncafé,4",
