@@ -154,6 +154,11 @@ describe("the encoding that the upload names", () => {
     });
   });
 
+  test("is UTF-16 in the order of its mark", async () => {
+    const big = Buffer.from("\ufeffé", "utf16le").swap16();
+    expect(await read(big, { encoding: "utf-16le" })).toMatchObject({ text: "é", encoding: "utf-16be", codes: [] });
+  });
+
   test("wins also if bytes do not fit, and the file says how many characters were replaced", async () => {
     const bytes = Buffer.concat([Buffer.from(encoded.shift_jis?.[1] ?? "", "hex"), Buffer.from([0xff, 10, 0xff])]);
     const found = await read(bytes, { encoding: "shift_jis" });
