@@ -22,11 +22,17 @@ export const decodeText = (bytes: Uint8Array, declared?: string): string => clea
  * by the one that it declares, else by the one that its letters show. Throws if it is no text.
  */
 export function decode(bytes: Uint8Array, names: { given?: string | null; declared?: string | undefined }): Decoded {
-  const decoded = names.given
-    ? { text: decodeAs(names.given, bytes), encoding: names.given, guess: null }
-    : detect(bytes, names.declared);
+  const given = names.given ? orderOfMark(names.given, bytes) : null;
+  const decoded =
+    given === null ? detect(bytes, names.declared) : { text: decodeAs(given, bytes), encoding: given, guess: null };
   if (isBinary(decoded.text)) throw unreadable("This is not text: it contains binary data.");
   return { ...decoded, lost: countLost(bytes, decoded.text) };
+}
+
+/** UTF-16 is the name of both orders of its bytes, and the mark says which one it is. */
+function orderOfMark(given: string, bytes: Uint8Array): string {
+  const mark = markedEncoding(bytes);
+  return given.startsWith("utf-16") && mark?.startsWith("utf-16") ? mark : given;
 }
 
 function detect(bytes: Uint8Array, declared = ""): Omit<Decoded, "lost"> {

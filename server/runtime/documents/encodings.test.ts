@@ -94,6 +94,15 @@ describe("text that names no encoding is read in its own one, and the file says 
     },
   );
 
+  test("but ASCII with a few zero bytes is ASCII", async () => {
+    const text = "a,b,c\n1,2,3\n".repeat(10);
+    expect(await read(Buffer.from(`${text}\0,2,3\n`))).toMatchObject({
+      text: `${text},2,3`,
+      encoding: "utf-8",
+      codes: [],
+    });
+  });
+
   test("a few letters of Western Europe in a text of ASCII", async () => {
     for (const text of [
       "name,price\ncafé,4",
@@ -143,6 +152,11 @@ describe("the encoding that the upload names", () => {
       encoding: "koi8-r",
       codes: [],
     });
+  });
+
+  test("is UTF-16 in the order of its mark", async () => {
+    const big = Buffer.from("\ufeffé", "utf16le").swap16();
+    expect(await read(big, { encoding: "utf-16le" })).toMatchObject({ text: "é", encoding: "utf-16be", codes: [] });
   });
 
   test("wins also if bytes do not fit, and the file says how many characters were replaced", async () => {

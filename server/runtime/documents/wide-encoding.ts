@@ -15,11 +15,21 @@ export function markedEncoding(bytes: Uint8Array): WideEncoding | "utf-8" | null
 /** Returns the encoding of text without mark whose ASCII characters have zero bytes beside them, or null. */
 export function wideEncodingOf(bytes: Uint8Array): WideEncoding | null {
   const sample = bytes.subarray(0, sampleBytes);
-  if (!sample.includes(0)) return null;
+  if (!sample.includes(0) || isAsciiWithZeros(sample)) return null;
   for (const encoding of [asUtf32(sample), asUtf16(sample)])
     if (encoding !== null && isText(decodeWide(sample.subarray(0, sample.length & ~3 || sample.length), encoding)))
       return encoding;
   return null;
+}
+
+/** True for ASCII with a few zero bytes, as programs leave them in the place of an empty value. */
+function isAsciiWithZeros(bytes: Uint8Array): boolean {
+  let zeros = 0;
+  for (const byte of bytes) {
+    if (byte === 0) zeros++;
+    else if (!isAscii(byte)) return false;
+  }
+  return zeros < 0.4 * bytes.length;
 }
 
 /** Decodes UTF-16 or UTF-32. A byte order mark is removed. */
