@@ -423,6 +423,29 @@ const tables: HostileDocument[] = [
   ),
   hostile(
     "xlsx",
+    "100,000 merged cells over all columns",
+    () =>
+      workbookOf(
+        `<worksheet><sheetData>${singleCell(0).repeat(100)}</sheetData>${`<mergeCell ref="A1:XFD1048576"/>`.repeat(100_000)}</worksheet>`,
+      ),
+    "text",
+  ),
+  hostile(
+    "docx",
+    "itself in itself, many times over",
+    () => {
+      const within = (content: Uint8Array) =>
+        zipOf({
+          "word/document.xml": docxBody(`${paragraph("x")}${'<w:altChunk r:id="a"/>'.repeat(50)}`),
+          "word/_rels/document.xml.rels": relationships([["a", "aFChunk", "a.docx"]]),
+          "word/a.docx": content,
+        });
+      return within(within(within(within(documentOf(paragraph("y"))))));
+    },
+    "text",
+  ),
+  hostile(
+    "xlsx",
     "each row a single cell at the far right",
     () => workbookOf(sheetXml(`<row><c r="XFD1"><v>1</v></c></row>`.repeat(3000))),
     "text",

@@ -13,6 +13,7 @@ import type { Db } from "../../storage/db/open.ts";
 import { retryWrite } from "../../storage/db/retry-write.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
+import { withTypeMismatch } from "./promised-type.ts";
 import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
 /** The text of a document. */
@@ -234,7 +235,8 @@ export class Processing {
         if (!work.find(file)) return; // Deleted meanwhile.
         chunks.insert(file, file.id, some, from);
         if (!isLast) return;
-        work.count(file, document.chunks.length, document.pages, document.report);
+        const report = withTypeMismatch(document.report, file.filename, file.mime_type);
+        work.count(file, document.chunks.length, document.pages, report);
         this.settle(file, file.id);
       });
       failpoint?.("mid_document");

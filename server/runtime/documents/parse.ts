@@ -1,10 +1,14 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
 import { openAttachmentReader } from "./attachments.ts";
-import { decodeText } from "./decode.ts";
+import { declaredInCode } from "./declared-encoding.ts";
+import { decodeDocument } from "./decode-document.ts";
 import { DocumentError, OcrRequired, PdfRequired, tooLarge, unreadable } from "./document-error.ts";
+import { isFlatPackage } from "./flat-package.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
-import { outlineMarkdown } from "./markdown.ts";
+import { outlineMarkdownFile } from "./markdown.ts";
+import { openOffice, packageFormat } from "./office.ts";
 import { type Outline, openOutline, type Section } from "./outline.ts";
+import { parseCalendar } from "./parse-calendar.ts";
 import { parseCsv } from "./parse-csv.ts";
 import { parseDocx } from "./parse-docx.ts";
 import { parseEml, parseSmime } from "./parse-eml.ts";
@@ -19,7 +23,9 @@ import { defaultOptions, type ParseOptions, type ParserOptions, type ReadPart } 
 import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
 import { parseRtf } from "./parse-rtf.ts";
+import { parseSpreadsheetml } from "./parse-spreadsheetml.ts";
 import { parseTnef } from "./parse-tnef.ts";
+import { parseWordml } from "./parse-wordml.ts";
 import { parseXlsx } from "./parse-xlsx.ts";
 
 interface ParsedDocument {
@@ -33,8 +39,10 @@ interface ParsedDocument {
 type Parser = (bytes: Uint8Array, outline: Outline, options: ParserOptions) => unknown;
 
 const parsers: Record<DocumentFormat, Parser> = {
-  text: (bytes, outline) => outline.block(decodeText(bytes)),
-  markdown: (bytes, outline) => outlineMarkdown(decodeText(bytes), outline),
+  text: (bytes, outline, options) => outline.block(decodeDocument(bytes, outline, options)),
+  markdown: (bytes, outline, options) => outlineMarkdownFile(decodeDocument(bytes, outline, options), outline),
+  code: (bytes, outline, options) => outline.code(decodeDocument(bytes, outline, options, declaredInCode(bytes))),
+  calendar: parseCalendar,
   html: parseHtml,
   json: parseJson,
   jsonl: parseJsonLines,
@@ -45,7 +53,9 @@ const parsers: Record<DocumentFormat, Parser> = {
   },
   image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
   docx: parseDocx,
+  wordml: parseWordml,
   xlsx: parseXlsx,
+  spreadsheetml: parseSpreadsheetml,
   pptx: parsePptx,
   odf: parseOdf,
   epub: parseEpub,
@@ -74,18 +84,49 @@ export async function parse(
   const outline = openOutline();
   const pages = await read(bytes, mimeType, outline, { ...own, readPart, attachmentReader });
   const sections = outline.close();
-  if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
-  return { sections, pages: typeof pages === "number" ? pages : null, report: outline.report() };
+  const report = outline.report();
+  if (sections.length === 0) throw emptyFault(report);
+  return { sections, pages: typeof pages === "number" ? pages : null, report };
 }
 
 async function read(bytes: Uint8Array, mimeType: string, outline: Outline, options: ParserOptions): Promise<unknown> {
   const format = formatOf(mimeType);
   if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
   try {
-    return await parsers[format](bytes, outline, options);
+    return await parsers[formatOfContent(format, bytes, outline)](bytes, outline, options);
   } catch (error) {
     throw asFault(error);
   }
+}
+
+const packageNames: Partial<Record<DocumentFormat, string>> = {
+  docx: "a text document",
+  xlsx: "a workbook",
+  pptx: "a presentation",
+  odf: "an OpenDocument file",
+  epub: "an e-book",
+};
+
+/** Returns the format of a document in an archive by what is in it, which may differ from what its name says. */
+function formatOfContent(format: DocumentFormat, bytes: Uint8Array, outline: Outline): DocumentFormat {
+  const isFlat = format === "docx" && isFlatPackage(bytes);
+  if (!Object.hasOwn(packageNames, format) || (bytes[0] !== 0x50 && !isFlat)) return format;
+  const found = packageFormat(openOffice(bytes, { warn() {} }));
+  if (found === null || found === format) return format;
+  // Office documents in one XML file have one type.
+  if (isFlat) return found;
+  outline.warn("type_mismatch", `By its content the file is ${packageNames[found]}. It was read as that.`);
+  return found;
+}
+
+/** Returns why a document has no text: all of it may be hidden, or damaged. */
+function emptyFault({ warnings }: DocumentReport): DocumentError {
+  const cause = warnings.find(({ code }) => code === "hidden_text_skipped" || code === "part_unreadable");
+  if (cause?.code === "part_unreadable") return unreadable(cause.message);
+  return new DocumentError(
+    "document_empty",
+    cause ? `It shows no text. ${cause.message}` : "The document has no text.",
+  );
 }
 
 /** Maps an error of a parser to a document error. */

@@ -15,6 +15,7 @@ export function partOutline(outline: Outline, level: number, name: string): Outl
     heading: (inner, title) => outline.heading(Math.min(deepest, level + inner), plain(title)),
     lines: (lines) => outline.block(plain(lines)),
     block: outline.block,
+    code: outline.code,
     page(number, { forgotten = false } = {}) {
       page = number;
       if (forgotten) outline.leave(level + 1);
@@ -58,6 +59,7 @@ export function openPartText(): PartText {
     heading: (level, title) => add(plain(title), (to) => to.heading(level, title)),
     lines: (lines) => add(plain(lines), (to) => to.lines(lines)),
     block: (text) => add(text, (to) => to.block(text)),
+    code: (text) => add(text, (to) => to.code(text)),
     page: (...given) => void writes.push((to) => to.page(...given)),
     leave: (level) => void writes.push((to) => to.leave(level)),
     warn: (...given) => void writes.push((to) => to.warn(...given)),

@@ -56,6 +56,14 @@ describe("a document", () => {
     });
   });
 
+  test("in an encoding of its own is read in the jail, and its report says which one was guessed", async () => {
+    const gbk = Buffer.from("d0d5c3fb2cb2bfc3c50ad5c5ceb02cb2d6bfe20ac0eec4c82cc7b0cca80a", "hex");
+    expect(await read(gbk, "text/csv")).toMatchObject({
+      chunks: [{ text: "| 姓名 | 部门 |\n| --- | --- |\n| 张伟 | 仓库 |\n| 李娜 | 前台 |" }],
+      report: { encoding: "gb18030", warnings: [{ code: "encoding_guessed" }] },
+    });
+  });
+
   test("of 6 MB is streamed in pieces, and returned completely", async () => {
     const line = "The quick brown fox jumps over the lazy dog, again and again.\n";
     let taken = 0;

@@ -1,7 +1,9 @@
 import type { DocumentReport } from "../../domain/document-report.ts";
+import { isCompiled } from "../../lib/assets.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
+import { detector } from "../documents/detect-encoding.ts";
 import { DocumentError, OcrRequired, type ParseFault, PdfRequired, tooLarge } from "../documents/document-error.ts";
 import type { Ocr } from "../documents/ocr.ts";
 import { parse } from "../documents/parse.ts";
@@ -20,6 +22,8 @@ export async function serveDocument(
   means: Means = { ocr: null, hasPdf: false },
 ): Promise<never> {
   const countTokens = loadTokenCounter();
+  // In the jail no source file can be read. The executable has the detector within itself.
+  if (!isCompiled) detector();
   return serveContent<DocumentHead>(dropPrivileges, (bytes, head) =>
     read(bytes, head, countTokens, means).catch(fault),
   );
