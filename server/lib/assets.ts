@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { platform } from "./platform.ts";
 
@@ -83,6 +83,13 @@ export function ocrFiles(): { wasm: string; language: string } {
     language: file("@tesseract.js-data/eng/4.0.0_best_int/", "eng.traineddata.gz"),
   };
 }
+
+/** Path of PDF.js's character maps in one compressed file; null from source, where its package has a file for each. */
+export const packedCharacterMaps = (): string | null =>
+  embedded ? fileURLToPath(new URL("pdf/character-maps.zst", embedded)) : null;
+
+export const characterMapsFolder = (): string =>
+  dirname(fileURLToPath(import.meta.resolve("pdfjs-dist/cmaps/LICENSE")));
 
 /**
  * Returns the folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by

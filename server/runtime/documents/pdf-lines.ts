@@ -33,6 +33,8 @@ export interface PdfItem {
   transform: number[];
   hasEOL: boolean;
   fontName?: string;
+  /** Length of vertical text, from its place downwards, half of its width on either side. */
+  down?: number;
 }
 
 /** Returns the lines of a page in drawing order. */
