@@ -8,8 +8,10 @@ import type { Outline } from "./outline.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
 import { withoutWarnings } from "./pdf-faults.ts";
 import { removeFurniture } from "./pdf-furniture.ts";
+import { type GlyphNames, openGlyphNames } from "./pdf-glyph-names.ts";
+import type { PdfItem } from "./pdf-item.ts";
 import { readItems } from "./pdf-items.ts";
-import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
+import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfLine } from "./pdf-lines.ts";
 import { imagesOn, renderPage } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
@@ -28,6 +30,7 @@ async function readPdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null, clo
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
   const maps = openCharacterMaps();
+  const glyphs = openGlyphNames();
   const pdf = await open(bytes, maps);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
@@ -36,7 +39,7 @@ async function readPdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null, clo
   const scans = openScans(ocr, clock);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
-    const page = await readPage(pdf, number, maps);
+    const page = await readPage(pdf, number, { maps, glyphs });
     if (page === null) failed++;
     const { lines, beside, faults: ofPage } = page ?? damagedPage;
     if (page?.lines.length === 0) size += await scans.read(pdf, number);
@@ -103,6 +106,8 @@ async function open(bytes: Uint8Array, maps: CharacterMaps): Promise<Pdf> {
       disableFontFace: true,
       useSystemFonts: false,
       enableXfa: false,
+      // Names of glyphs.
+      fontExtraProperties: true,
       isOffscreenCanvasSupported: false,
       maxImageSize: ocrBounds.inputPixels,
       useWorkerFetch: false,
@@ -120,6 +125,12 @@ async function open(bytes: Uint8Array, maps: CharacterMaps): Promise<Pdf> {
   }
 }
 
+/** Knowledge of a document's fonts. */
+interface PdfText {
+  maps: CharacterMaps;
+  glyphs: GlyphNames;
+}
+
 interface PdfPage {
   lines: PdfLine[];
   /** Form values and comments. */
@@ -129,11 +140,11 @@ interface PdfPage {
 }
 
 /** Returns the lines of a page and its annotations, or null if the page is damaged. Other pages are still read. */
-async function readPage(pdf: Pdf, number: number, maps: CharacterMaps): Promise<PdfPage | null> {
+async function readPage(pdf: Pdf, number: number, { maps, glyphs }: PdfText): Promise<PdfPage | null> {
   try {
     const page = await pdf.getPage(number);
     const boxOf = boxesOn(page.getViewport({ scale: 1 }));
-    const { items, faults } = await readItems(page, maps);
+    const { items, faults } = await readItems(page, maps, glyphs);
     const beside = await annotationsOn(page, boxOf);
     page.cleanup();
     return { lines: linesFrom(items, boxOf), beside, faults };
@@ -187,7 +198,9 @@ interface PdfPages {
 function outlinePages({ pages: all, annotations, faults, scans }: PdfPages, outline: Outline): void {
   const body = bodySize(all.flat());
   const isTitle = ({ text, size }: PdfLine) => size >= larger * body && text.length <= titleLimit && !isContents(text);
-  const pages = removeFurniture(all, isTitle);
+  const kept = removeFurniture(all, isTitle);
+  // A document that has nothing else keeps its page numbers.
+  const pages = kept.some((lines) => lines.length > 0) ? kept : all;
   const words = hyphenatedWords(pages);
   const levelOf = levelsOf(pages.flat().filter(isTitle));
   let header: TableHeader | null = null;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { PdfItem } from "./pdf-lines.ts";
+import { nonsense } from "./pdf-glyph-names.ts";
+import type { PdfItem } from "./pdf-item.ts";
 
 /** Hears PDF.js's warnings while it reads. */
 const listener = new AsyncLocalStorage<(message: string) => void>();
@@ -36,14 +37,12 @@ function listen(): void {
   };
 }
 
-/** Characters that no text has: control and private codes, for which a font without a map to Unicode stands. */
-const nonsense = /(?![\t\n\r])\p{Cc}|[\ufffd\p{Co}\p{Cn}]/gu;
 const [fewest, share] = [3, 0.05];
 
-/** True if the items of one font read as nonsense: what the page shows is not known. */
+/** True if the items of one font read as nonsense, bullets and pictures of symbol fonts aside: what the page shows is not known. */
 export function isUnreadable(items: readonly PdfItem[]): boolean {
   return [...Map.groupBy(items, ({ fontName }) => fontName).values()].some((ofFont) => {
-    const text = ofFont.map(({ str }) => str.trim()).join("");
+    const text = ofFont.map(({ str }) => str.replace(/[\uf000-\uf0ff\s]/g, "")).join("");
     const count = text.match(nonsense)?.length ?? 0;
     return count >= fewest && count > share * text.length;
   });
