@@ -1,9 +1,10 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { embeddingFiles, ocrFiles, pdfiumFile } from "../server/lib/assets.ts";
 import { platformOf } from "../server/lib/platform.ts";
+import { compressCharacterMaps } from "../server/runtime/documents/character-maps.ts";
 import { makeDatabase } from "../server/storage/db/open.ts";
 import { buildDocs } from "./docs/build-docs.ts";
 import { pythonFiles } from "./python-files.ts";
@@ -104,6 +105,7 @@ export async function compile(given: Compile): Promise<string> {
           given.vec ?? vecOf(system, cpu),
           ocrFolder(),
           pdfiumFile(),
+          pdfFolder(),
         ],
         // Files of the working directory must not run code or set secrets in the server.
         autoloadBunfig: false,
@@ -174,6 +176,16 @@ function embeddingFolder(): string {
 /** Copies the files of the OCR engine into `dist/ocr`, and returns that folder. */
 function ocrFolder(): string {
   return folderOf("dist/ocr", Object.values(ocrFiles()));
+}
+
+/** Writes PDF.js's character maps in one file to `dist/pdf`, and returns that folder. */
+function pdfFolder(): string {
+  const folder = inProject("dist/pdf");
+  const making = join(folder, `character-maps.${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(making, compressCharacterMaps(19));
+  renameSync(making, join(folder, "character-maps.zst"));
+  return folder;
 }
 
 function folderOf(place: string, files: readonly string[]): string {

@@ -2,7 +2,7 @@ import nodeCrypto from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { encodeZones } from "../server/runtime/sandbox/time-zones.ts";
+import { packFiles } from "../server/lib/file-pack.ts";
 import { inProject } from "./root.ts";
 import { zoneFiles } from "./time-zones.ts";
 
@@ -78,7 +78,7 @@ async function picture(folder: string): Promise<void> {
   const level = { level: 9 };
   writeFileSync(join(folder, "snapshot.zst"), Bun.zstdCompressSync(pictureOf(interpreter), level));
   writeFileSync(join(folder, "pyodide.wasm.zst"), Bun.zstdCompressSync(wasm, level));
-  writeFileSync(join(folder, "zones.zst"), Bun.zstdCompressSync(encodeZones(zoneFiles()), level));
+  writeFileSync(join(folder, "zones.zst"), Bun.zstdCompressSync(packFiles(zoneFiles()), level));
   writeFileSync(join(folder, "python_stdlib.zip"), library);
   writeFileSync(join(folder, "pyodide.asm.mjs"), script);
 }
@@ -90,7 +90,7 @@ function recipeOf(): string {
     "node_modules/pyodide/package.json",
     "server/runtime/sandbox/python-interpreter.ts",
     "server/runtime/sandbox/python-realm.ts",
-    "server/runtime/sandbox/time-zones.ts",
+    "server/lib/file-pack.ts",
     "node_modules/moment-timezone/package.json",
     "scripts/python-files.ts",
     "scripts/time-zones.ts",

@@ -1,5 +1,5 @@
 import moment from "moment-timezone";
-import type { ZoneFiles } from "../server/runtime/sandbox/time-zones.ts";
+import type { PackedFiles } from "../server/lib/file-pack.ts";
 
 /** A stretch of time with one clock offset. */
 interface Stretch {
@@ -11,8 +11,8 @@ interface Stretch {
   isSummer: boolean;
 }
 
-/** Returns the files of all zones in the IANA database. */
-export const zoneFiles = (): ZoneFiles =>
+/** Returns the time zone files (TZif, RFC 9636) of all zones in the IANA database. */
+export const zoneFiles = (): PackedFiles =>
   Object.fromEntries(moment.tz.names().map((name) => [name, encodeZone(stretchesOf(name))]));
 
 function stretchesOf(name: string): Stretch[] {

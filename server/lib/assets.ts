@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { platform } from "./platform.ts";
 
@@ -87,6 +87,13 @@ export function ocrFiles(): { wasm: string; language: string } {
 /** Path of PDFium's program. */
 export const pdfiumFile = (): string =>
   fileURLToPath(embedded ? new URL("pdfium.wasm", embedded) : import.meta.resolve("@embedpdf/pdfium/pdfium.wasm"));
+
+/** Path of PDF.js's character maps in one compressed file; null from source, where its package has a file for each. */
+export const packedCharacterMaps = (): string | null =>
+  embedded ? fileURLToPath(new URL("pdf/character-maps.zst", embedded)) : null;
+
+export const characterMapsFolder = (): string =>
+  dirname(fileURLToPath(import.meta.resolve("pdfjs-dist/cmaps/LICENSE")));
 
 /**
  * Returns the folder of the sentence model: `model.onnx`, `tokenizer.json` and `onnxruntime.wasm.zst`, made by

@@ -1,13 +1,18 @@
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
+import { type CharacterMaps, loadCharacterMaps, openCharacterMaps } from "./character-maps.ts";
 import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
 import { openDrawer, type PageDrawer } from "./draw-pages.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
+import { withoutWarnings } from "./pdf-faults.ts";
 import { removeFurniture } from "./pdf-furniture.ts";
-import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
+import { type GlyphNames, openGlyphNames } from "./pdf-glyph-names.ts";
+import type { PdfItem } from "./pdf-item.ts";
+import { readItems } from "./pdf-items.ts";
+import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfLine } from "./pdf-lines.ts";
 import { mayHaveLetters } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
 
@@ -15,37 +20,44 @@ import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } fr
  * Parses a PDF: the text of each page, or OCR of the drawn page if it has no text. Lines in a larger font are headings.
  * Returns the number of pages.
  */
-export async function parsePdf(
+export const parsePdf = (
   bytes: Uint8Array,
   outline: Outline,
   ocr: Ocr | null,
   clock = () => performance.now(),
-): Promise<number> {
+): Promise<number> => withoutWarnings(() => readPdf(bytes, outline, ocr, clock));
+
+async function readPdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null, clock: () => number): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
+  const maps = openCharacterMaps();
+  const glyphs = openGlyphNames();
   // First, because PDF.js takes the bytes. A page that cannot be drawn is not read.
   const drawer = ocr && (await openDrawer(bytes).catch(() => null));
-  const pdf = await open(bytes);
+  const pdf = await open(bytes, maps);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
   const annotations: PlacedLine[][] = [];
+  const faults: (readonly string[])[] = [];
   const scans = openScans(ocr, drawer, clock);
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
-    const page = await readPage(pdf, number);
+    const page = await readPage(pdf, number, { maps, glyphs });
     if (page === null) failed++;
-    const { lines, beside } = page ?? { lines: [], beside: [] };
+    const { lines, beside, faults: ofPage } = page ?? damagedPage;
     const found = page && !lines.some(hasLetter) ? await scans.read(pdf, number) : 0;
     const kept = found > 0 ? [] : lines;
     size += [...kept, ...beside].reduce((sum, { text }) => sum + text.length, found);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
     pages.push(kept);
     annotations.push(beside);
+    faults.push(found > 0 ? [] : ofPage);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  outlinePages({ pages, annotations, scans: scans.found }, outline);
+  outlinePages({ pages, annotations, faults, scans: scans.found }, outline);
   const note = scans.note();
   if (note !== null) outline.block(note);
+  if (size === 0 && faults.flat().length > 0) throw unreadable("Its fonts do not say which letters they show.");
   if (size === 0) throw new DocumentError("document_empty", noTextInImages);
   return pdf.numPages;
 }
@@ -53,8 +65,11 @@ export async function parsePdf(
 /** False if a line has only spaces, and letters of a font that does not name them. */
 const hasLetter = ({ text }: PdfLine): boolean => /[^\p{C}\s]/u.test(text);
 
-/** Loads PDF.js in advance, so that the first PDF need not wait for it. */
-export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
+/** Loads PDF.js and its data in advance, so that the first PDF need not wait for it, and opens no file. */
+export async function loadPdf(): Promise<void> {
+  loadCharacterMaps();
+  await getResolvedPDFJS();
+}
 
 /** Applies OCR to pages without text, up to a limit, and records the pages that it skipped. */
 function openScans(ocr: Ocr | null, drawer: PageDrawer | null, clock: () => number) {
@@ -100,15 +115,20 @@ function scanOf(drawer: PageDrawer, number: number): Uint8Array | null {
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-async function open(bytes: Uint8Array): Promise<Pdf> {
+async function open(bytes: Uint8Array, maps: CharacterMaps): Promise<Pdf> {
   try {
     return await getDocumentProxy(bytes, {
-      verbosity: 0,
+      // Warnings, of which `hearSkipped` hears.
+      verbosity: 1,
       disableFontFace: true,
       useSystemFonts: false,
       enableXfa: false,
+      // Names of glyphs.
+      fontExtraProperties: true,
       isOffscreenCanvasSupported: false,
       maxImageSize: ocrBounds.inputPixels,
+      useWorkerFetch: false,
+      BinaryDataFactory: maps.Factory,
     });
   } catch (error) {
     if (error instanceof Error && error.name === "PasswordException") {
@@ -122,25 +142,35 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
+/** Knowledge of a document's fonts. */
+interface PdfText {
+  maps: CharacterMaps;
+  glyphs: GlyphNames;
+}
+
+interface PdfPage {
+  lines: PdfLine[];
+  /** Form values and comments. */
+  beside: PlacedLine[];
+  /** Losses of its text, in words. */
+  faults: readonly string[];
+}
+
 /** Returns the lines of a page and its annotations, or null if the page is damaged. Other pages are still read. */
-async function readPage(pdf: Pdf, number: number): Promise<{ lines: PdfLine[]; beside: PlacedLine[] } | null> {
+async function readPage(pdf: Pdf, number: number, { maps, glyphs }: PdfText): Promise<PdfPage | null> {
   try {
     const page = await pdf.getPage(number);
     const boxOf = boxesOn(page.getViewport({ scale: 1 }));
-    const { items } = await page.getTextContent();
+    const { items, faults } = await readItems(page, maps, glyphs);
     const beside = await annotationsOn(page, boxOf);
     page.cleanup();
-    return {
-      lines: linesFrom(
-        items.filter((item) => "str" in item),
-        boxOf,
-      ),
-      beside,
-    };
+    return { lines: linesFrom(items, boxOf), beside, faults };
   } catch {
     return null;
   }
 }
+
+const damagedPage: PdfPage = { lines: [], beside: [], faults: ["The page is damaged: its text is missing."] };
 
 type Viewport = ReturnType<Awaited<ReturnType<Pdf["getPage"]>>["getViewport"]>;
 
@@ -150,18 +180,18 @@ function boxesOn({ width, height, transform }: Viewport): (item: PdfItem) => Box
     const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = transform as number[];
     return [fraction((a * x + c * y + e) / width), fraction((b * x + d * y + f) / height)];
   };
-  return ({ transform, width, height }) => {
+  return ({ transform, width, height, down }) => {
     const [a = 1, b = 0, , , x = 0, y = 0] = transform;
     const scale = Math.hypot(a, b) || 1;
     const [along, up] = [
       [a / scale, b / scale],
       [-b / scale, a / scale],
     ] as const;
+    const sides = down === undefined ? [0, width] : [-width / 2, width / 2];
     // Descenders reach a fifth of the height below the baseline.
-    const corners = [0, width].flatMap((right) =>
-      [-0.2 * height, 0.8 * height].map((rise) =>
-        shown(x + right * along[0] + rise * up[0], y + right * along[1] + rise * up[1]),
-      ),
+    const rises = down === undefined ? [-0.2 * height, 0.8 * height] : [-down, 0];
+    const corners = sides.flatMap((right) =>
+      rises.map((rise) => shown(x + right * along[0] + rise * up[0], y + right * along[1] + rise * up[1])),
     );
     const [xs, ys] = [corners.map(([left]) => left), corners.map(([, top]) => top)];
     return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
@@ -177,13 +207,17 @@ interface PdfPages {
   pages: readonly (readonly PdfLine[])[];
   /** Form values and comments of each page. */
   annotations: readonly (readonly PlacedLine[])[];
+  /** Losses of the text of each page, in words. */
+  faults: readonly (readonly string[])[];
   scans: ReadonlyMap<number, PlacedLine[][]>;
 }
 
-function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Outline): void {
+function outlinePages({ pages: all, annotations, faults, scans }: PdfPages, outline: Outline): void {
   const body = bodySize(all.flat());
   const isTitle = ({ text, size }: PdfLine) => size >= larger * body && text.length <= titleLimit && !isContents(text);
-  const pages = removeFurniture(all, isTitle);
+  const kept = removeFurniture(all, isTitle);
+  // A document that has nothing else keeps its page numbers.
+  const pages = kept.some((lines) => lines.length > 0) ? kept : all;
   const words = hyphenatedWords(pages);
   const levelOf = levelsOf(pages.flat().filter(isTitle));
   let header: TableHeader | null = null;
@@ -191,6 +225,7 @@ function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Out
   for (const [at, lines] of pages.entries()) {
     const scan = scans.get(at + 1) ?? [];
     outline.page(at + 1, { isScan: scan.length > 0 });
+    for (const fault of faults[at] ?? []) outline.warn("text_unreadable", fault);
     for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
     const found = tablesIn(lines, isTitle);
     let carried: TableHeader | null = mayContinue(before, found) ? header : null;

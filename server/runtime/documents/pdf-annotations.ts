@@ -1,12 +1,18 @@
 import type { getDocumentProxy } from "unpdf";
 import type { Box, PlacedLine } from "./boxes.ts";
-import type { PdfItem } from "./pdf-lines.ts";
+import { drawnTexts } from "./pdf-appearances.ts";
+import type { PdfItem } from "./pdf-item.ts";
 
 type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>["getPage"]>>;
 
 /** The fields of an annotation that we read; each kind has only some of them. */
 interface Annotation {
+  id?: string;
   subtype?: string;
+  hasAppearance?: boolean;
+  pushButton?: boolean;
+  /** Lines that a free text draws. */
+  textContent?: string[];
   rect?: number[];
   hidden?: boolean;
   annotationFlags?: number;
@@ -29,19 +35,25 @@ const hiddenFlags = 2 | 32;
 /** Annotations without text of their own: a link's words are in the page, and a popup repeats its comment. */
 const textlessTypes = new Set(["Link", "Popup"]);
 
-/** Returns form values, free text and comments of a page, which are not part of the page's own text. */
+/** Returns form values, free text, comments, signatures and stamps of a page, which are not part of the page's own text. */
 export async function annotationsOn(page: Page, boxOf: (item: PdfItem) => Box): Promise<PlacedLine[]> {
   // Damaged annotations must not make the page unreadable.
   const all: Annotation[] = await page.getAnnotations().catch(() => []);
-  return all.flatMap((one) => {
-    const isHidden = one.hidden === true || ((one.annotationFlags ?? 0) & hiddenFlags) !== 0;
-    const text = isHidden ? "" : (one.subtype === "Widget" ? fieldText(one) : comment(one)).replace(/\s+/g, " ").trim();
+  const shown = all.filter((one) => !one.hidden && ((one.annotationFlags ?? 0) & hiddenFlags) === 0);
+  const drawn = shown.some(isPicture) ? await drawnTexts(page) : new Map<string, string>();
+  return shown.flatMap((one) => {
+    const own = one.subtype === "Widget" ? fieldText(one) : comment(one);
+    const text = own.replace(/\s+/g, " ").trim() || (isPicture(one) && drawn.get(one.id ?? "")) || "";
     return text === "" ? [] : [{ text, box: one.rect ? boxOf(itemOf(one.rect)) : null }];
   });
 }
 
-function comment({ subtype = "", contentsObj, titleObj }: Annotation): string {
-  const contents = contentsObj?.str.trim() ?? "";
+/** True for a signature, a stamp or a button, of which the drawing alone says what a reader sees. */
+const isPicture = ({ subtype, fieldType, pushButton, hasAppearance }: Annotation): boolean =>
+  hasAppearance === true && (subtype === "Stamp" || fieldType === "Sig" || pushButton === true);
+
+function comment({ subtype = "", contentsObj, titleObj, textContent = [] }: Annotation): string {
+  const contents = contentsObj?.str.trim() || (subtype === "FreeText" ? textContent.join(" ").trim() : "");
   if (contents === "" || textlessTypes.has(subtype)) return "";
   if (subtype === "FreeText") return contents;
   const by = titleObj?.str.trim() ? ` by ${titleObj.str.trim()}` : "";

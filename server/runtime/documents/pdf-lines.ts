@@ -1,5 +1,7 @@
 import { firstItem } from "../../lib/collections.ts";
 import { type Box, type PlacedLine, unionOf } from "./boxes.ts";
+import type { PdfItem } from "./pdf-item.ts";
+import { inReadingOrder } from "./pdf-right-to-left.ts";
 import { markRaisedText, raisedEnd, raisedStart } from "./raised.ts";
 
 /** A line of a page. */
@@ -27,23 +29,13 @@ export interface PdfCell {
   to: number;
 }
 
-/** A text item that a page draws. */
-export interface PdfItem {
-  str: string;
-  width: number;
-  height: number;
-  transform: number[];
-  hasEOL: boolean;
-  fontName?: string;
-}
-
 /** Returns the lines of a page in drawing order. */
 export function linesFrom(items: readonly PdfItem[], boxOf: (item: PdfItem) => Box): PdfLine[] {
   const lines: PdfLine[] = [];
   let lineItems: PdfItem[] = [];
   let above: { y: number; size: number } | null = null;
   const end = () => {
-    const drawn = markRaised(lineItems);
+    const drawn = markRaised(inReadingOrder(lineItems));
     lineItems = [];
     const shown = drawn.filter(({ str }) => str.trim() !== "");
     if (shown.length === 0) return;
@@ -117,8 +109,9 @@ function cellsOf(items: readonly PdfItem[], wide: number): PdfCell[] {
     if (!cell || x - cell.to > wide * height || cell.from - x - width > wide * height)
       cells.push({ text: str, from: x, to: x + width });
     else {
-      cell.text += `${x - cell.to > height / 10 ? " " : ""}${str}`;
-      cell.to = x + width;
+      const gap = Math.max(x - cell.to, cell.from - x - width);
+      cell.text += `${gap > height / 10 ? " " : ""}${str}`;
+      [cell.from, cell.to] = [Math.min(cell.from, x), Math.max(cell.to, x + width)];
     }
   }
   return cells.map((cell) => ({ ...cell, text: markRaisedText(cell.text).replace(/\s+/g, " ").trim() }));

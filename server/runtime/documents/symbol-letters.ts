@@ -3,7 +3,16 @@ import type { Attributes } from "./xml.ts";
 /** Letters of the Symbol font, in the order of the Latin alphabet. */
 const capital = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ";
 const small = "αβχδεφγηιφκλμνοπθρστυϖωξψζ";
+/** Signs that differ from those of ASCII, and others. */
 const signs: Record<number, string> = {
+  34: "∀",
+  36: "∃",
+  39: "∋",
+  42: "∗",
+  45: "−",
+  64: "≅",
+  92: "∴",
+  94: "⊥",
   163: "≤",
   165: "∞",
   174: "→",
@@ -24,11 +33,12 @@ export function symbolText(attribute: Attributes): string {
   // Symbol fonts use the private use area.
   if (code < 0xe000 || code > 0xf8ff) return String.fromCharCode(code).toWellFormed();
   if (!/^symbol$/i.test(attribute("font") ?? "")) return "";
-  const place = code & 0xff;
-  return letterAt(place) ?? "";
+  return symbolLetter(code);
 }
 
-const letterAt = (place: number): string | undefined => capital[place - 0x41] ?? small[place - 0x61] ?? signs[place];
-
-/** Returns the character of a byte in the Symbol font; signs and digits of ASCII are the same there. */
-export const symbolLetter = (byte: number): string => letterAt(byte) ?? (byte < 0x7f ? String.fromCharCode(byte) : "");
+/** Returns the character of a code of the Symbol font; empty if it is a piece of a larger sign. */
+export function symbolLetter(code: number): string {
+  const place = code & 0xff;
+  const sign = signs[place] ?? capital[place - 0x41] ?? small[place - 0x61];
+  return sign ?? (place >= 0x20 && place < 0x7f ? String.fromCharCode(place) : "");
+}

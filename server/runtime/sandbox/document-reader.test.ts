@@ -64,6 +64,14 @@ describe("a document", () => {
     });
   });
 
+  test("in a font that names the map of its encoding is read with what the child took into the jail", async () => {
+    const file = new URL("../../testing/sample-documents/reportlab-mixed.pdf", import.meta.url);
+    expect(await read(new Uint8Array(readFileSync(file)), mimeTypes.pdf)).toMatchObject({
+      chunks: [{ text: "Warehouse handbook, version 7\n\n仓库的钥匙在前台。", page: 1 }],
+      report: { warnings: [] },
+    });
+  });
+
   test("of 6 MB is streamed in pieces, and returned completely", async () => {
     const line = "The quick brown fox jumps over the lazy dog, again and again.\n";
     let taken = 0;

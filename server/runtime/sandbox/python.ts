@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pythonDir } from "../../lib/assets.ts";
+import { type PackedFiles, unpackFiles } from "../../lib/file-pack.ts";
 import { isShallow } from "../../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { fileTaker } from "./file-taker.ts";
@@ -11,7 +12,6 @@ import type { Program, ProgramError } from "./program.ts";
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
 import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
-import { decodeZones, type ZoneFiles } from "./time-zones.ts";
 
 const [input, output] = ["/input", "/output"];
 /** Folder in which programs written for other tools expect and leave files. */
@@ -41,7 +41,7 @@ export const loadPython = async ({ isOpen = false } = {}): ReturnType<LoadRuntim
     wasm: inflated("pyodide.wasm.zst"),
     snapshot: inflated("snapshot.zst"),
   });
-  layOutZones(python.FS, decodeZones(inflated("zones.zst")));
+  layOutZones(python.FS, unpackFiles(inflated("zones.zst")));
   const driver = loadDriver(python);
   if (!isOpen) python.closeRealm();
   return (program, io) => runIn(python, driver, program, io);
@@ -74,7 +74,7 @@ async function runIn(python: Interpreter, driver: Driver, program: Program, io: 
 }
 
 /** Writes the time zones where the standard library looks for them. */
-function layOutZones(fs: Interpreter["FS"], zones: ZoneFiles): void {
+function layOutZones(fs: Interpreter["FS"], zones: PackedFiles): void {
   for (const [name, bytes] of Object.entries(zones)) {
     const path = `/usr/share/zoneinfo/${name}`;
     fs.mkdirTree(dirname(path));

@@ -19,6 +19,8 @@ from openpyxl.comments import Comment
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import ListFlowable, Paragraph, SimpleDocTemplate, Spacer, Table
 
@@ -55,6 +57,7 @@ slides = [
 deck = joined((title, *points) for title, points, _ in slides)
 figures = [["Region", "Units", "Share"], ["North", "812", "41"], ["South", "633", "32"]]
 chinese = ["季度报告", "本季度销售额增长了百分之十五，客户满意度提高到九十二分。"]
+chinese_keys = "仓库的钥匙在前台。"
 fruit = [["产品", "数量", "价格"], ["苹果", "120", "3.5"], ["香蕉", "85", "2.8"]]
 recipe = ["Boil 2 litres of water", "Add 300 grams of rice", "Wait 18 minutes"]
 left = (
@@ -245,6 +248,14 @@ SimpleDocTemplate(made("reportlab-list.pdf", " ".join(recipe), left, right, "Nam
         Table([["Name", "Text"], ["Coast", Paragraph(left, styles["Normal"])], ["Sea", Paragraph(right, styles["Normal"])]]),
     ]
 )
+mixed = ["Warehouse handbook, version 7", chinese_keys]
+pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+canvas = Canvas(made("reportlab-mixed.pdf", *mixed))
+for y, font, text in zip((760, 720), ("Helvetica", "STSong-Light"), mixed):
+    canvas.setFont(font, 14)
+    canvas.drawString(72, y, text)
+canvas.save()
+
 canvas = Canvas(made("reportlab-deck.pdf", deck), pagesize=(720, 405))
 for title, points, _ in slides:
     canvas.setFont("Helvetica-Bold", 28)

@@ -1,10 +1,8 @@
-import { encodeFrameHeader } from "./frame-header.ts";
+/** Contents of files by name. */
+export type PackedFiles = Record<string, Uint8Array>;
 
-/** Contents of the system's time zone files (TZif, RFC 9636), by zone name. */
-export type ZoneFiles = Record<string, Uint8Array>;
-
-/** Packs all files into one: a head with the range of each, and the bytes. */
-export function encodeZones(zones: ZoneFiles): Uint8Array {
+/** Packs files into one: the length of a head, the head with the range of each in JSON, and the bytes. */
+export function packFiles(files: PackedFiles): Uint8Array {
   const pieces: Uint8Array[] = [];
   const places = new Map<string, [start: number, end: number]>();
   let length = 0;
@@ -17,12 +15,15 @@ export function encodeZones(zones: ZoneFiles): Uint8Array {
     }
     return places.get(key);
   };
-  // Many zones are aliases and share their bytes.
-  const head = Object.fromEntries(Object.entries(zones).map(([name, bytes]) => [name, place(bytes)]));
-  return Buffer.concat([encodeFrameHeader(head), ...pieces]);
+  // Many time zones are aliases and share their bytes.
+  const ranges = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, place(bytes)]));
+  const head = Buffer.from(JSON.stringify(ranges));
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(head.length);
+  return Buffer.concat([size, head, ...pieces]);
 }
 
-export function decodeZones(bytes: Uint8Array): ZoneFiles {
+export function unpackFiles(bytes: Uint8Array): PackedFiles {
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const head: Record<string, [number, number]> = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
   return Object.fromEntries(
