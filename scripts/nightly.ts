@@ -5,7 +5,7 @@ import { inProject } from "./root.ts";
 /**
  * Runs what is too long for every change: all simulated lives, every interrupted upgrade, long storms with all mutants,
  * the suites through a spare, schemathesis, clients made by OpenAPI generators, a real model server, every page in all
- * widths, and half an hour of load. Continues after a failure and ends with a line for each step.
+ * widths, all documents of the corpus, and half an hour of load. Continues after a failure and ends with a line for each step.
  *
  *   npm run nightly
  */
@@ -30,6 +30,8 @@ const steps: Record<string, { command: string[]; env?: Record<string, string> }>
   "OpenAPI generators": { command: script("openapi-tools.ts") },
   "real model server": { command: script("real-model.ts") },
   screenshots: { command: script("screenshots.ts") },
+  // Formats without the programs that they are compared with are left out, and so are packages that cannot be fetched.
+  corpus: { command: script("corpus/run.ts") },
   soak: { command: script("soak.ts") },
 };
 
