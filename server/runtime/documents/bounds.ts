@@ -14,8 +14,10 @@ export const documentBounds = {
 export const ocrBounds = {
   /** Pages to read of a document without text. Later pages are skipped, and a note in the text says so. */
   pages: 50,
-  /** No page is started after this time. */
+  /** Processor time after which no page is started. */
   time_ms: 240_000,
+  /** Wall time after which no page is started, however little the processor did in it. */
+  wall_ms: 1_800_000,
   /** Images to draw for one page. */
   images: 100,
   /** Pixels of an input image. */

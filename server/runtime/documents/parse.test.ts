@@ -309,15 +309,19 @@ describe("a PDF of more images than are read", () => {
     streamOf("\xff", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray "),
     streamOf("/I Do"),
   ]);
-  /** Returns the texts if each page takes this many milliseconds. */
-  async function textsIn(page_ms: number): Promise<(readonly [number | null, string, string | undefined])[]> {
+  /** Returns the texts if each page takes this many milliseconds, and the machine lets it wait for as many more. */
+  async function textsIn(
+    page_ms: number,
+    wait_ms = 0,
+  ): Promise<(readonly [number | null, string, string | undefined])[]> {
     const outline = openOutline();
-    let now = 0;
+    let [now, wall] = [0, 0];
     const ocr = () => {
       now += page_ms;
+      wall += page_ms + wait_ms;
       return [[{ text: `Read at ${now}`, box: [0, 0, 1, 1] as const }]];
     };
-    expect(await parsePdf(scans.slice(), outline, ocr, () => now)).toBe(pages);
+    expect(await parsePdf(scans.slice(), outline, ocr, { computed: () => now, wall: () => wall })).toBe(pages);
     return outline.close().map(({ page, text, source }) => [page, text, source] as const);
   }
 
@@ -336,5 +340,10 @@ describe("a PDF of more images than are read", () => {
     const texts = await textsIn(60_000);
     expect(texts.map(([, text]) => text).slice(0, 5)).toEqual([1, 2, 3, 4, 5].map((at) => `Read at ${at * 60_000}`));
     expect(texts.at(-1)![1]).toStartWith("[48 pages from page 6 on");
+  });
+
+  test("loses no page because the machine is busy with other things", async () => {
+    expect((await textsIn(1, 30_000)).length).toBe(51);
+    expect((await textsIn(1, 600_000)).at(-1)![1]).toStartWith("[50 pages from page 4 on");
   });
 });
