@@ -292,6 +292,32 @@ test("a stop cancels the reading, and does not count against the document", asyn
   expect(await server.texts(file.id)).toEqual(["a", "b"]);
 });
 
+test("a file that is being read shows how many pages are done, from the start again if it is read again", async () => {
+  const starts = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const ends = Promise.withResolvers<void>();
+  let reads = 0;
+  await using server = start({
+    async read({ content }, signal, { onPages }) {
+      const isFirst = reads++ === 0;
+      if (isFirst) onPages(3, 8);
+      starts[isFirst ? 0 : 1]!.resolve();
+      const stopped = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      await Promise.race([ends.promise, stopped]);
+      return { ...lines(textOf(content)), pages: 8 };
+    },
+  });
+  const file = await server.upload("a\nb");
+  await starts[0]!.promise;
+  while ((await server.get(file.id)).pages_done === null) await Bun.sleep(1);
+  expect(await server.get(file.id)).toMatchObject({ status: "processing", pages: 8, pages_done: 3 });
+  await server.restart();
+  await starts[1]!.promise;
+  expect(await server.get(file.id)).toMatchObject({ status: "processing", pages: null, pages_done: null });
+  ends.resolve();
+  await server.processing.idle();
+  expect(await server.get(file.id)).toMatchObject({ status: "ready", pages: 8, pages_done: 8 });
+});
+
 test("a file that is deleted during its reading is gone at once, and its reading stops", async () => {
   const slow = slowReader();
   await using server = start(slow.reader);

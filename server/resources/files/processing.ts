@@ -7,12 +7,14 @@ import { createFairSemaphore, type FairOptions } from "../../lib/fair-queue/fair
 import type { Log } from "../../lib/log.ts";
 import { sleep } from "../../lib/retry.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
+import type { PagesDone } from "../../runtime/documents/pages-done.ts";
 import type { DocumentHead } from "../../runtime/sandbox/document-task.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { retryWrite } from "../../storage/db/retry-write.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
+import { createPageProgress } from "./page-progress.ts";
 import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
 /** The text of a document. */
@@ -27,6 +29,7 @@ export interface Reader {
   read(
     order: DocumentHead & { content: Iterable<Uint8Array> },
     signal: AbortSignal,
+    help: { onPages: PagesDone },
   ): Promise<ReadDocument | { error: CodedError }>;
 }
 
@@ -208,6 +211,19 @@ export class Processing {
   }
 
   async #readContent(file: FileRow, signal: AbortSignal) {
+    const { db, work } = this.#options;
+    // The next write has it if one fails.
+    const write = (...pages: Parameters<PagesDone>) =>
+      void db.write(() => work.progress(file, ...pages)).catch(() => {});
+    const progress = createPageProgress(write);
+    try {
+      return await this.#readInTries(file, signal, progress.tell);
+    } finally {
+      progress.stop();
+    }
+  }
+
+  async #readInTries(file: FileRow, signal: AbortSignal, onPages: PagesDone) {
     const { blobs, reader } = this.#options;
     const chunking = file.chunking ?? defaultChunking;
     for (let tries = 1; ; tries++) {
@@ -217,6 +233,7 @@ export class Processing {
       const outcome = await reader.read(
         { mime_type, bytes, encoding, include_hidden, content: { [Symbol.iterator]: () => content.read() }, chunking },
         signal,
+        { onPages },
       );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
       if (!died || tries === triesOfChild) return outcome;

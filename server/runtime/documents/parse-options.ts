@@ -1,4 +1,5 @@
 import type { Ocr } from "./ocr.ts";
+import type { PagesDone } from "./pages-done.ts";
 
 /** Choices of the upload, and the means of the child that reads the document. */
 export interface ParseOptions {
@@ -8,6 +9,8 @@ export interface ParseOptions {
   includeHidden: boolean;
   /** Null if this child has no OCR. */
   ocr: Ocr | null;
+  /** Called after each page of a format whose pages take time. */
+  onPages: PagesDone;
 }
 
-export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, ocr: null };
+export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, ocr: null, onPages() {} };

@@ -5,6 +5,7 @@ import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from
 import { openDrawer, type PageDrawer } from "./draw-pages.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
+import type { ParseOptions } from "./parse-options.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
 import { removeFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
@@ -18,7 +19,7 @@ import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } fr
 export async function parsePdf(
   bytes: Uint8Array,
   outline: Outline,
-  ocr: Ocr | null,
+  { ocr, onPages }: Pick<ParseOptions, "ocr" | "onPages">,
   clocks = processClocks,
 ): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
@@ -41,6 +42,7 @@ export async function parsePdf(
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
     pages.push(kept);
     annotations.push(beside);
+    onPages(number, pdf.numPages);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
   outlinePages({ pages, annotations, scans: scans.found }, outline);

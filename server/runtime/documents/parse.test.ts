@@ -321,7 +321,9 @@ describe("a PDF of more images than are read", () => {
       wall += page_ms + wait_ms;
       return [[{ text: `Read at ${now}`, box: [0, 0, 1, 1] as const }]];
     };
-    expect(await parsePdf(scans.slice(), outline, ocr, { computed: () => now, wall: () => wall })).toBe(pages);
+    expect(
+      await parsePdf(scans.slice(), outline, { ocr, onPages() {} }, { computed: () => now, wall: () => wall }),
+    ).toBe(pages);
     return outline.close().map(({ page, text, source }) => [page, text, source] as const);
   }
 

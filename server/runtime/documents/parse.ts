@@ -36,7 +36,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   json: parseJson,
   jsonl: parseJsonLines,
   csv: parseCsv,
-  pdf: (bytes, outline, { ocr }) => parsePdf(bytes, outline, ocr),
+  pdf: parsePdf,
   image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
   docx: parseDocx,
   xlsx: parseXlsx,

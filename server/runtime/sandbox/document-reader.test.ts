@@ -123,6 +123,20 @@ describe("a document", () => {
   });
 });
 
+test("the pages that are done of a long PDF are told before its end", async () => {
+  const pages = Array.from({ length: 1200 }, (_, at) => `# Page ${at}\n${"A line of words.\n".repeat(30)}`);
+  const heard: number[] = [];
+  const outcome = await reader.read(order(pdfOf(pages), mimeTypes.pdf), never, {
+    onPages(done, all) {
+      expect(all).toBe(1200);
+      heard.push(done);
+    },
+  });
+  expect(outcome).toMatchObject({ pages: 1200 });
+  expect(heard.length).toBeGreaterThan(0);
+  expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+});
+
 describe("text in images", () => {
   const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
   const text = [
@@ -240,7 +254,8 @@ describe("the reader", () => {
 
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const [ready, started] = [encodePacket("ready"), encodePacket("started")];
-const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodePacket(kind, utf8(JSON.stringify(value)));
+const said = (kind: "chunks" | "ended" | "result" | "progress", value: unknown) =>
+  encodePacket(kind, utf8(JSON.stringify(value)));
 const report = { characters: 4, encoding: null, warnings: [] };
 const end = said("ended", { error: null, pages: null, report });
 const endWith = (fields: object) => said("ended", { error: null, pages: null, report: { ...report, ...fields } });
@@ -290,6 +305,14 @@ describe("a compromised child", () => {
     ["a warning without an end", [started, endWith({ warnings: [{ ...warning, message: "x".repeat(301) }] })]],
     ["a warning on no page", [started, endWith({ warnings: [{ ...warning, page: 0 }] })]],
     ["an error that nobody knows", [started, said("ended", { error: { code: "evil", message: "x" }, pages: null })]],
+    ["progress that is no count", [started, said("progress", ["1", 2]), end]],
+    ["progress without its pages", [started, said("progress", 1), end]],
+    ["progress beyond the last page", [started, said("progress", [3, 2]), end]],
+    ["progress of more pages than there may be", [started, said("progress", [1, 5001]), end]],
+    ["the same progress again", [started, said("progress", [1, 2]), said("progress", [1, 2]), end]],
+    ["progress backwards", [started, said("progress", [2, 3]), said("progress", [1, 3]), end]],
+    ["progress with other pages", [started, said("progress", [1, 3]), said("progress", [2, 4]), end]],
+    ["progress after its end", [started, encodePacket("progress", utf8("null")), end]],
     ["a result of a program", [started, said("result", 1), end]],
     ["an answer before it has started", [said("chunks", [chunk]), end]],
     ["nothing more", [started]],
@@ -305,6 +328,17 @@ describe("a compromised child", () => {
     expect(await answer(started, scanned)).toBe("scanned");
     const outcome = await lying(started, scanned).perform(scanTask(order(utf8("x"))), never);
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
+  test("that says how many pages are done is believed as long as they can be", async () => {
+    const heard: unknown[] = [];
+    const task = documentTask(order(utf8("x")), (...pages) => heard.push(pages));
+    const packets = [said("progress", [1, 3]), said("progress", [3, 3]), said("chunks", [chunk]), end];
+    expect(await lying(started, ...packets).perform(task, never)).toMatchObject({ chunks: [{ text: "text" }] });
+    expect(heard).toEqual([
+      [1, 3],
+      [3, 3],
+    ]);
   });
 
   test("that follows the protocol is accepted", async () => {

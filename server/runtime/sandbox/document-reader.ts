@@ -1,6 +1,7 @@
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { formatOf } from "../documents/formats.ts";
+import type { PagesDone } from "../documents/pages-done.ts";
 import { createChildren, type Spares } from "./children.ts";
 import {
   type DocumentFault,
@@ -19,9 +20,14 @@ interface DocumentReaderOptions extends Spares {
   level: () => SandboxLevel | Promise<SandboxLevel>;
 }
 
+interface ReadHelp {
+  /** Called as pages are done, with rising numbers. */
+  onPages?: PagesDone;
+}
+
 export interface DocumentReader {
   /** Rejects only if the signal is aborted. */
-  read(order: DocumentOrder, signal: AbortSignal): Promise<DocumentOutcome>;
+  read(order: DocumentOrder, signal: AbortSignal, help?: ReadHelp): Promise<DocumentOutcome>;
   /** Draws the first pages of a PDF as images. Rejects only if the signal is aborted. */
   draw(order: PagesOrder, signal: AbortSignal): Promise<PageImages>;
   /** Kills all children, also busy ones. */
@@ -35,7 +41,7 @@ export interface DocumentReader {
 export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentReaderOptions): DocumentReader {
   const children = createChildren({ spares, idle_ms });
   return {
-    async read(order, signal) {
+    async read(order, signal, { onPages } = {}) {
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
@@ -43,10 +49,10 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
       const format = formatOf(order.mime_type);
       if (format !== "image") {
         const language = format === "pdf" ? "pdfs" : "documents";
-        const outcome = await children.perform({ language, jailed }, () => documentTask(order), signal);
+        const outcome = await children.perform({ language, jailed }, () => documentTask(order, onPages), signal);
         if (outcome !== needsOcr) return outcome;
       }
-      return children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
+      return children.perform({ language: "scans", jailed }, () => scanTask(order, onPages), signal);
     },
     async draw(order, signal) {
       const now = await level();

@@ -4,6 +4,7 @@ import { documentBounds, ocrBounds } from "../documents/bounds.ts";
 import { type Box, boxesMost } from "../documents/boxes.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
+import type { PagesDone } from "../documents/pages-done.ts";
 import { warningBounds } from "../documents/warnings.ts";
 import { encodeFrameHeader } from "./frame-header.ts";
 import type { Packet } from "./packet.ts";
@@ -42,15 +43,20 @@ const chunkedTextLimit = 2 * documentBounds.text;
  */
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
+const ignorePages: PagesDone = () => {};
+
 /** Returns the task of reading a document without OCR. */
-export const documentTask = (order: DocumentOrder): Task<DocumentOutcome | typeof needsOcr> => taskOf(order, 30_000);
+export const documentTask = (
+  order: DocumentOrder,
+  onPages: PagesDone = ignorePages,
+): Task<DocumentOutcome | typeof needsOcr> => taskOf(order, 30_000, onPages);
 
 /**
  * Returns the task of reading a document with OCR, which takes seconds per page; no page is started after {@link
  * ocrBounds}`.time_ms`.
  */
-export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
-  const task = taskOf(order, ocrBounds.time_ms + 120_000);
+export function scanTask(order: DocumentOrder, onPages: PagesDone = ignorePages): Task<DocumentOutcome> {
+  const task = taskOf(order, ocrBounds.time_ms + 120_000, onPages);
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
     return said === needsOcr ? failed("The sandbox's process did not read the images.") : said;
@@ -61,9 +67,9 @@ export function scanTask(order: DocumentOrder): Task<DocumentOutcome> {
 const failed = (message: string, kind: keyof typeof codes = "failed") => ({ error: { code: codes[kind], message } });
 
 /** Larger documents get more time and memory. */
-function taskOf({ content, ...head }: DocumentOrder, least_ms: number) {
+function taskOf({ content, ...head }: DocumentOrder, least_ms: number, onPages: PagesDone) {
   const { bytes, chunking } = head;
-  const answer = openDocumentAnswer(chunking);
+  const answer = openDocumentAnswer(chunking, onPages);
   const megabytes = bytes / 2 ** 20;
   const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
   const memory_mb = Math.round(400 + 4 * megabytes);
@@ -89,7 +95,8 @@ const packetLimit = 4 * 2 ** 20;
 /**
  * Collects the answer of a child. It is untrusted: a hostile document may have taken over the child through its parser.
  */
-function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
+function openDocumentAnswer({ max_chunk_size_tokens }: Chunking, onPages: PagesDone) {
+  const hearProgress = openProgress(onPages);
   const chunks: DocumentChunk[] = [];
   let size = 0;
   let end: End | null = null;
@@ -106,6 +113,7 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
       if (end !== null || payload.length > packetLimit) throw new Error(`${kind} is out of turn, or too long.`);
       const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
       if (kind === "ended") end = readEnd(Object(said));
+      else if (kind === "progress") hearProgress(said);
       else if (kind === "chunks" && Array.isArray(said)) said.forEach(take);
       else throw new Error(`${kind} is none of a document's.`);
     },
@@ -115,6 +123,19 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
       if (end === null || end === needsOcr) return end;
       return "error" in end ? { error: end.error } : { chunks, ...end };
     },
+  };
+}
+
+/** Returns a function that checks and passes on the progress. It only rises, so that a child sends no more than pages. */
+function openProgress(onPages: PagesDone): (said: unknown) => void {
+  let [before, all]: [number, number | null] = [0, null];
+  return (said) => {
+    const [done, pages]: unknown[] = Array.isArray(said) ? said : [];
+    if (!isCount(pages, documentBounds.pages) || pages !== (all ?? pages))
+      throw new Error("The pages are not a count.");
+    if (!isCount(done, pages) || done <= before) throw new Error("The pages that are done are none.");
+    [before, all] = [done, pages];
+    onPages(done, pages);
   };
 }
 

@@ -4,9 +4,10 @@ import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
 import { DocumentError, OcrRequired, type ParseFault, tooLarge } from "../documents/document-error.ts";
 import type { Ocr } from "../documents/ocr.ts";
+import type { PagesDone } from "../documents/pages-done.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
-import { createBatches, serveContent } from "./child-output.ts";
+import { createBatches, serveContent, writeMessage } from "./child-output.ts";
 import { type DocumentHead, needsOcr } from "./document-task.ts";
 import type { DropPrivileges } from "./drop-privileges.ts";
 
@@ -34,7 +35,7 @@ async function read(
   countTokens: Count,
   ocr: Ocr | null,
 ): Promise<DocumentEnd> {
-  const options = { encoding, includeHidden: include_hidden, ocr };
+  const options = { encoding, includeHidden: include_hidden, ocr, onPages: tellPages() };
   const { sections, pages, report } = await parse(bytes, mime_type, options);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
@@ -50,6 +51,19 @@ async function read(
   }
   chunks.flush();
   return { error: null, pages, report };
+}
+
+const betweenProgress_ms = 250;
+
+/** Returns a function that sends the progress, but not that of each page of a long document. */
+function tellPages(): PagesDone {
+  let sentAt = performance.now();
+  return (done, pages) => {
+    const now = performance.now();
+    if (now - sentAt < betweenProgress_ms) return;
+    sentAt = now;
+    writeMessage("progress", [done, pages]);
+  };
 }
 
 function fault(error: unknown): DocumentEnd {
