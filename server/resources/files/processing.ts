@@ -29,7 +29,7 @@ export interface Reader {
   read(
     order: DocumentHead & { content: Iterable<Uint8Array> },
     signal: AbortSignal,
-    help: { onPages: PagesDone },
+    help: { onPages: PagesDone; takeRoom: () => (() => void) | null },
   ): Promise<ReadDocument | { error: CodedError }>;
 }
 
@@ -233,12 +233,23 @@ export class Processing {
       const outcome = await reader.read(
         { mime_type, bytes, encoding, include_hidden, content: { [Symbol.iterator]: () => content.read() }, chunking },
         signal,
-        { onPages },
+        { onPages, takeRoom: () => this.#takeRoom(file) },
       );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
       if (!died || tries === triesOfChild) return outcome;
       await sleep(this.#pause_ms, signal);
     }
+  }
+
+  /** Takes one more place for a document of this project, unless that would be more than its share. */
+  #takeRoom(scope: Scope): (() => void) | null {
+    const owner = nameOf(scope);
+    if (!this.#isRunning || !this.#places.mayTake(owner)) return null;
+    const giveBack = this.#places.take(owner);
+    return () => {
+      giveBack();
+      this.wake();
+    };
   }
 
   /** Stores chunks in several writes. The last write also sets their number. */

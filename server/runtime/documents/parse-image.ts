@@ -1,12 +1,12 @@
 import { ocrBounds } from "./bounds.ts";
 import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
-import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
+import type { Scans } from "./scans.ts";
 
-/** Reads the text of an image with OCR. Returns one page, with boxes. */
-export async function parseImage(bytes: Uint8Array, outline: Outline, ocr: Ocr | null): Promise<number> {
-  if (ocr === null) throw new OcrRequired();
-  const paragraphs = ocr(await enlarged(bytes));
+/** Outlines the text that OCR has read in an image. Returns one page, with boxes. */
+export function parseImage(outline: Outline, scans: Scans | null): number {
+  if (scans === null) throw new OcrRequired([1], 1);
+  const paragraphs = scans.read.get(1) ?? [];
   if (paragraphs.length === 0) throw new DocumentError("document_empty", noTextInImages);
   outline.page(1, { isScan: true });
   for (const lines of paragraphs) outline.lines(lines);
@@ -14,7 +14,7 @@ export async function parseImage(bytes: Uint8Array, outline: Outline, ocr: Ocr |
 }
 
 /** Scales an image to a size that suits OCR: photos have more pixels than needed, screenshots fewer. Returns a PNG. */
-async function enlarged(bytes: Uint8Array): Promise<Uint8Array> {
+export async function enlarged(bytes: Uint8Array): Promise<Uint8Array> {
   const image = new Bun.Image(bytes, { maxPixels: ocrBounds.inputPixels });
   try {
     const { width, height } = await image.metadata();

@@ -1,5 +1,5 @@
-import type { Ocr } from "./ocr.ts";
 import type { PagesDone } from "./pages-done.ts";
+import type { Scans } from "./scans.ts";
 
 /** Choices of the upload, and the means of the child that reads the document. */
 export interface ParseOptions {
@@ -7,10 +7,10 @@ export interface ParseOptions {
   encoding: string | null;
   /** True if hidden text is read as well. */
   includeHidden: boolean;
-  /** Null if this child has no OCR. */
-  ocr: Ocr | null;
+  /** Text of pages that are images. Null while they are not read. */
+  scans: Scans | null;
   /** Called after each page of a format whose pages take time. */
   onPages: PagesDone;
 }
 
-export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, ocr: null, onPages() {} };
+export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, scans: null, onPages() {} };

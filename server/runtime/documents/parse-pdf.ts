@@ -2,8 +2,6 @@ import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
 import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
-import { openDrawer, type PageDrawer } from "./draw-pages.ts";
-import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
 import type { ParseOptions } from "./parse-options.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
@@ -11,46 +9,48 @@ import { removeFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
 import { mayHaveLetters } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
+import type { Scans } from "./scans.ts";
 
 /**
- * Parses a PDF: the text of each page, or OCR of the drawn page if it has no text. Lines in a larger font are headings.
- * Returns the number of pages.
+ * Parses a PDF: the text of each page, or OCR's if it has none. Lines in a larger font are headings.
+ * Returns the number of pages. Throws OcrRequired if pages must be read by OCR first.
  */
 export async function parsePdf(
   bytes: Uint8Array,
   outline: Outline,
-  { ocr, onPages }: Pick<ParseOptions, "ocr" | "onPages">,
-  clocks = processClocks,
+  { scans, onPages }: Pick<ParseOptions, "scans" | "onPages">,
 ): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
-  // First, because PDF.js takes the bytes. A page that cannot be drawn is not read.
-  const drawer = ocr && (await openDrawer(bytes).catch(() => null));
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
   const annotations: PlacedLine[][] = [];
-  const scans = openScans(ocr, drawer, clocks);
+  const needed: number[] = [];
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
     const page = await readPage(pdf, number);
     if (page === null) failed++;
     const { lines, beside } = page ?? { lines: [], beside: [] };
-    const found = page && !lines.some(hasLetter) ? await scans.read(pdf, number) : 0;
+    if (page && !scans && !lines.some(hasLetter) && (await isScan(pdf, number))) needed.push(number);
+    const found = charactersOf(scans?.read.get(number)?.flat() ?? []);
     const kept = found > 0 ? [] : lines;
-    size += [...kept, ...beside].reduce((sum, { text }) => sum + text.length, found);
+    size += charactersOf([...kept, ...beside]) + found;
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
     pages.push(kept);
     annotations.push(beside);
-    onPages(number, pdf.numPages);
+    onPages(number - needed.length, pdf.numPages);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  outlinePages({ pages, annotations, scans: scans.found }, outline);
-  const note = scans.note();
+  if (needed.length > 0) throw new OcrRequired(needed, pdf.numPages);
+  outlinePages({ pages, annotations, scans: scans ?? noScans }, outline);
+  const note = noteOf(scans ?? noScans);
   if (note !== null) outline.block(note);
   if (size === 0) throw new DocumentError("document_empty", noTextInImages);
   return pdf.numPages;
 }
+
+const noScans: Scans = { read: new Map(), left: [], lost: [] };
 
 /** False if a line has only spaces, and letters of a font that does not name them. */
 const hasLetter = ({ text }: PdfLine): boolean => /[^\p{C}\s]/u.test(text);
@@ -58,68 +58,21 @@ const hasLetter = ({ text }: PdfLine): boolean => /[^\p{C}\s]/u.test(text);
 /** Loads PDF.js in advance, so that the first PDF need not wait for it. */
 export const loadPdf = (): Promise<unknown> => getResolvedPDFJS();
 
-/** Clocks in milliseconds that bound OCR. */
-interface Clocks {
-  /** Time that this process has computed. */
-  computed: () => number;
-  wall: () => number;
+/** Returns true if a page without text may have letters that OCR can read. */
+async function isScan(pdf: Pdf, number: number): Promise<boolean> {
+  const page = await pdf.getPage(number);
+  const isLettered = await mayHaveLetters(page).catch(() => false);
+  page.cleanup();
+  return isLettered;
 }
 
-const processClocks: Clocks = {
-  computed() {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
-  wall: () => performance.now(),
-};
+const charactersOf = (lines: readonly PlacedLine[]): number => lines.reduce((sum, { text }) => sum + text.length, 0);
 
-/** Returns whether the time for OCR is over. A busy machine alone loses no page, as processor time is what counts. */
-function startTime({ computed, wall }: Clocks): () => boolean {
-  const [computedBefore, startedAt] = [computed(), wall()];
-  return () => computed() - computedBefore > ocrBounds.time_ms || wall() - startedAt > ocrBounds.wall_ms;
-}
-
-/** Applies OCR to pages without text, up to a limit, and records the pages that it skipped. */
-function openScans(ocr: Ocr | null, drawer: PageDrawer | null, clocks: Clocks) {
-  const found = new Map<number, PlacedLine[][]>();
-  const left: number[] = [];
-  const isTimeOver = startTime(clocks);
-  let read = 0;
-  return {
-    /** Paragraphs by page number, from 1. */
-    found,
-    /** Returns the number of characters found. Throws OcrRequired if there may be letters and there is no OCR. */
-    async read(pdf: Pdf, number: number): Promise<number> {
-      if (read >= ocrBounds.pages || isTimeOver()) {
-        left.push(number);
-        return 0;
-      }
-      const page = await pdf.getPage(number);
-      const isScan = await mayHaveLetters(page).catch(() => false);
-      page.cleanup();
-      if (!isScan) return 0;
-      if (ocr === null) throw new OcrRequired();
-      read++;
-      const image = drawer && scanOf(drawer, number);
-      const paragraphs = image ? ocr(image) : [];
-      found.set(number, paragraphs);
-      return paragraphs.flat().reduce((sum, { text }) => sum + text.length, 0);
-    },
-    note: (): string | null =>
-      left.length === 0
-        ? null
-        : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`,
-  };
-}
-
-/** Returns null if the page cannot be drawn. */
-function scanOf(drawer: PageDrawer, number: number): Uint8Array | null {
-  try {
-    return drawer.scan(number);
-  } catch {
-    return null;
-  }
-}
+/** Returns a note about pages for which there was no time. */
+const noteOf = ({ left }: Scans): string | null =>
+  left.length === 0
+    ? null
+    : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`;
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -200,7 +153,7 @@ interface PdfPages {
   pages: readonly (readonly PdfLine[])[];
   /** Form values and comments of each page. */
   annotations: readonly (readonly PlacedLine[])[];
-  scans: ReadonlyMap<number, PlacedLine[][]>;
+  scans: Scans;
 }
 
 function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Outline): void {
@@ -212,8 +165,9 @@ function outlinePages({ pages: all, annotations, scans }: PdfPages, outline: Out
   let header: TableHeader | null = null;
   let before: (PdfTable | PdfLine)[] = [];
   for (const [at, lines] of pages.entries()) {
-    const scan = scans.get(at + 1) ?? [];
+    const scan = scans.read.get(at + 1) ?? [];
     outline.page(at + 1, { isScan: scan.length > 0 });
+    if (scans.lost.includes(at + 1)) outline.warn("text_unreadable", "The text in the image could not be read.");
     for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
     const found = tablesIn(lines, isTitle);
     let carried: TableHeader | null = mayContinue(before, found) ? header : null;

@@ -37,7 +37,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   jsonl: parseJsonLines,
   csv: parseCsv,
   pdf: parsePdf,
-  image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
+  image: (_, outline, { scans }) => parseImage(outline, scans),
   docx: parseDocx,
   xlsx: parseXlsx,
   pptx: parsePptx,
@@ -50,7 +50,7 @@ const parsers: Record<DocumentFormat, Parser> = {
 
 /**
  * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError}, or
- * {@link OcrRequired} if images must be read and there is no OCR.
+ * {@link OcrRequired} if images must be read first.
  */
 export async function parse(
   bytes: Uint8Array,

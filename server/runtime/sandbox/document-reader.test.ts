@@ -8,8 +8,9 @@ import { hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
 import { openDrawer } from "../documents/draw-pages.ts";
 import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
-import { documentTask, scanTask } from "./document-task.ts";
+import { documentTask, scannedTask } from "./document-task.ts";
 import { encodePacket, packetKinds } from "./packet.ts";
+import { type ScanEnd, scanTask } from "./scan-task.ts";
 
 // Ends a hang only: children have the lowest priority, and reading a scan takes them seconds of it.
 setDefaultTimeout(180_000);
@@ -254,7 +255,7 @@ describe("the reader", () => {
 
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const [ready, started] = [encodePacket("ready"), encodePacket("started")];
-const said = (kind: "chunks" | "ended" | "result" | "progress", value: unknown) =>
+const said = (kind: "chunks" | "ended" | "result" | "progress" | "page", value: unknown) =>
   encodePacket(kind, utf8(JSON.stringify(value)));
 const report = { characters: 4, encoding: null, warnings: [] };
 const end = said("ended", { error: null, pages: null, report });
@@ -313,6 +314,11 @@ describe("a compromised child", () => {
     ["progress backwards", [started, said("progress", [2, 3]), said("progress", [1, 3]), end]],
     ["progress with other pages", [started, said("progress", [1, 3]), said("progress", [2, 4]), end]],
     ["progress after its end", [started, encodePacket("progress", utf8("null")), end]],
+    ["no page for OCR", [started, said("ended", { error: "scanned", pages: 1, scans: [] })]],
+    ["a page for OCR twice", [started, said("ended", { error: "scanned", pages: 2, scans: [1, 1] })]],
+    ["a page for OCR after the last", [started, said("ended", { error: "scanned", pages: 2, scans: [3] })]],
+    ["pages for OCR that are no list", [started, said("ended", { error: "scanned", pages: 2, scans: "1" })]],
+    ["a page of a scan", [started, said("page", [1, []]), end]],
     ["a result of a program", [started, said("result", 1), end]],
     ["an answer before it has started", [said("chunks", [chunk]), end]],
     ["nothing more", [started]],
@@ -323,10 +329,11 @@ describe("a compromised child", () => {
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
-  test("cannot pass its images to the OCR child if it is that child", async () => {
-    const scanned = said("ended", { error: "scanned", pages: null });
-    expect(await answer(started, scanned)).toBe("scanned");
-    const outcome = await lying(started, scanned).perform(scanTask(order(utf8("x"))), never);
+  test("cannot ask for OCR once OCR has run", async () => {
+    const scanned = said("ended", { error: "scanned", pages: 3, scans: [1, 3] });
+    expect(await answer(started, scanned)).toEqual({ scans: [1, 3], pages: 3 });
+    const scans = { read: new Map(), left: [], lost: [] };
+    const outcome = await lying(started, scanned).perform(scannedTask(order(utf8("x")), scans), never);
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
@@ -356,11 +363,35 @@ describe("a compromised child", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
         const outcome = await answer(started, ...packets);
-        if (outcome === "scanned") return; // The next child is asked.
+        if ("scans" in outcome) return; // Other children are asked.
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },
     );
+  });
+
+  const line = { text: "Read", box: [0, 0, 1, 1] };
+  test.each<[string, Uint8Array]>([
+    ["a page that is not its own", said("page", [3, [[line]]])],
+    ["a page that is no number", said("page", ["1", [[line]]])],
+    ["paragraphs that are no list", said("page", [1, "x"])],
+    ["lines that are no list", said("page", [1, ["x"]])],
+    ["a text that is none", said("page", [1, [[{ ...line, text: 1 }]]])],
+    ["half a character", encodePacket("page", utf8('[1,[[{"text":"\\ud800","box":null}]]]'))],
+    ["a box beyond the page", said("page", [1, [[{ ...line, box: [0, 0, 1, 2] }]]])],
+    ["an error that nobody knows", said("ended", { code: "evil", message: "x" })],
+    ["chunks", said("chunks", [chunk])],
+    ["a page twice", Buffer.concat([said("page", [2, []]), said("page", [2, []])])],
+  ])("that reads scans and sends %s is ended, and keeps what it sent before", async (_, packet) => {
+    const pages: unknown[] = [];
+    const task = scanTask({
+      ...order(utf8("x")),
+      pages: [1, 2, 4],
+      onPage: (...page) => pages.push(page),
+    });
+    const end: ScanEnd = await lying(started, said("page", [4, [[line]]]), packet).perform(task, never);
+    expect([end.why?.kind, end.fault]).toEqual(["failed", null]);
+    expect(pages[0]).toEqual([4, [[line]]]);
   });
 
   test("that dies early is replaced once, and the next one gets the whole document", async () => {
@@ -388,8 +419,8 @@ function hearAll(packets: readonly Uint8Array[]) {
         kind: packetKinds[packet[0] ?? 0] ?? "ended",
         payload: packet.slice(5) as Uint8Array<ArrayBuffer>,
       });
-    return task.outcome(null, 0);
+    return task.outcome(null, 0, 0);
   } catch {
-    return task.outcome({ kind: "failed", message: "" }, 0);
+    return task.outcome({ kind: "failed", message: "" }, 0, 0);
   }
 }

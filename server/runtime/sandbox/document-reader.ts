@@ -8,10 +8,13 @@ import {
   type DocumentOrder,
   type DocumentOutcome,
   documentTask,
-  needsOcr,
-  scanTask,
+  failed,
+  scannedTask,
 } from "./document-task.ts";
 import { type PageImages, type PagesOrder, pagesTask } from "./pages-task.ts";
+
+import { readInBatches } from "./scan-batches.ts";
+import { type ScanOrder, scanTask } from "./scan-task.ts";
 
 export type { DocumentFault, DocumentOrder };
 
@@ -23,6 +26,8 @@ interface DocumentReaderOptions extends Spares {
 interface ReadHelp {
   /** Called as pages are done, with rising numbers. */
   onPages?: PagesDone;
+  /** Takes room for one more child, and returns a function that gives it back; null if there is none. */
+  takeRoom?: () => (() => void) | null;
 }
 
 export interface DocumentReader {
@@ -41,18 +46,24 @@ export interface DocumentReader {
 export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentReaderOptions): DocumentReader {
   const children = createChildren({ spares, idle_ms });
   return {
-    async read(order, signal, { onPages } = {}) {
+    async read(order, signal, { onPages = () => {}, takeRoom = () => null } = {}) {
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
       const jailed = now === "strict";
       const format = formatOf(order.mime_type);
-      if (format !== "image") {
-        const language = format === "pdf" ? "pdfs" : "documents";
-        const outcome = await children.perform({ language, jailed }, () => documentTask(order, onPages), signal);
-        if (outcome !== needsOcr) return outcome;
-      }
-      return children.perform({ language: "scans", jailed }, () => scanTask(order, onPages), signal);
+      const language = format === "pdf" ? "pdfs" : "documents";
+      const need =
+        format === "image"
+          ? { scans: [1], pages: 1 }
+          : await children.perform({ language, jailed }, () => documentTask(order, onPages), signal);
+      if (!("scans" in need)) return need;
+      const perform = (batch: Pick<ScanOrder, "pages" | "onPage">) =>
+        children.perform({ language: "scans", jailed }, () => scanTask({ ...scanOf(order), ...batch }), signal);
+      const { isStopped } = children;
+      const scans = await readInBatches(need, { perform, onPages, takeRoom, isStopped });
+      if (!("read" in scans)) return scans.fault ? { error: scans.fault } : failed(scans.why);
+      return children.perform({ language, jailed }, () => scannedTask(order, scans), signal);
     },
     async draw(order, signal) {
       const now = await level();
@@ -62,6 +73,8 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
     stop: children.stop,
   };
 }
+
+const scanOf = ({ mime_type, bytes, content }: DocumentOrder) => ({ mime_type, bytes, content });
 
 /** Checks that need no child. Returns null if the document may be read. */
 function refuse({ mime_type, bytes }: DocumentOrder, level: SandboxLevel) {

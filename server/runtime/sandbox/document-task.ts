@@ -1,11 +1,12 @@
 import type { Chunking } from "../../domain/chunking.ts";
 import { type DocumentReport, type DocumentWarning, warningCodes } from "../../domain/document-report.ts";
-import { documentBounds, ocrBounds } from "../documents/bounds.ts";
-import { type Box, boxesMost } from "../documents/boxes.ts";
+import { documentBounds } from "../documents/bounds.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
 import type { PagesDone } from "../documents/pages-done.ts";
+import { encodeScans, type Scans } from "../documents/scans.ts";
 import { warningBounds } from "../documents/warnings.ts";
+import { isBoxes, isCount, isPlain } from "./answer-checks.ts";
 import { encodeFrameHeader } from "./frame-header.ts";
 import type { Packet } from "./packet.ts";
 import type { StopReason, Task } from "./task.ts";
@@ -20,15 +21,24 @@ export interface DocumentHead {
   include_hidden: boolean;
 }
 
+/** Head for a child: after the document follow this many bytes of what OCR has read; 0 if OCR has not run. */
+export type DocumentChildHead = DocumentHead & { scans_bytes: number };
+
 export interface DocumentOrder extends DocumentHead {
-  /** Iterated when a child reads it, each time from the start: twice for a PDF of images. */
+  /** Iterated when a child reads it, each time from the start: again for OCR. */
   content: Iterable<Uint8Array>;
 }
 
 export type DocumentFault = ParseFault | "document_timeout" | "sandbox_unavailable" | "sandbox_failed";
 
-/** Answer of a child without OCR if the text is in images: a child with OCR must read the document. */
+/** Word in the answer of a child if other children must read pages with OCR first. */
 export const needsOcr = "scanned";
+
+/** Pages that must be read with OCR, by number from 1, and the number of all pages. */
+export interface OcrNeed {
+  scans: number[];
+  pages: number;
+}
 
 export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null; report: DocumentReport }
@@ -45,33 +55,31 @@ const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 const ignorePages: PagesDone = () => {};
 
-/** Returns the task of reading a document without OCR. */
-export const documentTask = (
-  order: DocumentOrder,
-  onPages: PagesDone = ignorePages,
-): Task<DocumentOutcome | typeof needsOcr> => taskOf(order, 30_000, onPages);
+/** Returns the task of reading a document, unless OCR must read pages first. */
+export const documentTask = (order: DocumentOrder, onPages: PagesDone = ignorePages): Task<DocumentOutcome | OcrNeed> =>
+  taskOf(order, new Uint8Array(), onPages);
 
-/**
- * Returns the task of reading a document with OCR, which takes seconds per page; no page is started after {@link
- * ocrBounds}`.time_ms`.
- */
-export function scanTask(order: DocumentOrder, onPages: PagesDone = ignorePages): Task<DocumentOutcome> {
-  const task = taskOf(order, ocrBounds.time_ms + 120_000, onPages);
+/** Returns the task of reading a document whose images OCR has read. */
+export function scannedTask(order: DocumentOrder, scans: Scans): Task<DocumentOutcome> {
+  const task = taskOf(order, encodeScans(scans), ignorePages);
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
-    return said === needsOcr ? failed("The sandbox's process did not read the images.") : said;
+    return "scans" in said ? failed(null) : said;
   };
   return { ...task, outcome };
 }
 
-const failed = (message: string, kind: keyof typeof codes = "failed") => ({ error: { code: codes[kind], message } });
+/** Returns the outcome of a child that gave no answer. */
+export const failed = (why: StopReason | null) => ({
+  error: { code: codes[why?.kind ?? "failed"], message: why?.message ?? "The sandbox's process returned no result." },
+});
 
 /** Larger documents get more time and memory. */
-function taskOf({ content, ...head }: DocumentOrder, least_ms: number, onPages: PagesDone) {
+function taskOf({ content, ...head }: DocumentOrder, scans: Uint8Array, onPages: PagesDone) {
   const { bytes, chunking } = head;
   const answer = openDocumentAnswer(chunking, onPages);
   const megabytes = bytes / 2 ** 20;
-  const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
+  const timeout_ms = Math.round(Math.min(120_000, 30_000 + 2000 * megabytes));
   const memory_mb = Math.round(400 + 4 * megabytes);
   return {
     timeout_ms,
@@ -80,14 +88,18 @@ function taskOf({ content, ...head }: DocumentOrder, least_ms: number, onPages: 
     late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
     memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,
     output_max_bytes: said_max,
-    order: [encodeFrameHeader(head)],
-    content,
-    content_bytes: bytes,
+    order: [encodeFrameHeader({ ...head, scans_bytes: scans.length } satisfies DocumentChildHead)],
+    content: joined(content, scans),
+    content_bytes: bytes + scans.length,
     onPacket: answer.hear,
     isComplete: answer.isWhole,
-    outcome: (why: StopReason | null) =>
-      (why === null && answer.said()) || failed(why?.message ?? "The sandbox's process returned no result.", why?.kind),
+    outcome: (why: StopReason | null) => (why === null && answer.said()) || failed(why),
   };
+}
+
+function* joined(content: Iterable<Uint8Array>, rest: Uint8Array): Generator<Uint8Array> {
+  yield* content;
+  if (rest.length > 0) yield rest;
 }
 
 const packetLimit = 4 * 2 ** 20;
@@ -119,8 +131,8 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking, onPages: PagesD
     },
     isWhole: (): boolean => end !== null,
     /** Returns null if the child has not answered. */
-    said(): DocumentOutcome | typeof needsOcr | null {
-      if (end === null || end === needsOcr) return end;
+    said(): DocumentOutcome | OcrNeed | null {
+      if (end === null || "scans" in end) return end;
       return "error" in end ? { error: end.error } : { chunks, ...end };
     },
   };
@@ -140,7 +152,7 @@ function openProgress(onPages: PagesDone): (said: unknown) => void {
 }
 
 type End =
-  | typeof needsOcr
+  | OcrNeed
   | { error: { code: ParseFault; message: string } }
   | { pages: number | null; report: DocumentReport };
 
@@ -155,22 +167,23 @@ function readChunk(given: unknown, most: number): DocumentChunk {
   return { text, tokens, page, heading, ...(boxes && { boxes }), ...(source && { source }) };
 }
 
-const isBoxes = (value: unknown): value is Box[] =>
-  Array.isArray(value) &&
-  value.length <= boxesMost &&
-  value.every(
-    (box) =>
-      Array.isArray(box) && box.length === 4 && box.every((edge) => typeof edge === "number" && edge >= 0 && edge <= 1),
-  );
-
-function readEnd({ error, pages, report }: Record<string, unknown>): End {
-  if (error === needsOcr) return needsOcr;
+function readEnd({ error, pages, report, scans }: Record<string, unknown>): End {
+  if (error === needsOcr) return readNeed(pages, scans);
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
   if (error === null) return { pages, report: readReport(Object(report)) };
   const { code, message }: Record<string, unknown> = Object(error);
   const known = parseFaults.find((candidate) => candidate === code);
   if (!known || typeof message !== "string") throw new Error("The child's error is none.");
   return { error: { code: known, message: message.slice(0, documentBounds.message) } };
+}
+
+function readNeed(pages: unknown, scans: unknown): OcrNeed {
+  if (!isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
+  if (!Array.isArray(scans) || scans.length === 0) throw new Error("No page needs OCR.");
+  // They rise, so that there is none twice.
+  if (!scans.every((page, at) => isCount(page, pages) && (at === 0 || page > scans[at - 1])))
+    throw new Error("A page for OCR is none.");
+  return { scans, pages };
 }
 
 function readReport({ characters, encoding, warnings }: Record<string, unknown>): DocumentReport {
@@ -190,12 +203,6 @@ function readWarning({ code, message, page }: Record<string, unknown>): Document
 }
 
 const isEncoding = (value: unknown): value is string => typeof value === "string" && /^[\w.:-]{1,40}$/.test(value);
-
-const isCount = (value: unknown, most: number): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;
-
-/** True if a database and JSON can hold the text: no lone surrogates and no NUL. */
-const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 
 const isHeading = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= documentBounds.heading && isPlain(value);

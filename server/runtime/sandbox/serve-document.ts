@@ -2,40 +2,44 @@ import type { DocumentReport } from "../../domain/document-report.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
-import { DocumentError, OcrRequired, type ParseFault, tooLarge } from "../documents/document-error.ts";
-import type { Ocr } from "../documents/ocr.ts";
+import { describeFault, OcrRequired, type ParseFault, tooLarge } from "../documents/document-error.ts";
 import type { PagesDone } from "../documents/pages-done.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
+import { decodeScans } from "../documents/scans.ts";
 import { createBatches, serveContent, writeMessage } from "./child-output.ts";
-import { type DocumentHead, needsOcr } from "./document-task.ts";
+import { type DocumentChildHead, needsOcr } from "./document-task.ts";
 import type { DropPrivileges } from "./drop-privileges.ts";
+import { readInput } from "./pipes.ts";
 
 /** Runs a child that loads the parsers, reads one document, writes the answer and exits. */
-export async function serveDocument(dropPrivileges: DropPrivileges, ocr: Ocr | null = null): Promise<never> {
+export async function serveDocument(dropPrivileges: DropPrivileges): Promise<never> {
   const countTokens = loadTokenCounter();
-  return serveContent<DocumentHead>(dropPrivileges, (bytes, head) => read(bytes, head, countTokens, ocr).catch(fault));
+  return serveContent<DocumentChildHead>(dropPrivileges, (bytes, head) => read(bytes, head, countTokens).catch(fault));
 }
 
-/** Like serveDocument, for PDFs and images, whose parser is as large as all others together. */
-export async function servePdf(dropPrivileges: DropPrivileges, ocr: Ocr | null = null): Promise<never> {
+/** Like serveDocument, for PDFs, whose parser is as large as all others together. */
+export async function servePdf(dropPrivileges: DropPrivileges): Promise<never> {
   await loadPdf();
-  return serveDocument(dropPrivileges, ocr);
+  return serveDocument(dropPrivileges);
 }
 
 interface DocumentEnd {
   error: { code: ParseFault; message: string } | typeof needsOcr | null;
   pages: number | null;
   report: DocumentReport | null;
+  /** Pages that OCR must read first. */
+  scans?: readonly number[];
 }
 
 async function read(
   bytes: Uint8Array,
-  { mime_type, chunking, encoding, include_hidden }: DocumentHead,
+  { mime_type, chunking, encoding, include_hidden, scans_bytes }: DocumentChildHead,
   countTokens: Count,
-  ocr: Ocr | null,
 ): Promise<DocumentEnd> {
-  const options = { encoding, includeHidden: include_hidden, ocr, onPages: tellPages() };
+  const given = scans_bytes > 0 ? readInput(scans_bytes) : null;
+  const scans = given && decodeScans(given);
+  const options = { encoding, includeHidden: include_hidden, scans, onPages: tellPages() };
   const { sections, pages, report } = await parse(bytes, mime_type, options);
   const chunks = createBatches<readonly unknown[]>("chunks");
   let count = 0;
@@ -57,18 +61,16 @@ const betweenProgress_ms = 250;
 
 /** Returns a function that sends the progress, but not that of each page of a long document. */
 function tellPages(): PagesDone {
-  let sentAt = performance.now();
+  let [sentAt, sent] = [performance.now(), 0];
   return (done, pages) => {
     const now = performance.now();
-    if (now - sentAt < betweenProgress_ms) return;
-    sentAt = now;
+    if (done <= sent || now - sentAt < betweenProgress_ms) return;
+    [sentAt, sent] = [now, done];
     writeMessage("progress", [done, pages]);
   };
 }
 
 function fault(error: unknown): DocumentEnd {
-  if (error instanceof OcrRequired) return { error: needsOcr, pages: null, report: null };
-  const known = error instanceof DocumentError ? error : new DocumentError("document_unreadable", "It is damaged.");
-  const message = known.message.slice(0, documentBounds.message);
-  return { error: { code: known.code, message }, pages: null, report: null };
+  if (error instanceof OcrRequired) return { error: needsOcr, pages: error.pages, report: null, scans: error.scans };
+  return { error: describeFault(error), pages: null, report: null };
 }
