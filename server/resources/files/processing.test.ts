@@ -248,6 +248,38 @@ test("slow documents of one project leave a slot to another project's", async ()
   expect(slow.begun).toEqual(["a1", "a2", "b1"]);
 });
 
+test("a document gets more room within its project's share, and what it gives back goes to a waiting document", async () => {
+  const begun: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const rooms = Promise.withResolvers<() => (() => void) | null>();
+  const starts = new Map(["a1", "a2", "b1"].map((name) => [name, Promise.withResolvers<void>()]));
+  const reader: Reader = {
+    async read({ content }, _, { takeRoom }) {
+      const name = textOf(content);
+      begun.push(name);
+      starts.get(name)!.resolve();
+      if (name === "a1") rooms.resolve(takeRoom);
+      await done.promise;
+      return lines(name);
+    },
+  };
+  await using server = start(reader, { count: 3, reserve: 1 });
+  await server.upload("a1", "a.txt", "a");
+  const takeRoom = await rooms.promise;
+  const giveBack = takeRoom();
+  expect([giveBack === null, takeRoom()]).toEqual([false, null]);
+  await server.upload("a2", "a.txt", "a");
+  expect(begun).toEqual(["a1"]);
+  giveBack?.();
+  await starts.get("a2")!.promise;
+  expect(takeRoom()).toBeNull();
+  await server.upload("b1", "b.txt", "b");
+  await starts.get("b1")!.promise;
+  done.resolve();
+  await server.processing.idle();
+  expect(begun).toEqual(["a1", "a2", "b1"]);
+});
+
 test("a document that was read halfway is read again from its start, without duplicates", async () => {
   await using server = start();
   const text = Array.from({ length: 250 }, (_, index) => `line ${index}`);

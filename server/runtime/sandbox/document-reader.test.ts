@@ -225,6 +225,39 @@ describe("text in images", () => {
     ]);
   });
 
+  test("of several pages is read by several children at once, in order, and each page is told as it is read", async () => {
+    const image = Buffer.from(await new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes()).toString("latin1");
+    const scanned = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      `<< /Type /Pages /Count 6 /Kids [${"3 0 R ".repeat(6)}] >>`,
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 300] /Resources << /XObject << /I 4 0 R >> >> /Contents 5 0 R >>",
+      streamOf(
+        image,
+        "/Type /XObject /Subtype /Image /Width 875 /Height 625 /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter /DCTDecode ",
+      ),
+      streamOf("420 0 0 300 0 0 cm /I Do"),
+    ]);
+    const done: number[] = [];
+    const rooms: string[] = [];
+    const outcome = await reader.read(order(scanned, mimeTypes.pdf), never, {
+      onPages: (count) => done.push(count),
+      takeRoom() {
+        if (rooms.length > 0) return null;
+        rooms.push("taken");
+        return () => rooms.push("given back");
+      },
+    });
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.map((chunk) => [chunk.page, chunk.source, chunk.text.slice(0, 7)])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((page) => [page, "ocr", "Minutes"]),
+    );
+    expect([outcome.pages, outcome.report.warnings]).toEqual([6, []]);
+    expect([done, rooms]).toEqual([
+      [1, 2, 3, 4, 5, 6],
+      ["taken", "given back"],
+    ]);
+  });
+
   test("that is unreadable has a clear error code", async () => {
     // The executable reads all of them in e2e/hostile-documents.e2e.ts.
     const some = ["png: 1.6 billion pixels in its head", "png: cut off", "pdf: images and no text"];

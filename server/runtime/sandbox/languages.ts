@@ -60,7 +60,7 @@ export const languages: Record<ChildLanguage, Language> = {
     overhead_mb: 500,
     cpu_seconds: 600,
     environment: [littleMachineCode],
-    load_ms: 60_000,
+    load_ms: 180_000,
     spares: 0,
   },
   pages: {
