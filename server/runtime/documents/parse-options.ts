@@ -1,3 +1,4 @@
+import type { Ocr } from "./ocr.ts";
 import type { PagesDone } from "./pages-done.ts";
 import type { Scans } from "./scans.ts";
 
@@ -9,8 +10,16 @@ export interface ParseOptions {
   includeHidden: boolean;
   /** Text of pages that are images. Null while they are not read. */
   scans: Scans | null;
+  /** Reads images in this child: for parts of a document, whose pages other children cannot find. Null if it cannot. */
+  ocr: Ocr | null;
   /** Called after each page of a format whose pages take time. */
   onPages: PagesDone;
 }
 
-export const defaultOptions: ParseOptions = { encoding: null, includeHidden: false, scans: null, onPages() {} };
+export const defaultOptions: ParseOptions = {
+  encoding: null,
+  includeHidden: false,
+  scans: null,
+  ocr: null,
+  onPages() {},
+};

@@ -9,6 +9,7 @@ import { removeFurniture } from "./pdf-furniture.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfItem, type PdfLine } from "./pdf-lines.ts";
 import { mayHaveLetters } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
+import { readScansHere } from "./read-scans.ts";
 import type { Scans } from "./scans.ts";
 
 /**
@@ -18,10 +19,12 @@ import type { Scans } from "./scans.ts";
 export async function parsePdf(
   bytes: Uint8Array,
   outline: Outline,
-  { scans, onPages }: Pick<ParseOptions, "scans" | "onPages">,
+  { scans: given, ocr, onPages }: Pick<ParseOptions, "scans" | "ocr" | "onPages">,
 ): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
+  // PDF.js takes the bytes.
+  const copy = ocr && bytes.slice();
   const pdf = await open(bytes);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
@@ -32,19 +35,24 @@ export async function parsePdf(
     const page = await readPage(pdf, number);
     if (page === null) failed++;
     const { lines, beside } = page ?? { lines: [], beside: [] };
-    if (page && !scans && !lines.some(hasLetter) && (await isScan(pdf, number))) needed.push(number);
-    const found = charactersOf(scans?.read.get(number)?.flat() ?? []);
-    const kept = found > 0 ? [] : lines;
-    size += charactersOf([...kept, ...beside]) + found;
+    if (page && !given && !lines.some(hasLetter) && (await isScan(pdf, number))) needed.push(number);
+    size += charactersOf([...lines, ...beside]);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
-    pages.push(kept);
+    pages.push(lines);
     annotations.push(beside);
     onPages(number - needed.length, pdf.numPages);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  if (needed.length > 0) throw new OcrRequired(needed, pdf.numPages);
-  outlinePages({ pages, annotations, scans: scans ?? noScans }, outline);
-  const note = noteOf(scans ?? noScans);
+  if (needed.length > 0 && !copy) throw new OcrRequired(needed, pdf.numPages);
+  const order = { mime_type: "application/pdf", pages: needed };
+  const scans = given ?? (ocr && copy && needed.length > 0 ? await readScansHere(copy, order, ocr) : noScans);
+  for (const [page, paragraphs] of scans.read) {
+    const found = charactersOf(paragraphs.flat());
+    if (found > 0) pages[page - 1] = [];
+    size += found;
+  }
+  outlinePages({ pages, annotations, scans }, outline);
+  const note = noteOf(scans);
   if (note !== null) outline.block(note);
   if (size === 0) throw new DocumentError("document_empty", noTextInImages);
   return pdf.numPages;

@@ -315,7 +315,7 @@ describe("a PDF of more images than are read", () => {
     const outline = openOutline();
     const paragraphs = (page: number) => [[{ text: `Read ${page}`, box: [0, 0, 1, 1] as const }]];
     const found = new Map(read.map((page) => [page, paragraphs(page)]));
-    const given = { scans: { read: found, left, lost }, onPages() {} };
+    const given = { scans: { read: found, left, lost }, ocr: null, onPages() {} };
     expect(await parsePdf(scans.slice(), outline, given)).toBe(pages);
     return {
       texts: outline.close().map(({ page, text, source }) => [page, text, source] as const),
@@ -328,10 +328,19 @@ describe("a PDF of more images than are read", () => {
     const done: number[] = [];
     const error = await parsePdf(scans.slice(), openOutline(), {
       scans: null,
+      ocr: null,
       onPages: (count) => done.push(count),
     }).catch((error) => error);
     expect(error).toBeInstanceOf(OcrRequired);
     expect([error.scans, error.pages, Math.max(...done)]).toEqual([numbers, pages, 0]);
+  });
+
+  test("is read at once by a process that has OCR, within the same limits", async () => {
+    const outline = openOutline();
+    const ocr = () => [[{ text: "Read", box: null }]];
+    await parsePdf(scans.slice(), outline, { scans: null, ocr, onPages() {} });
+    const sections = outline.close();
+    expect([sections.length, sections[49]?.text, sections[50]?.text.slice(0, 8)]).toEqual([51, "Read", "[3 pages"]);
   });
 
   test("has the first 50 pages, and says which ones are missing", async () => {

@@ -37,7 +37,7 @@ const parsers: Record<DocumentFormat, Parser> = {
   jsonl: parseJsonLines,
   csv: parseCsv,
   pdf: parsePdf,
-  image: (_, outline, { scans }) => parseImage(outline, scans),
+  image: parseImage,
   docx: parseDocx,
   xlsx: parseXlsx,
   pptx: parsePptx,
