@@ -74,7 +74,13 @@ test("files are uploaded by picker and by drop, read, retried, downloaded and de
     ).body;
     await expect.poll(async () => (await server.get(`/v1/files/${id}`)).body.status).toBe("ready");
     await page.goto(`${server.url}/dashboard/files/${id}`);
+    const picture = page.getByRole("img", { name: "Page 1 of paper.pdf" });
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(500);
+    await expectAccessible(page, "page");
+    await expectToFit(page, "page");
     const outline = page.getByRole("img", { name: "Chunks on page 1" });
+    const [shown, over] = [await picture.boundingBox(), await outline.boundingBox()];
+    expect([over!.width, over!.height].map(Math.round)).toEqual([shown!.width, shown!.height].map(Math.round));
     await outline.locator("rect").first().click();
     await expect(page).toHaveURL(/chunk=0/);
     await expect(page.getByRole("button", { name: /^Chunk 1\b/ })).toHaveAttribute("aria-pressed", "true");

@@ -181,6 +181,19 @@ test.each<[string, string, Uint8Array, string, string]>([
   expect([headers.get("x-content-type-options"), headers.get("x-evil")]).toEqual(["nosniff", null]);
 });
 
+test("text in an encoding of its own is read, and the file says that it was guessed", async () => {
+  const server = await named;
+  // "Name, department" in Chinese, in GBK: the jailed process loads the detector of encodings.
+  const content = Buffer.from("d0d5c3fb2cb2bfc3c50ad5c5ceb02cb2d6bfe20ac0eec4c82cc7b0cca80a", "hex");
+  const body = { filename: "people.csv", purpose: "retrieval", content_base64: content.toString("base64") };
+  const { body: file } = await server.post("/v1/files", body);
+  const { status, encoding, warnings } = (await ended(server)).get(file.id);
+  expect({ status, encoding }).toEqual({ status: "ready", encoding: "gb18030" });
+  expect(warnings).toMatchObject([{ code: "encoding_guessed" }]);
+  const { body: chunks } = await server.get(`/v1/files/${file.id}/chunks`);
+  expect(chunks.data[0].text).toStartWith("| 姓名 | 部门 |");
+});
+
 test("a document that declares another type is read by its content", async () => {
   const server = await named;
   for (const [type, name, content] of [

@@ -54,6 +54,7 @@ import cacheWrites from "./0053_cache_writes.sql" with { type: "text" };
 import priceTable from "./0054_price_table.sql" with { type: "text" };
 import modelFallbacks from "./0055_model_fallbacks.sql" with { type: "text" };
 import modelLists from "./0056_model_lists.sql" with { type: "text" };
+import learntRefusals from "./0057_learnt_refusals.sql" with { type: "text" };
 import documentReports from "./0058_document_reports.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
@@ -114,5 +115,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0054_price_table", sql: priceTable },
   { name: "0055_model_fallbacks", sql: modelFallbacks },
   { name: "0056_model_lists", sql: modelLists },
+  { name: "0057_learnt_refusals", sql: learntRefusals },
   { name: "0058_document_reports", sql: documentReports },
 ];

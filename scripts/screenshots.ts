@@ -5,8 +5,10 @@ import { followRequests } from "../e2e/at-rest.ts";
 import { type Runnel, startRunnel } from "../e2e/harness.ts";
 import { browserPath } from "./browser-path.ts";
 import { inProject } from "./root.ts";
+import { modelStates } from "./screenshots/model-states.ts";
 import { lists, pagesOf } from "./screenshots/pages.ts";
 import { seed } from "./screenshots/seed.ts";
+import { seedModels } from "./screenshots/seed-models.ts";
 import { type State, statesOf } from "./screenshots/states.ts";
 import { isFresh } from "./stamp.ts";
 
@@ -54,7 +56,8 @@ async function shootAll(browser: Browser, server: Runnel): Promise<void> {
   const empty = Object.fromEntries(lists.map((list) => [`${list}-empty`, `/${list}`]));
   const count = await shoot(page, server, asStates(empty), atRest);
   const ids = await seed(server);
-  const more = await shoot(page, server, { ...asStates(pagesOf(ids)), ...statesOf(ids) }, atRest);
+  const models = modelStates(await seedModels(server));
+  const more = await shoot(page, server, { ...asStates(pagesOf(ids)), ...statesOf(ids), ...models }, atRest);
   console.info(`${count + more} screenshots in ${folder}`);
 }
 

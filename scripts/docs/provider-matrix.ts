@@ -8,6 +8,17 @@ interface MatrixRow {
   marks: readonly Mark[];
 }
 
+/** Runs of `scripts/real-model.ts` against a server with a model: what it tried, and what it could not. */
+const realServers = [
+  {
+    server: "llama.cpp, `llama-server` of commit 0c1e570, from the sources of `llama-cpp-python` 0.3.36",
+    model: "SmolLM2-135M-Instruct, Q4_1",
+    date: "2026-11-29",
+    tried: "text, structured output, overflow, a refused image, cancel, usage, the list of models",
+    not: "tools: the model does not call them",
+  },
+];
+
 const signs: Record<Mark, string> = { works: "✓", fails: "✗", "not offered": "–" };
 
 const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -20,7 +31,7 @@ export function matrixPage(behaviours: readonly { name: string; title: string }[
 See which behaviours of each provider are tested, and in which format.
 
 Each cell is a test over HTTP: a server on this machine sends the provider's documented format byte by byte, and the test compares
-every request with a recorded one. No cell was tried at the provider itself.
+every request with a recorded one. No cell was tried at the provider itself; [real servers](#real-servers) are below.
 
 - ✓ works
 - – the provider's API has no such thing
@@ -29,6 +40,14 @@ every request with a recorded one. No cell was tried at the provider itself.
 ${line(["Provider", ...names])}
 ${line(["---", ...names.map(() => ":-:")])}
 ${rows.map(({ entry, marks }) => line([entry.name, ...marks.map((mark) => signs[mark])])).join("\n")}
+
+## Real servers
+
+\`scripts/real-model.ts\` runs the executable against a server with a model.
+
+${line(["Server", "Model", "Date", "Tried and works", "Not tried"])}
+${line(["---", "---", "---", "---", "---"])}
+${realServers.map(({ server, model, date, tried, not }) => line([server, model, date, tried, not])).join("\n")}
 
 ## The behaviours
 

@@ -27,9 +27,9 @@ const key =
   async (page: Page) => {
     for (const each of keys) await page.keyboard.press(each);
   };
-const click = (role: "button" | "menuitem" | "tab", name: string | RegExp) => (page: Page) =>
+export const click = (role: "button" | "menuitem" | "tab", name: string | RegExp) => (page: Page) =>
   page.getByRole(role, { name }).first().click();
-const then =
+export const inTurn =
   (...acts: ((page: Page) => Promise<void>)[]) =>
   async (page: Page) => {
     for (const act of acts) await act(page);
@@ -38,42 +38,44 @@ const onWidth =
   (isWanted: (width: number) => boolean) => (act: (page: Page) => Promise<void>) => async (page: Page) => {
     if (isWanted(page.viewportSize()?.width ?? 0)) await act(page);
   };
-const onPhone = onWidth((width) => width < 641);
+export const onPhone = onWidth((width) => width < 641);
 const onWide = onWidth((width) => width >= 641);
-const dialog = (page: Page) => page.getByRole("dialog").or(page.getByRole("alertdialog")).first().waitFor();
+export const dialog = (page: Page) => page.getByRole("dialog").or(page.getByRole("alertdialog")).first().waitFor();
 
 /** Returns the dialogs that ask for a confirmation or an input. */
 function dialogs(ids: SeededIds): Record<string, State> {
   const creates = ["keys", "webhooks", "schedules", "memory", "threads", "files", "suites"];
-  const createKey = then(key("c"), dialog, (page) => page.getByLabel("Name", { exact: true }).fill("Checkout server"));
+  const createKey = inTurn(key("c"), dialog, (page) =>
+    page.getByLabel("Name", { exact: true }).fill("Checkout server"),
+  );
   const ofKey = (name: string, act: string) =>
-    then(click("button", `More for ${name}`), click("menuitem", act), dialog);
+    inTurn(click("button", `More for ${name}`), click("menuitem", act), dialog);
   return {
     ...Object.fromEntries(
-      creates.map((list) => [`dialog-${list}-create`, { path: `/${list}`, act: then(key("c"), dialog) }]),
+      creates.map((list) => [`dialog-${list}-create`, { path: `/${list}`, act: inTurn(key("c"), dialog) }]),
     ),
-    "dialog-key-faults": { path: "/keys", act: then(key("c"), dialog, key("Enter")) },
+    "dialog-key-faults": { path: "/keys", act: inTurn(key("c"), dialog, key("Enter")) },
     "dialog-key-restricted": {
       path: "/keys",
-      act: then(createKey, (page) => page.getByText("Restrictions (optional)").click()),
+      act: inTurn(createKey, (page) => page.getByText("Restrictions (optional)").click()),
     },
     "dialog-key-reveal": {
       path: "/keys",
-      act: then(createKey, key("ControlOrMeta+Enter"), (page) => page.locator("[data-secret]").waitFor()),
+      act: inTurn(createKey, key("ControlOrMeta+Enter"), (page) => page.locator("[data-secret]").waitFor()),
     },
-    "dialog-key-rotate": { path: "/keys", act: then(click("button", "Rotate Web shop"), dialog) },
+    "dialog-key-rotate": { path: "/keys", act: inTurn(click("button", "Rotate Web shop"), dialog) },
     "dialog-key-revoke": { path: "/keys", act: ofKey("Web shop", "Revoke key") },
-    "dialog-key-end": { path: "/keys", act: then(click("button", "End now"), dialog) },
-    "dialog-connection": { path: "/settings?tab=connections", act: then(key("c"), dialog) },
-    "dialog-invite": { path: "/settings?tab=people", act: then(key("c"), dialog) },
-    "dialog-price": { path: "/settings?tab=prices", act: then(click("button", "Set price"), dialog) },
-    "dialog-prices": { path: "/settings?tab=prices", act: then(click("button", "Update prices…"), dialog) },
-    "dialog-secrets": { path: "/tools", act: then(click("button", "Secrets"), dialog) },
-    "dialog-entry": { path: `/memory/${ids.store}`, act: then(key("c"), dialog) },
-    "dialog-delete-project": { path: "/settings", act: then(click("button", "Delete project"), dialog) },
+    "dialog-key-end": { path: "/keys", act: inTurn(click("button", "End now"), dialog) },
+    "dialog-connection": { path: "/settings?tab=connections", act: inTurn(key("c"), dialog) },
+    "dialog-invite": { path: "/settings?tab=people", act: inTurn(key("c"), dialog) },
+    "dialog-price": { path: "/settings?tab=prices", act: inTurn(click("button", "Set price"), dialog) },
+    "dialog-prices": { path: "/settings?tab=prices", act: inTurn(click("button", "Update prices…"), dialog) },
+    "dialog-secrets": { path: "/tools", act: inTurn(click("button", "Secrets"), dialog) },
+    "dialog-entry": { path: `/memory/${ids.store}`, act: inTurn(key("c"), dialog) },
+    "dialog-delete-project": { path: "/settings", act: inTurn(click("button", "Delete project"), dialog) },
     "dialog-webhook-secret": {
       path: "/webhooks",
-      act: then(
+      act: inTurn(
         key("c"),
         dialog,
         (page) => page.getByRole("dialog").getByLabel("URL").fill("https://hooks.acme.example/runnel"),
@@ -86,12 +88,15 @@ function dialogs(ids: SeededIds): Record<string, State> {
 /** Returns the overlays of every page. */
 function frame(): Record<string, State> {
   return {
-    palette: { path: "/runs", act: then(key("ControlOrMeta+k"), dialog) },
-    "palette-found": { path: "/runs", act: then(key("ControlOrMeta+k"), dialog, (page) => page.keyboard.type("key")) },
-    "key-map": { path: "/runs", act: then(key("?"), dialog) },
+    palette: { path: "/runs", act: inTurn(key("ControlOrMeta+k"), dialog) },
+    "palette-found": {
+      path: "/runs",
+      act: inTurn(key("ControlOrMeta+k"), dialog, (page) => page.keyboard.type("key")),
+    },
+    "key-map": { path: "/runs", act: inTurn(key("?"), dialog) },
     "menu-project": { path: "/runs", act: click("button", /^Project/) },
     "menu-account": { path: "/runs", act: onWide(click("button", /mara@acme.example|Account/)) },
-    "menu-side": { path: "/runs", act: onPhone(then(click("button", "Menu"), dialog)) },
+    "menu-side": { path: "/runs", act: onPhone(inTurn(click("button", "Menu"), dialog)) },
   };
 }
 
@@ -145,20 +150,20 @@ function builders(ids: SeededIds): Record<string, State> {
     "tool-conditions": { path: `/tools/${ids.builtTool}`, act: shown("Add condition") },
     "tool-json": {
       path: `/tools/${ids.builtTool}`,
-      act: then((page) => page.getByText("JSON", { exact: true }).first().click(), shown("Arguments (JSON Schema)")),
+      act: inTurn((page) => page.getByText("JSON", { exact: true }).first().click(), shown("Arguments (JSON Schema)")),
     },
     "tool-code": { path: `/tools/${ids.codeTool}`, act: shown("Source") },
     "tool-code-test": { path: `/tools/${ids.codeTool}?tab=test`, act: click("button", "Call tool") },
     "playground-variables": {
       path: `/playground?agent=${ids.built}`,
-      act: then(
+      act: inTurn(
         onPhone((page) => page.getByText("Agent", { exact: true }).first().click()),
         shown("Variables"),
       ),
     },
     "playground-sent": {
       path: `/playground?agent=${ids.agent}`,
-      act: then(
+      act: inTurn(
         async (page) => {
           await page.getByRole("textbox", { name: /message/i }).fill("Where is 4711?");
           await page.keyboard.press("ControlOrMeta+Enter");
@@ -175,27 +180,27 @@ function builders(ids: SeededIds): Record<string, State> {
         await page.getByText("northern-warehouse").waitFor();
       },
     },
-    "runs-filters": { path: "/runs", act: then(click("button", "More filters"), dialog) },
+    "runs-filters": { path: "/runs", act: inTurn(click("button", "More filters"), dialog) },
     "runs-filtered": { path: "/runs?model=test%2Fscript&cost_max=1&q=order" },
     "runs-views": { path: "/runs", act: click("button", "Views") },
     "runs-columns": { path: "/runs", act: onWide(click("button", "Columns")) },
-    "runs-import": { path: "/runs", act: then(click("button", "Import"), dialog) },
-    "suite-run": { path: `/suites/${ids.suite}`, act: then(click("button", "Run suite"), dialog) },
+    "runs-import": { path: "/runs", act: inTurn(click("button", "Import"), dialog) },
+    "suite-run": { path: `/suites/${ids.suite}`, act: inTurn(click("button", "Run suite"), dialog) },
     "agent-copy": {
       path: agent,
-      act: then(click("button", "More actions"), click("menuitem", /Copy to live/), dialog),
+      act: inTurn(click("button", "More actions"), click("menuitem", /Copy to live/), dialog),
     },
     "run-compare": {
       path: `/runs/${ids.full}`,
-      act: then(click("button", "More actions"), click("menuitem", /Compare with…/), dialog),
+      act: inTurn(click("button", "More actions"), click("menuitem", /Compare with…/), dialog),
     },
     "run-verify": {
       path: `/runs/${ids.full}`,
-      act: then(click("button", "More actions"), click("menuitem", /Verify/)),
+      act: inTurn(click("button", "More actions"), click("menuitem", /Verify/)),
     },
     "run-delete": {
       path: `/runs/${ids.full}`,
-      act: then(click("button", "More actions"), click("menuitem", /Delete/)),
+      act: inTurn(click("button", "More actions"), click("menuitem", /Delete/)),
     },
     facts: { path: `/memory/${ids.facts}?of=ada` },
   };
@@ -257,18 +262,18 @@ function tries(ids: SeededIds): Record<string, State> {
     await page.keyboard.press("ControlOrMeta+Enter");
   };
   const asked = (page: Page) => page.getByRole("button", { name: "Send output" }).first().waitFor();
-  const rejecting = then(say, asked, click("button", /an error/));
+  const rejecting = inTurn(say, asked, click("button", /an error/));
   const path = `/playground?agent=${ids.desk}`;
   return {
-    "playground-asking": { path, act: then(say, asked) },
+    "playground-asking": { path, act: inTurn(say, asked) },
     "playground-error": { path, act: rejecting },
     "playground-done": {
       path: `/playground?agent=${ids.agent}`,
-      act: then(say, (page) => page.getByText("Completed").first().waitFor()),
+      act: inTurn(say, (page) => page.getByText("Completed").first().waitFor()),
     },
     "playground-failed": {
       path: `/playground?agent=${ids.failing}`,
-      act: then(say, (page) => page.getByText("model_error").first().waitFor()),
+      act: inTurn(say, (page) => page.getByText("model_error").first().waitFor()),
     },
     "playground-two": { path, act: click("button", "Compare two") },
   };

@@ -23,6 +23,7 @@ import { fetchPriceList } from "../resources/model-connections/fetch-price-list.
 import type { ModelCatalog, ModelListState } from "../resources/model-connections/model-catalog.ts";
 import type { PriceStore } from "../resources/model-connections/prices.ts";
 import { checkPriceList } from "../resources/model-connections/read-price-list.ts";
+import type { RefusalStore } from "../resources/model-connections/refusal-store.ts";
 import type { ConnectionStore } from "../resources/model-connections/store.ts";
 import type { tryConnection } from "../resources/model-connections/try-connection.ts";
 import type { Connection } from "../runtime/models/model.ts";
@@ -44,6 +45,7 @@ interface ConnectionRoutes {
   connections: ConnectionStore;
   prices: PriceStore;
   breakers: Pick<CircuitBreakers, "outages">;
+  refusals: Pick<RefusalStore, "list">;
   catalog: ModelCatalog;
   tryConnection: typeof tryConnection;
   /** Aborted when the server stops. */
@@ -58,6 +60,7 @@ export function connectionRoutes({
   connections,
   prices,
   breakers,
+  refusals,
   catalog,
   tryConnection,
   closing,
@@ -81,6 +84,7 @@ export function connectionRoutes({
         prefix,
         used,
         outages: used ? outagesOf(prefix) : [],
+        refusals: used ? refusalsOf(prefix) : [],
         created_at: timestampOrNull(created_at_ms),
         updated_at: timestampOrNull(updated_at_ms),
         models: used && models ? toModels(models) : null,
@@ -103,6 +107,13 @@ export function connectionRoutes({
       .flatMap(({ model, state, since_ms, error }) =>
         model.startsWith(`${prefix}/`) ? { model, state, since: timestamp(since_ms), error } : [],
       );
+
+  const refusalsOf = (prefix: string) =>
+    refusals.list(prefix).map(({ model, refusals: fields, learnt_at_ms }) => ({
+      model: `${prefix}/${model}`,
+      fields,
+      learnt_at: timestamp(learnt_at_ms),
+    }));
 
   const shown = (name: string) =>
     requireValue(

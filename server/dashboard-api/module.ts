@@ -63,7 +63,7 @@ export function createDashboardApiModule({
   const { dashboard, clusterStatus: cluster, projectsElsewhere, personOf } = options;
   const { makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")) } = options;
   const { limiter, idempotency, clientOf, openApi } = http;
-  const { store, prices, breakers, catalog } = connections;
+  const { store, prices, breakers, refusals, catalog } = connections;
   const { db, audit, dataDir, sandbox, now } = base;
   const started_at_ms = now();
   const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
@@ -77,6 +77,7 @@ export function createDashboardApiModule({
           connections: store,
           prices,
           breakers,
+          refusals,
           catalog,
           tryConnection,
           closing: base.closing,

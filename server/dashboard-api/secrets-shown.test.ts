@@ -118,8 +118,8 @@ beforeAll(async () => {
 const inProject = "/:project_id/:environment";
 const routes = server.routes().flatMap(({ method, path }) => (method === "GET" ? [path.replace(/\/$/, "")] : []));
 const prefix = "/console/api";
-/** A redirect, a file, and the status of a cluster that does not exist here. */
-const others = new Set(["/oidc/callback", "/backups/:id", "/cluster"]);
+/** A redirect, a file, a picture, and the status of a cluster that does not exist here. */
+const others = new Set(["/oidc/callback", "/backups/:id", `${inProject}/files/:id/pages/:number`, "/cluster"]);
 const shown = routes.flatMap((path) => {
   const address = path.slice(prefix.length);
   return path.startsWith(prefix) && !others.has(address) ? [address] : [];

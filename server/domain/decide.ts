@@ -72,7 +72,7 @@ export function decide(state: RunState, agent: AgentSnapshot, now: number): Comm
   if (runnableCalls.length > 0) return { do: "run_tools", calls: runnableCalls };
   if (pending.length > 0) return record([pause(state, pending, now)]);
   const last = state.messages.at(-1);
-  if (last?.role === "assistant") return record(complete(state, agent, textOf(last.parts), now));
+  if (last?.role === "assistant" && !state.paused) return record(complete(state, agent, textOf(last.parts), now));
   if (state.turns >= state.run.max_turns) return fail(outOfTurns(state));
   if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
   return judged(() => record(nextCall(state, agent, now)));

@@ -218,6 +218,11 @@ export const catalogue = {
     type: "invalid_request_error",
     meaning: "The `Range` begins after the end of the file. `Content-Range` has its length.",
   },
+  page_not_drawn: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The page cannot be drawn: it is damaged, or takes too long. Download the file to see it.",
+  },
   unsupported_media_type: {
     status: 415,
     type: "invalid_request_error",

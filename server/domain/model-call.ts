@@ -164,6 +164,10 @@ export const ModelUsage = closedObject({
   /** Uses of the provider's own tools, which it charges beside the tokens. */
   web_searches: about("Searches of the provider's web search; absent without any.", optional(Count)),
   code_executions: about("Uses of the provider's code execution; absent without any.", optional(Count)),
+  service_tier: about(
+    "The tier in which the provider answered, such as `flex` or `priority`; absent for its standard one, unless another was asked for.",
+    optional(Short),
+  ),
 });
 export type ModelUsage = Static<typeof ModelUsage>;
 
@@ -177,5 +181,6 @@ export const RequestAdjustment = named(
 );
 export type RequestAdjustment = Static<typeof RequestAdjustment>;
 
-export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
+/** `pause`: the provider paused a long turn of its own tools, and goes on if the answer is sent back. */
+export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "pause", "other"]);
 export type FinishReason = Static<typeof FinishReason>;

@@ -22,10 +22,18 @@ interface Source {
   title: string | null;
 }
 
-const [itemKey, sourceKey] = ["provider_item", "source"] as const;
+const [itemKey, sourceKey, containerKey] = ["provider_item", "source", "provider_container"] as const;
 
 export const itemMetadata = (item: ProviderItem): Record<string, unknown> => ({ [itemKey]: item });
 export const sourceMetadata = (source: Source): Record<string, unknown> => ({ [sourceKey]: source });
+
+export const containerMetadata = (id: string): Record<string, unknown> => ({ [containerKey]: id });
+
+/** Returns the id of the container in which a paused answer goes on, or null. */
+export function containerOf({ type, metadata }: AssistantPart): string | null {
+  const id = type === "text" ? metadata?.[containerKey] : null;
+  return typeof id === "string" ? id : null;
+}
 
 /** Returns the provider's item of a part, or null. */
 export function itemOf({ type, metadata }: AssistantPart): ProviderItem | null {

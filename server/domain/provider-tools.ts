@@ -48,6 +48,16 @@ export function unknownFilter(provider: string, tool: ProviderTool): DomainFilte
   return (["allowed_domains", "blocked_domains"] as const).find((key) => tool[key] && !filters.includes(key)) ?? null;
 }
 
+/** Tools whose uses in one model call each provider can limit. OpenAI counts them together. */
+const limited: Record<string, readonly ProviderToolType[]> = {
+  anthropic: ["web_search"],
+  openai: ["web_search", "code_execution"],
+};
+
+/** True if a provider keeps to the most uses of a tool in one model call. */
+export const limitsUses = (provider: string, type: ProviderToolType): boolean =>
+  limited[provider]?.includes(type) ?? false;
+
 /** True if a provider runs the tool itself as the agent wants it. A search without its filter would show too much. */
 export const runsTool = (provider: string, tool: ProviderTool): boolean =>
   toolsOfProvider(provider).includes(tool.type) && unknownFilter(provider, tool) === null;

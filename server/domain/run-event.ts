@@ -53,7 +53,7 @@ const Attempt = about("The number of the attempt, from 1.", Count);
 const Cost = about("What it cost in US dollars; null where that is not known.", Money);
 const Estimated = about("Whether the server estimated the tokens, because the provider did not report them.", Flag);
 const CostEstimated = about(
-  "True if the cost follows a price that is not the model's own: that of its dearest relative, or of the dearest hour.",
+  "True if the cost follows a price that is not the model's own: that of its dearest relative, of the dearest hour, or of another service tier.",
   optional(True),
 );
 const ToolId = about("The tool; null where it is none of the project's.", orNull(Id));

@@ -134,6 +134,8 @@ interface RunProgress {
   open: OpenStep[];
   /** Final error of a model call or a compaction, until the run fails with it. */
   model_error: (RunError & { step_index: number }) | null;
+  /** True if the provider paused the last answer: the model is called again with it. */
+  paused?: boolean;
   /** Text of discarded attempts, until a later answer. */
   discarded: string | null;
   /** Guardrail decisions so far. */
@@ -539,7 +541,13 @@ function answered(
   if (answer.parts.length === 0 && !finished) return { usage };
   const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts, model };
   const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
-  return { usage, messages: lists.added(state.messages, message), discarded: isNews ? null : state.discarded };
+  const isPaused = finished && answer.finish === "pause";
+  return {
+    usage,
+    messages: lists.added(state.messages, message),
+    discarded: isNews ? null : state.discarded,
+    ...((isPaused || state.paused) && { paused: isPaused }),
+  };
 }
 
 const waiting = (needs: Needs | null): ToolCallStatus =>

@@ -5,6 +5,7 @@ import { Elysia, ValidationError } from "elysia";
 import { AppError } from "../domain/errors.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 import { errorBody, errorEvent, toAppError } from "./errors.ts";
+import { RunInput } from "./schemas.ts";
 
 const publicUrl = () => "https://api.example.com";
 const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);
@@ -34,6 +35,21 @@ test.each([
   [{ days: null, either: [1] }, "either: Expected one of the types string, number, boolean."],
 ])("of %p is said what a client can mend, also where null would do", async (body, message) => {
   expect(await saidOf(body)).toBe(JSON.stringify(message));
+});
+
+test("of a part among several kinds is said what is wrong with it, also deep within a list", () => {
+  const schema = TypeCompiler.Compile(Type.Object({ input: RunInput }));
+  const faultOf = (part: unknown) => {
+    const input = [{ role: "user", content: [{ type: "text", text: "Look." }, part] }];
+    const { errors } = toAppError(new ValidationError("body", schema as never, { input }));
+    return errors?.map(({ message }) => message);
+  };
+  expect(faultOf({ type: "image_url", image_url: { url: "https://a.example/x.png" } })).toEqual([
+    "input[0].content[1].type: Expected one of text, image, audio, file, input_text, input_image, input_file, input_audio.",
+  ]);
+  expect(faultOf({ type: "text" })).toEqual(["input[0].content[1].text: This parameter is required."]);
+  expect(faultOf({ type: "image", uri: "x" })).toEqual(["input[0].content[1].uri: There is no such parameter."]);
+  expect(faultOf("Look.")).toEqual(["input[0].content[1]: Expected object."]);
 });
 
 // Took 250 ms of the main thread for a body of 1 MB.

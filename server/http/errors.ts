@@ -135,9 +135,9 @@ function toFault(fitting: SchemaError): Fault {
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
     return fault(param, `Expected one of ${choices.join(", ")}.`);
-  const members = types.slice(1);
+  const members = [...new Set(types.slice(1))];
   if (members.length > 0 && members.every((type) => typeof type === "string"))
-    return fault(param, `Expected one of the types ${members.join(", ")}.`);
+    return fault(param, `Expected ${members.length > 1 ? "one of the types " : ""}${members.join(", ")}.`);
   if (schema.pattern === namedInPaths) return fault(param, otherIdExpected);
   return fault(param, sentence(message));
 }
@@ -145,20 +145,46 @@ function toFault(fitting: SchemaError): Fault {
 /** Message for an id chosen by the client that is refused. */
 export const otherIdExpected = 'Expected another id than "." or "..".';
 
-const membersOf = ({ schema }: SchemaError) => (schema.anyOf as { type?: unknown }[] | undefined) ?? [];
+interface Member {
+  type?: unknown;
+  properties?: { type?: { const?: unknown } };
+}
+
+const membersOf = ({ schema }: SchemaError) => (schema.anyOf as Member[] | undefined) ?? [];
+
+/** Yields the errors of a value; for a union, those of the member that the value is meant to be. */
+function* errorsOfMember(error: SchemaError): Generator<SchemaError> {
+  const tags = membersOf(error).map(({ properties }) => properties?.type?.const);
+  if (tags.length > 0 && isRecord(error.value) && tags.every((tag) => typeof tag === "string")) {
+    const { type } = error.value;
+    if (!tags.includes(type as string)) {
+      const anyOf = tags.map((tag) => ({ const: tag }));
+      yield { ...error, path: `${error.path}/type`, value: type, schema: { anyOf } };
+      return;
+    }
+  }
+  let isEmpty = true;
+  for (const each of error.errors?.[meantMember(error, tags)] ?? []) {
+    isEmpty = false;
+    yield* errorsOfMember(each);
+  }
+  if (isEmpty) yield error;
+}
 
 /**
- * For a union, returns the errors of the member that has the value's type; for a nullable field, those of the other
- * member, because "is not null" helps no client.
+ * Returns the index of the member that has the value's `type`, or is of its type; for a nullable field, that of the
+ * other member, because "is not null" helps no client.
  */
-function errorsOfMember(error: SchemaError): SchemaError[] {
-  const members = membersOf(error);
-  const types = members.map(({ type }) => type);
+function meantMember(error: SchemaError, tags: readonly unknown[]): number {
+  const types = membersOf(error).map(({ type }) => type);
+  if (isRecord(error.value) && tags.includes(error.value.type)) return tags.indexOf(error.value.type);
   const type = Array.isArray(error.value) ? "array" : typeof error.value;
   const same = types.indexOf(type) === types.lastIndexOf(type) ? types.indexOf(type) : -1; // -1 if several have it.
-  const other = members.length === 2 && types.includes("null") ? types.findIndex((type) => type !== "null") : -1;
-  const own = [...(error.errors?.[same === -1 ? other : same] ?? [])];
-  return own.length > 0 ? own : [error];
+  if (same !== -1) return same;
+  return types.length === 2 && types.includes("null") ? types.findIndex((type) => type !== "null") : -1;
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);

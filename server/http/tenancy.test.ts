@@ -274,6 +274,7 @@ const parameters: Record<string, KindName | null> = {
   "api_keys :id": "api_key",
   "secrets :name": "secret",
   "files :id": "file",
+  "files :number": null,
   "memory :id": "memory",
   "memory :entry_id": null,
   "memory :key": null,

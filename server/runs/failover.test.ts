@@ -363,6 +363,23 @@ describe("while a model's server is away", () => {
     expect([await circuits(), await outages()]).toEqual(["0", []]);
   });
 
+  test("another key of its connection ends the outage: the next run asks it at once", async () => {
+    const first = server("first", () => refuses(500, "broken"));
+    const second = server("second", () => says("Two."));
+    const clock = { ms: Date.now() };
+    const { app, client, agent_id } = await openApp([first, second], {}, { now: () => clock.ms });
+    const base_url = first.environment.RUNNEL_MODEL_FIRST_BASE_URL ?? "";
+    const connection = { name: "first", provider: "openai_compatible" as const, base_url, api_key: "first-key-0123" };
+    await app.connections.put(connection, testActor);
+    for (let count = 0; count < 5; count++) expect((await run(client, agent_id)).output).toBe("Two.");
+    const asked = first.requests.length;
+    first.behave(() => says("One."));
+    expect((await run(client, agent_id)).output).toBe("Two.");
+    expect(first.requests.length).toBe(asked);
+    await app.connections.update("first", { api_key: "second-key-0123" }, testActor);
+    expect((await run(client, agent_id)).output).toBe("One.");
+  });
+
   test("runs without another model wait, and its server is not asked by each of them again and again", async () => {
     const first = server("first", (_, index) => (index < 22 ? refuses(500, "broken") : says("Hi.")));
     const { client, agent_id } = await openApp([first]);

@@ -14,13 +14,14 @@ import type { AgentsModule } from "../resources/agents/module.ts";
 import type { FilesModule } from "../resources/files/module.ts";
 import type { MemoryModule } from "../resources/memory/module.ts";
 import type { ConnectionsModule } from "../resources/model-connections/module.ts";
+import type { RefusalStore } from "../resources/model-connections/refusal-store.ts";
 import type { ProjectsModule } from "../resources/projects/module.ts";
 import type { ScheduleStoreOptions } from "../resources/schedules/store.ts";
 import type { StartRun } from "../resources/schedules/trigger.ts";
 import type { ThreadsModule } from "../resources/threads/module.ts";
 import type { ToolsModule } from "../resources/tools/module.ts";
 import type { UsageModule } from "../resources/usage/module.ts";
-import type { Asks } from "../runtime/agent-loop/messages.ts";
+import type { Asks, RunStart } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
 import { createPriceCheck } from "./create/require-price.ts";
@@ -77,13 +78,22 @@ const indexedWithin_ms = 5000;
 
 export type RunsModule = ReturnType<typeof createRunsModule>;
 
+/** Adds the parts of requests that the servers of a run's models are known to refuse. */
+function withRefusals<Resolved extends Pick<RunStart, "connection" | "candidates">>(
+  resolved: Resolved,
+  refusals: Pick<RefusalStore, "of">,
+) {
+  const found = refusals.of([resolved.connection, ...(resolved.candidates ?? []).map(({ connection }) => connection)]);
+  return Object.keys(found).length > 0 ? { ...resolved, refusals: found } : resolved;
+}
+
 /** Composes everything that drives runs. */
 export function createRunsModule({ base, options, journals, callbackAddressOf, forgetters, ...modules }: Needs) {
   const { workers, ordering, leadsUntil } = options;
   const { projects, connections, files, usage, memory, tools, agents, threads } = modules;
   const { db, audit, log, policyOf, sandbox, abortSignalOf, now } = base;
   const { journal } = journals;
-  const { places, breakers } = connections;
+  const { places, breakers, refusals } = connections;
   const { secretsOf } = tools;
   const limitsOf = ({ project_id }: Scope) => ({ ...defaultLimits, ...projects.store.settingsOf(project_id) });
   const inProgressMax = (scope: Scope): number => limitsOf(scope).runs_in_progress || Number.POSITIVE_INFINITY;
@@ -130,10 +140,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     hasDayBudget,
     places,
     breakers,
+    refusals,
     log,
     now,
     prepare: (scope, agent, models) => ({
-      ...connections.store.resolveAll(models, scope.environment),
+      ...withRefusals(connections.store.resolveAll(models, scope.environment), refusals),
       secrets: secretsOf(scope, agent.tools),
       egress: policyOf(scope.environment),
       unknown_price: projects.store.settingsOf(scope.project_id).unknown_price,

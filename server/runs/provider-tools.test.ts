@@ -61,6 +61,27 @@ function* claudeSearches(withCall: boolean): Generator<string> {
   yield typed({ type: "message_stop" });
 }
 
+/** Claude's answer that is paused within a search, in a container: the first one, or one that goes on with it. */
+function* claudePauses(index: number): Generator<string> {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  yield typed({ type: "message_start", message: { ...message, usage: { input_tokens: 20, output_tokens: 1 } } });
+  const block = (index: number, content_block: object, ...deltas: object[]) =>
+    typed({ type: "content_block_start", index, content_block }) +
+    deltas.map((delta) => typed({ type: "content_block_delta", index, delta })).join("") +
+    typed({ type: "content_block_stop", index });
+  if (index === 0) yield block(0, { type: "text", text: "" }, { type: "text_delta", text: "I look." });
+  else yield block(0, { ...found, tool_use_id: `srvtoolu_0${index}` });
+  const next = { ...search, id: `srvtoolu_0${index + 1}`, input: {} };
+  yield block(1, next, { type: "input_json_delta", partial_json: `{"query":"search ${index + 1}"}` });
+  const container = { id: "container_1", expires_at: "2026-11-29T12:00:00Z" };
+  yield typed({
+    type: "message_delta",
+    delta: { stop_reason: "pause_turn", stop_sequence: null, container },
+    usage: { input_tokens: 1000, output_tokens: 100, server_tool_use: { web_search_requests: 1 } },
+  });
+  yield typed({ type: "message_stop" });
+}
+
 const webSearchCall = {
   id: "ws_1",
   type: "web_search_call",
@@ -132,8 +153,40 @@ function* geminiSearches(): Generator<string> {
   yield `data: ${JSON.stringify({ candidates: [{ content, index: 0, finishReason: "STOP", groundingMetadata }], usageMetadata })}\n\n`;
 }
 
+/** GPT's answer after code that it ran, streamed as OpenAI documents it. */
+function* gptRuns(): Generator<string> {
+  const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5", output: [] };
+  const code = 'print("é", 6 * 7)';
+  const item = { id: "ci_1", type: "code_interpreter_call", container_id: "cntr_1" };
+  const outputs = [{ type: "logs", logs: "é 42\n" }];
+  const at = { output_index: 0, item_id: "ci_1" };
+  yield typed({ type: "response.created", response: { ...response, status: "in_progress" } });
+  const begun = { ...item, status: "in_progress", code: "", outputs: null };
+  yield typed({ type: "response.output_item.added", output_index: 0, item: begun });
+  for (const delta of [code.slice(0, 7), code.slice(7)])
+    yield typed({ type: "response.code_interpreter_call_code.delta", ...at, delta });
+  yield typed({ type: "response.code_interpreter_call_code.done", ...at, code });
+  const done = { ...item, status: "completed", code, outputs };
+  yield typed({ type: "response.output_item.done", output_index: 0, item: done });
+  const said = { id: "msg_0", type: "message", role: "assistant" };
+  yield typed({ type: "response.output_item.added", output_index: 1, item: said });
+  const text = { item_id: "msg_0", output_index: 1, content_index: 0, delta: "42." };
+  yield typed({ type: "response.output_text.delta", ...text });
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+  yield typed({ type: "response.completed", response: { ...response, status: "completed", usage } });
+}
+
+let runsCode = false;
 let withCall = false;
+/** Number of answers that are paused. */
+let pauses = 0;
+let paused = 0;
 const providers = startProviders(({ provider, body }) => {
+  if (runsCode) return gptRuns();
+  if (pauses > 0) {
+    pauses--;
+    return claudePauses(paused++);
+  }
   const isFirst = provider === "openai" ? body.input.length === 2 : body.messages?.length === 1;
   if (provider === "google") return geminiSearches();
   if (!isFirst) return [wires[provider].begin(), wires[provider].text("Noted."), wires[provider].end()];
@@ -169,6 +222,8 @@ const run = async (agent_id: string, more: object = {}): Promise<Answer["body"]>
 const modelSteps = async (id: string): Promise<Answer["body"][]> =>
   (await client.get(`/v1/traces/${id}`)).body.steps.filter(({ type }: { type: string }) => type === "model_call");
 const webSearch = { provider_tools: [{ type: "web_search", max_uses: 3 }] };
+/** For a provider that cannot limit its uses. */
+const unlimited = { provider_tools: [{ type: "web_search" }] };
 const sources = [{ url: "https://example.com/rain", title: "Rain in Oslo" }];
 
 describe("a provider's web search", () => {
@@ -201,9 +256,11 @@ describe("a provider's web search", () => {
   });
 
   test("of Google has no calls, but sources and a cost", async () => {
-    const ended = await run(await newAgent("google", "gemini-2.5-flash", webSearch));
+    const ended = await run(await newAgent("google", "gemini-2.5-flash", unlimited));
     expect(lastBody()).toContain('"tools":[{"googleSearch":{}}]');
     const [step] = await modelSteps(ended.id);
+    const message = "The provider has no limit for web_search: the model may use it more often than 5 times.";
+    expect(step.adjustments).toEqual([{ field: "max_uses", message }]);
     expect([step.output.sources, step.usage.web_searches]).toEqual([sources, 2]);
     expect(step.usage.cost_usd).toBeGreaterThanOrEqual(0.035);
     expect(step.usage.cost_usd).toBeLessThan(0.04);
@@ -264,6 +321,62 @@ describe("a provider's web search", () => {
   });
 });
 
+test("the code that OpenAI ran and its output are asked for, and are in the trace", async () => {
+  runsCode = true;
+  const ended = await run(await newAgent("openai", "gpt-5", { provider_tools: [{ type: "code_execution" }] }));
+  runsCode = false;
+  expect(ended.output).toBe("42.");
+  expect(JSON.parse(lastBody()).include).toContain("code_interpreter_call.outputs");
+  const [step] = await modelSteps(ended.id);
+  expect(step.usage.code_executions).toBe(1);
+  expect(step.output.provider_calls).toEqual([
+    {
+      id: "ci_1",
+      name: "code_execution",
+      arguments: { code: 'print("é", 6 * 7)', containerId: "cntr_1" },
+      result: { outputs: [{ type: "logs", logs: "é 42\n" }] },
+      is_error: false,
+    },
+  ]);
+});
+
+describe("a long turn that Anthropic pauses", () => {
+  test("goes on with the whole answer, in its container, and costs both calls", async () => {
+    [pauses, paused] = [2, 0];
+    const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", webSearch));
+    expect([ended.status, ended.output, ended.usage.model_calls]).toEqual(["completed", "Noted.", 3]);
+    const { messages, container } = JSON.parse(lastBody());
+    expect(container).toBe("container_1");
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant"]);
+    expect(messages[1].content).toMatchObject([
+      { type: "text", text: "I look." },
+      { type: "server_tool_use", id: "srvtoolu_01", name: "web_search", input: { query: "search 1" } },
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_01" },
+      { type: "server_tool_use", id: "srvtoolu_02", name: "web_search", input: { query: "search 2" } },
+    ]);
+    const steps = await modelSteps(ended.id);
+    expect(steps.map((step) => [step.finish_reason, step.usage.web_searches ?? 0])).toEqual([
+      ["pause", 1],
+      ["pause", 1],
+      ["stop", 0],
+    ]);
+    expect(ended.usage.cost_usd).toBeGreaterThanOrEqual(0.02);
+    const replay = await client.post(`/v1/runs/${ended.id}/replay`, { mode: "verify" });
+    expect(replay.body.replay.divergences).toEqual([]);
+  });
+
+  test("ends after the run's turns, if it is paused again and again", async () => {
+    [pauses, paused] = [99, 0];
+    const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", { ...webSearch, max_turns: 3 }));
+    pauses = 0;
+    expect(ended).toMatchObject({
+      status: "failed",
+      error: { code: "max_turns_exceeded" },
+      usage: { model_calls: 3 },
+    });
+  });
+});
+
 test("code execution is declared to each provider", async () => {
   const tools = { provider_tools: [{ type: "code_execution" }] };
   for (const [provider, model, sent] of [
@@ -309,6 +422,20 @@ describe("provider_tools", () => {
       "provider_tools[0].blocked_domains",
     ],
     [
+      "a limit that Google does not have",
+      "google",
+      "gemini-2.5-flash",
+      { provider_tools: [{ type: "web_search", max_uses: 3 }] },
+      "provider_tools[0].max_uses",
+    ],
+    [
+      "a limit of code that Anthropic does not have",
+      "anthropic",
+      "claude-sonnet-4-5",
+      { provider_tools: [{ type: "code_execution", max_uses: 1 }] },
+      "provider_tools[0].max_uses",
+    ],
+    [
       "both filters",
       "anthropic",
       "claude-sonnet-4-5",
@@ -320,10 +447,23 @@ describe("provider_tools", () => {
     expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", param]);
   });
 
+  test("of xAI are refused, and so is its Live Search, which its API no longer has", async () => {
+    const search = { search_parameters: { mode: "auto" } };
+    for (const [more, param] of [
+      [{ provider_tools: [{ type: "web_search" }] }, "provider_tools[0].type"],
+      [{ model_settings: { extra_body: search } }, "model_settings.extra_body.search_parameters"],
+      [{ model_settings: { provider_options: search } }, "model_settings.provider_options.search_parameters"],
+    ] as const) {
+      const { status, body } = await post("xai", "grok-4.3", more);
+      expect([status, body.error.param]).toEqual([400, param]);
+    }
+    expect((await post("groq", "llama-3.3-70b", { model_settings: { extra_body: search } })).status).toBe(201);
+  });
+
   test("beside tools of the agent are refused for a model that takes only one kind", async () => {
-    const { status, body } = await post("google", "gemini-2.5-flash", { ...webSearch, tools: [note] });
+    const { status, body } = await post("google", "gemini-2.5-flash", { ...unlimited, tools: [note] });
     expect([status, body.error.param]).toEqual([400, "provider_tools"]);
-    expect((await post("google", "gemini-3-pro-preview", { ...webSearch, tools: [note] })).status).toBe(201);
+    expect((await post("google", "gemini-3-pro-preview", { ...unlimited, tools: [note] })).status).toBe(201);
   });
 
   test("are refused with the run, or the change, that names a model without them", async () => {

@@ -19,6 +19,19 @@ import {
   zipOf,
 } from "./documents.ts";
 import { type Folder, messageOf, propertiesOf } from "./outlook-message.ts";
+import { tnefOf } from "./tnef-file.ts";
+
+/** Returns a mail of some text with files of this name attached. */
+export function mailWith(files: readonly Uint8Array[], name: string): Uint8Array {
+  const parts = files.map(
+    (content) =>
+      `--b\nContent-Disposition: attachment; filename="${name}"\nContent-Transfer-Encoding: base64\n\n${Buffer.from(content).toString("base64")}\n`,
+  );
+  return utf8(`Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nSome text.\n${parts.join("")}--b--\n`);
+}
+
+const packedFiles = (depth: number): Uint8Array =>
+  depth === 0 ? tnefOf({ plain: "innermost" }) : tnefOf({ files: { "winmail.dat": packedFiles(depth - 1) } });
 
 /** Document made to harm its reader, and the accepted results: faults, or "text". */
 export interface HostileDocument {
@@ -410,6 +423,29 @@ const tables: HostileDocument[] = [
   ),
   hostile(
     "xlsx",
+    "100,000 merged cells over all columns",
+    () =>
+      workbookOf(
+        `<worksheet><sheetData>${singleCell(0).repeat(100)}</sheetData>${`<mergeCell ref="A1:XFD1048576"/>`.repeat(100_000)}</worksheet>`,
+      ),
+    "text",
+  ),
+  hostile(
+    "docx",
+    "itself in itself, many times over",
+    () => {
+      const within = (content: Uint8Array) =>
+        zipOf({
+          "word/document.xml": docxBody(`${paragraph("x")}${'<w:altChunk r:id="a"/>'.repeat(50)}`),
+          "word/_rels/document.xml.rels": relationships([["a", "aFChunk", "a.docx"]]),
+          "word/a.docx": content,
+        });
+      return within(within(within(within(documentOf(paragraph("y"))))));
+    },
+    "text",
+  ),
+  hostile(
+    "xlsx",
     "each row a single cell at the far right",
     () => workbookOf(sheetXml(`<row><c r="XFD1"><v>1</v></c></row>`.repeat(3000))),
     "text",
@@ -532,6 +568,23 @@ const others: HostileDocument[] = [
     "text",
   ),
   hostile("eml", "a header of a megabyte", () => utf8(`Subject: ${"=?utf-8?q?a?= ".repeat(80_000)}\n\nx`), "text"),
+  hostile("eml", "encoded words without an end", () => utf8(`Subject: ${"=?utf-8?q?a ".repeat(80_000)}\n\nx`), "text"),
+  hostile(
+    "eml",
+    "a signed message nested a thousand times",
+    () =>
+      utf8(
+        `Subject: x\nContent-Type: application/pkcs7-mime\nContent-Transfer-Encoding: base64\n\n${Buffer.alloc(20_000, "\x30\x80", "latin1").toString("base64")}`,
+      ),
+    "text",
+  ),
+  hostile(
+    "eml",
+    "an attachment that unpacks to 210 MB, a hundred times",
+    () => mailWith(Array<Uint8Array>(100).fill(largePart("word/document.xml")), "plan.docx"),
+    "text",
+  ),
+  hostile("eml", "files of Outlook in one another", () => mailWith([packedFiles(50)], "winmail.dat"), "text"),
   hostile("msg", "a sector that is behind itself", () => circling((sector) => sector), "document_unreadable"),
   hostile("msg", "every sector is behind the first", () => circling(() => 1), "document_unreadable"),
   hostile("msg", "sectors that are not there", () => circling(() => 0xfffffff0), "document_unreadable"),

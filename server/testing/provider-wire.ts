@@ -60,7 +60,7 @@ const anthropic: Wire = {
   },
   calls: "tool_use",
   cut: "max_tokens",
-  failing: ["pause_turn", "weird"],
+  failing: ["weird"],
 };
 
 const response = { id: "resp_1", object: "response", created_at: 1_764_000_000, model: "gpt-5-mini", output: [] };

@@ -29,6 +29,9 @@ export function connectionsCommand(): Command {
   )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; none: no limit"))
     .addOption(option("--idle-timeout-ms <ms>", "how long its server may send nothing; none: 300000"))
+    .addOption(
+      option("--fallback <models...>", "models or connections that are asked if its models cannot answer; none: none"),
+    )
     .addOption(option("--expected-version <number>", "fail if the connection was changed since this version"))
     .addHelpText("after", "\nExample:\n  $ RUNNEL_MODEL_API_KEY=sk-… runnel connections edit openai")
     .action(edit);
@@ -88,6 +91,7 @@ interface EditOptions extends DataFlags, CloudOptions {
   removeKey?: boolean;
   maxConcurrent?: string;
   idleTimeoutMs?: string;
+  fallback?: string[];
   expectedVersion?: string;
 }
 
@@ -109,13 +113,14 @@ function throwMissing(name: string): never {
 
 /** Returns the change of the flags. Throws a usage error. */
 function readChange(options: Omit<EditOptions, keyof DataFlags>): ConnectionChange {
-  const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, expectedVersion, ...cloud } = options;
+  const { baseUrl, apiKey, removeKey, maxConcurrent, idleTimeoutMs, fallback, expectedVersion, ...cloud } = options;
   if (removeKey && apiKey !== undefined) throw usageError("Give either --api-key or --remove-key.");
   const change: ConnectionChange = {
     ...(baseUrl !== undefined && { base_url: baseUrl === "none" ? null : baseUrl }),
     ...((removeKey || apiKey !== undefined) && { api_key: removeKey ? null : apiKey }),
     ...(maxConcurrent !== undefined && { max_concurrent: countOrNone(maxConcurrent, "--max-concurrent") }),
     ...(idleTimeoutMs !== undefined && { idle_timeout_ms: countOrNone(idleTimeoutMs, "--idle-timeout-ms") }),
+    ...(fallback !== undefined && { fallbacks: fallback.join() === "none" ? [] : fallback }),
     ...cloudFieldsOf(cloud),
   };
   if (Object.keys(change).length === 0) throw usageError("Name what is to be changed, such as --base-url.");

@@ -42,6 +42,7 @@ import type { ServeFlags } from "../serve/settings.ts";
 import { openBackupTarget } from "./backup-target.ts";
 import { configSettings, hasOpenSecrets, readConfigFile } from "./config-file.ts";
 import { exitCodes } from "./exit-code.ts";
+import { tableWords } from "./models-update.ts";
 import { print } from "./print.ts";
 
 export interface DoctorFlags {
@@ -446,9 +447,9 @@ const oldPrices_days = 90;
 function prices({ database }: DataDir): Verdict {
   const db = openDatabase(database);
   try {
-    const { as_of, models, origin } = createPriceStore({ db, audit: createAudit({ db }) }).table();
-    const days = Math.floor((Date.now() - Date.parse(as_of)) / 86_400_000);
-    const detail = `${models} models of ${as_of}, ${days} days old, ${origin === null ? "built in" : `from ${origin}`}`;
+    const table = createPriceStore({ db, audit: createAudit({ db }) }).table();
+    const days = Math.floor((Date.now() - Date.parse(table.as_of)) / 86_400_000);
+    const detail = `${tableWords(table)}, ${days} days old, ${table.origin === null ? "built in" : `from ${table.origin}`}`;
     return days > oldPrices_days ? warn(`${detail}; load newer ones: runnel models update`) : detail;
   } finally {
     db.close();

@@ -40,6 +40,10 @@ in US dollars per million tokens. Prices that you set yourself (models prices se
   return command;
 }
 
+/** Size and date of a table of list prices. */
+export const tableWords = ({ models, as_of }: { models: number; as_of: string }): string =>
+  `${models} ${models === 1 ? "model" : "models"} of ${as_of}`;
+
 async function update(source: string | undefined, { dataDir, json, reset }: UpdateOptions): Promise<void> {
   if ((source === undefined) === !reset) throw usageError("Give a file or a URL, or --reset.");
   if (source === undefined) return await restore(dataDir, json);
@@ -49,7 +53,7 @@ async function update(source: string | undefined, { dataDir, json, reset }: Upda
     await store.load(list, origin, cliActor());
     return store.table();
   });
-  print(json, table, () => `${table.models} models of ${table.as_of}, from ${origin}.`);
+  print(json, table, () => `${tableWords(table)}, from ${origin}.`);
 }
 
 async function restore(dataDir: string, json: boolean | undefined): Promise<void> {
@@ -58,7 +62,7 @@ async function restore(dataDir: string, json: boolean | undefined): Promise<void
     if (!(await store.unload(cliActor()))) throw new CliError("The table is the one that came with this version.");
     return store.table();
   });
-  print(json, table, () => `${table.models} models of ${table.as_of}, as they came with this version.`);
+  print(json, table, () => `${tableWords(table)}, as they came with this version.`);
 }
 
 async function read(source: string): Promise<{ list: PriceList; origin: string }> {

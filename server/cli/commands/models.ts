@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { cloudSecretFields } from "../../domain/cloud-connection.ts";
+import type { ModelPrice } from "../../domain/price.ts";
 import { connectionProviders } from "../../domain/providers.ts";
 import { timestampOrNull } from "../../domain/time.ts";
 import { checkConnection } from "../../resources/model-connections/check-connection.ts";
@@ -52,7 +53,7 @@ export const addConnectionCommand = (): Command =>
       .addOption(
         option("--provider <provider>", "default: the name, or openai_compatible", { choices: connectionProviders }),
       )
-      .addOption(option("--base-url <url>", "address of the API, /v1 included"))
+      .addOption(option("--base-url <url>", "address of the API, with or without /v1"))
       .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" })),
   )
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
@@ -185,15 +186,24 @@ const connectionsTable = (data: readonly ListedConnection[]): string =>
     ]),
   );
 
+const sourceWords: Record<ModelPrice["source"], string> = {
+  built_in: "built in",
+  table: "table",
+  operator: "operator",
+  server: "its server",
+};
+
 function modelsTable(models: readonly Omit<CatalogModel, "object">[]): string {
   if (models.length === 0) return "No model has this name. You can name any model of a connection.";
   return table(
-    ["MODEL", "CONTEXT", "INPUT", "OUTPUT", ""],
+    ["MODEL", "CONTEXT", "INPUT", "OUTPUT", "SOURCE", "AS OF", ""],
     models.map(({ id, context_window, prices, available, deprecated }) => [
       id,
       String(context_window ?? ""),
       String(prices?.input ?? ""),
       String(prices?.output ?? ""),
+      prices ? sourceWords[prices.source] : "",
+      prices?.as_of ?? "",
       available ? (deprecated ? "deprecated" : "") : "no connection",
     ]),
   );

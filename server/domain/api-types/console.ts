@@ -134,6 +134,8 @@ export const Connection = t.object({
   fallbacks: t.list(t.text),
   /** Its models whose calls fail, longest first. `half_open`: the next call tries whether the model answers again. */
   outages: t.list(t.object({ model: t.text, state: t.oneOf(["open", "half_open"]), since: t.time, error: CodedError })),
+  /** Fields that its server refused, by model, the newest first: requests leave them out, or have another form of them. */
+  refusals: t.list(t.object({ model: t.text, fields: t.list(t.text), learnt_at: t.time })),
   /** Region of Amazon Bedrock. */
   region: t.orNull(t.text),
   /** Project and location of Google Vertex AI. */

@@ -103,14 +103,16 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     },
     /** Applies edits to a pinned snapshot for another run. Throws if the edited model is not available. */
     edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
-      const { instructions = agent.instructions, model = agent.model } = edits;
+      const { instructions = agent.instructions } = edits;
       const { models, ...others } = agent;
       requireOwn(scope, edits, "edits.");
-      checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
-      const several = edits.model === undefined ? models : undefined;
+      const several = edits.models ?? (edits.model === undefined ? models : undefined);
+      const model = several?.[0] ?? edits.model ?? agent.model;
+      const named = edits.models ? { models: edits.models, ...(edits.model && { model: edits.model }) } : { model };
+      checkAgent({ instructions, ...named }, scope.environment, modelAvailable, "edits.");
       checkJudges(several ?? [model], agent.guardrails ?? []);
-      if (model !== agent.model)
-        checkProviderTools(model, agent.provider_tools ?? [], agent.tools.length > 0, "edits.");
+      for (const each of edits.models ?? (model === agent.model ? [] : [model]))
+        checkProviderTools(each, agent.provider_tools ?? [], agent.tools.length > 0, "edits.");
       return { ...others, instructions, model, ...(several && { models: several }) };
     },
   };

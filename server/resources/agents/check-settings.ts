@@ -18,6 +18,7 @@ export function checkSettings(model: string, settings: ModelSettings, hasSecret:
     ...unsupported,
     ...fieldFaults("extra_body", settings.extra_body, new Set()),
     ...fieldFaults("provider_options", settings.provider_options, optionsOfServer[provider] ?? new Set()),
+    ...removedFaults(provider, settings),
     ...headerFaults(settings.headers ?? {}, hasSecret),
   ]);
 }
@@ -69,6 +70,20 @@ const optionsOfServer: Partial<Record<Provider, ReadonlySet<string>>> = {
   openai: new Set(["strictJsonSchema", "parallelToolCalls", "previousResponseId"]),
   anthropic: new Set(["thinking", "disableParallelToolUse"]),
 };
+
+/** Returns the faults of fields that a provider has removed from its API: it refuses each request with one. */
+function removedFaults(provider: Provider, { extra_body, provider_options }: ModelSettings): Fault[] {
+  if (provider !== "xai") return [];
+  const fields = Object.entries({ extra_body, provider_options });
+  return fields.flatMap(([param, given = {}]) =>
+    ["search_parameters", "searchParameters"].flatMap((name) =>
+      name in given ? [fault(`model_settings.${param}.${name}`, noLiveSearch)] : [],
+    ),
+  );
+}
+
+const noLiveSearch =
+  "xAI has removed Live Search (HTTP 410). Its web search is a tool of its Responses API, which runnel does not use: give the agent a search tool, or a model of Anthropic, OpenAI or Google with provider_tools.";
 
 /** Fields that hold settings of their own in Google's API. */
 const nested = ["generationConfig", "generation_config"];

@@ -1,7 +1,14 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError, type Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import { mixesTools, type ProviderTool, toolsOfProvider, unknownFilter } from "../../domain/provider-tools.ts";
+import {
+  defaultUses,
+  limitsUses,
+  mixesTools,
+  type ProviderTool,
+  toolsOfProvider,
+  unknownFilter,
+} from "../../domain/provider-tools.ts";
 import type { Environment } from "../../domain/scope.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
@@ -176,7 +183,9 @@ export function checkProviderTools(
     if (allowed_domains && blocked_domains)
       return [fault(`${param}.blocked_domains`, "Expected allowed_domains or blocked_domains, not both.")];
     const filter = unknownFilter(provider, tool);
-    return filter ? [fault(`${param}.${filter}`, `${tool.type} of ${provider} has no such filter.`)] : [];
+    if (filter) return [fault(`${param}.${filter}`, `${tool.type} of ${provider} has no such filter.`)];
+    if (limitsUses(provider, tool.type) || tool.max_uses === defaultUses) return [];
+    return [fault(`${param}.max_uses`, `${tool.type} of ${provider} has no limit of its uses: leave max_uses out.`)];
   });
   if (tools.length > 0 && hasTools && known.length > 0 && !mixesTools(provider, name))
     faults.push(fault(`${prefix}provider_tools`, `${model} takes either its provider's tools or tools of the agent.`));

@@ -118,7 +118,7 @@ const DoorsInput = t.named(
 );
 
 /** Pinned fields that a fork may override. */
-export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
+export type AgentEdits = Pick<AgentOverrides, "instructions" | "model" | "models">;
 
 interface DefinitionField<Request extends TSchema, Response extends TSchema, Stored> {
   request: Request;

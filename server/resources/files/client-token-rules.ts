@@ -3,8 +3,8 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import type { Bounds } from "../../http/principal.ts";
+import { isDocument } from "../../runtime/documents/file-type.ts";
 import type { Db } from "../../storage/db/open.ts";
-import { isDocument } from "./file-type.ts";
 import type { CreateFile } from "./schema.ts";
 
 /** Milliseconds that a file from a browser is kept until a run takes it. */

@@ -43,7 +43,8 @@ export function download({ request, file, content, headers }: Download): Respons
 
 const typeHeader = (type: string): string => (type.startsWith("text/") ? `${type}; charset=utf-8` : type);
 
-const isKnown = (header: string | null, etag: string): boolean =>
+/** True if the client has this version already. */
+export const isKnown = (header: string | null, etag: string): boolean =>
   header !== null &&
   (header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag));
 

@@ -76,6 +76,14 @@ test("an upload names the encoding of its text, in a form as in JSON, and an unk
   expect((await post(client, form)).body).toMatchObject({ encoding: "shift_jis", include_hidden: true });
   const json = { ...attachment("a.txt", "a"), encoding: "cp1251", include_hidden: true };
   expect((await client.post("/v1/files", json)).body).toMatchObject({ encoding: "windows-1251", include_hidden: true });
+  const wide = {
+    filename: "a.txt",
+    purpose: "retrieval",
+    content_base64: Buffer.from("\u9006\u4ed5", "utf16le").toString("base64"),
+  };
+  expect((await client.post("/v1/files", wide)).status).toBe(415);
+  expect((await client.post("/v1/files", { ...wide, encoding: "UTF-16LE" })).body.mime_type).toBe("text/plain");
+  expect((await client.post("/v1/files", { ...json, encoding: "cp932" })).body.encoding).toBe("shift_jis");
   const unknown = await client.post("/v1/files", { ...json, encoding: "martian" });
   expect([unknown.status, unknown.body.error.param]).toEqual([400, "encoding"]);
   const half = formOf([
@@ -453,6 +461,13 @@ test("files of other types than documents cannot be added for search", async () 
   expect([status, body.error.code]).toEqual([415, "unsupported_file_type"]);
   const message = { filename: "a.doc", purpose: "retrieval", content_base64: "0M8R4KGxGuE=" };
   expect((await client.post("/v1/files", message)).body.error.message).toContain("Save it as DOCX");
+  const zipped = { ...message, content_base64: Buffer.from("PK\x03\x04").toString("base64") };
+  for (const [filename, advice] of [
+    ["a.xlsb", "save it as XLSX"],
+    ["a.pages", "Export it as DOCX"],
+    ["a.zip", "upload the files in it"],
+  ] as const)
+    expect((await client.post("/v1/files", { ...zipped, filename })).body.error.message).toContain(advice);
   expect(rows(server, "file_blobs", client)).toBe(0);
 });
 

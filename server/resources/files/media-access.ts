@@ -10,11 +10,11 @@ import type { Viewer } from "../../http/auth.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Egress } from "../../lib/egress.ts";
 import { sha256 } from "../../lib/hash.ts";
+import { headBytes, isDocument, typeOfFile } from "../../runtime/documents/file-type.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import { fetchMedia, tooMuch } from "./fetch-media.ts";
 import { fitFileName } from "./file-name.ts";
 import type { FileRows } from "./file-rows.ts";
-import { headBytes, isDocument, typeOfFile } from "./file-type.ts";
 import type { ImageRefcounts } from "./image-refcounts.ts";
 import { mediaFault } from "./media-types.ts";
 

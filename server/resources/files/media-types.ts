@@ -1,7 +1,7 @@
 import { imageTypes } from "../../domain/image-types.ts";
 import { limits } from "../../domain/limits.ts";
 import type { MediaPart } from "../../domain/run-input.ts";
-import { isDocument } from "./file-type.ts";
+import { isDocument } from "../../runtime/documents/file-type.ts";
 
 const audioTypes: ReadonlySet<string> = new Set(["audio/wav", "audio/mpeg"]);
 

@@ -95,7 +95,7 @@ export function createFilesModule({ base, journals, webhooks, memory }: Needs) {
   const receiver = createUploader({ blobs, requireRoom: () => requireRoom(true) });
 
   return {
-    routes: (auth) => [fileRoutes({ auth, files, receiver })],
+    routes: (auth) => [fileRoutes({ auth, files, pageImages, receiver })],
     store: files,
     blobs,
     outputs,

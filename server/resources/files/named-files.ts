@@ -3,10 +3,10 @@ import type { CodedError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
+import { headBytes, isSearchable, typeOfFile } from "../../runtime/documents/file-type.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import { fitFileName } from "./file-name.ts";
 import type { FileRows } from "./file-rows.ts";
-import { headBytes, isSearchable, typeOfFile } from "./file-type.ts";
 import type { FileRow as Row } from "./row.ts";
 
 /** Public facts of a file. */

@@ -7,7 +7,7 @@ import { createDocumentReader } from "../../runtime/sandbox/document-reader.ts";
 import { createAudit } from "../../storage/db/audit.ts";
 import { FileBlobs } from "../../storage/db/file-blobs.ts";
 import { openDatabase } from "../../storage/db/open.ts";
-import { docxOf } from "../../testing/documents.ts";
+import { docxOf, xlsxOf } from "../../testing/documents.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { createDocumentChunks } from "./document-chunks.ts";
 import { createDocumentWork } from "./document-work.ts";
@@ -176,6 +176,26 @@ test("a Word document is read by a child process, with its headings", async () =
   await server.processing.idle();
   expect(await server.get(file.id)).toMatchObject({ status: "ready", chunks: 1 });
   expect((await server.texts(file.id)).join()).toContain("The harbour is closed.");
+  reader.stop();
+}, 60_000);
+
+test("a file that is not what its name says is read as what it is, and its report says so", async () => {
+  const reader = createDocumentReader({ level: () => "process", spares: 0 });
+  await using server = start(reader);
+  const page = await server.upload("<html><body><p>The harbour is <b>closed</b>.</p></body></html>", "a.doc");
+  const book = await server.upload(xlsxOf([{ name: "S", rows: [["oar", 4711]] }]), "b.docx");
+  await server.processing.idle();
+  expect(await server.get(page.id)).toMatchObject({
+    status: "ready",
+    mime_type: "text/html",
+    warnings: [{ code: "type_mismatch", message: expect.stringContaining("a web page") }],
+  });
+  expect((await server.texts(page.id)).join()).toBe("The harbour is **closed**.");
+  expect(await server.get(book.id)).toMatchObject({
+    status: "ready",
+    warnings: [{ code: "type_mismatch", message: expect.stringContaining("workbook") }],
+  });
+  expect((await server.texts(book.id)).join()).toContain("| oar | 4711 |");
   reader.stop();
 }, 60_000);
 

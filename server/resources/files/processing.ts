@@ -15,6 +15,7 @@ import { retryWrite } from "../../storage/db/retry-write.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
 import { createPageProgress } from "./page-progress.ts";
+import { withTypeMismatch } from "./promised-type.ts";
 import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
 /** The text of a document. */
@@ -262,7 +263,8 @@ export class Processing {
         if (!work.find(file)) return; // Deleted meanwhile.
         chunks.insert(file, file.id, some, from);
         if (!isLast) return;
-        work.count(file, document.chunks.length, document.pages, document.report);
+        const report = withTypeMismatch(document.report, file.filename, file.mime_type);
+        work.count(file, document.chunks.length, document.pages, report);
         this.settle(file, file.id);
       });
       failpoint?.("mid_document");

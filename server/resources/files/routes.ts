@@ -4,15 +4,23 @@ import { File, FileChunk } from "../../domain/api-types/file.ts";
 import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
-import { EmptyBody, pathOf } from "../../http/schemas.ts";
+import { EmptyBody, pathOf, pathWith } from "../../http/schemas.ts";
 import { download } from "./content.ts";
+import { type PageImages, pageNumber, pagePicture } from "./page-picture.ts";
 import { CreateFile, CreateFileInParts, fileFilters } from "./schema.ts";
 import type { FileStore } from "./store.ts";
 import type { Uploader } from "./upload.ts";
 
 const params = pathOf("file");
 
-export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileStore; receiver: Uploader }) =>
+interface Needs {
+  auth: Auth;
+  files: FileStore;
+  pageImages: PageImages;
+  receiver: Uploader;
+}
+
+export const fileRoutes = ({ auth, files, pageImages, receiver }: Needs) =>
   new Elysia({ prefix: "/files", tags: ["Files"] })
     .use(auth)
     .post(
@@ -72,6 +80,25 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
           also: { 206: "The range that was asked for.", 304: "The content is the same." },
         },
         params,
+      },
+    )
+    .get(
+      "/:id/pages/:number",
+      ({ principal, params, request }) => pagePicture({ files, pageImages, viewer: principal, ...params, request }),
+      {
+        operation: {
+          id: "files.pages.retrieve",
+          summary: "Show a page of a PDF as a JPEG",
+          needs: "read_or_run",
+          path: { number: pageNumber },
+          media: ["image/jpeg"],
+          returns: Type.Unknown(),
+          errors: ["page_not_drawn"],
+          requestHeaders: ["If-None-Match"],
+          responseHeaders: ["ETag"],
+          also: { 304: "The page is the same." },
+        },
+        params: pathWith({ id: params.properties.id, number: Type.String() }),
       },
     )
     .get(

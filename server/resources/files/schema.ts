@@ -19,7 +19,7 @@ export const CreateFile = closedObject({
     Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
   ),
   include_hidden: about(
-    "True to read hidden text, sheets and slides as well. Default: false.",
+    "True to read hidden text, sheets, rows, columns and slides as well, and deletions of tracked changes. Default: false.",
     Type.Optional(Type.Boolean()),
   ),
   metadata: Type.Optional(Metadata),
@@ -55,7 +55,7 @@ export const CreateFileInParts = Type.Object({
     Type.Optional(Type.String()),
   ),
   include_hidden: about(
-    "True to read hidden text, sheets and slides as well. Default: false.",
+    "True to read hidden text, sheets, rows, columns and slides as well, and deletions of tracked changes. Default: false.",
     Type.Optional(Type.Boolean()),
   ),
   metadata: about("Up to 16 key-value pairs of your own.", Type.Optional(Type.Record(Type.String(), Type.String()))),

@@ -10,6 +10,8 @@ import { invalid } from "../../http/errors.ts";
 import { fillPage, listPage, type Page, readRows, toList } from "../../http/page.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import { createEgress, type Egress } from "../../lib/egress.ts";
+import { encodingNamed } from "../../runtime/documents/code-pages.ts";
+import { isDocument, isSearchable, typeOfFile } from "../../runtime/documents/file-type.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import type { FileBlobs, StoredContent } from "../../storage/db/file-blobs.ts";
 import { files } from "../../storage/db/schema.ts";
@@ -19,7 +21,6 @@ import type { DocumentWork } from "./document-work.ts";
 import { createFileErasure } from "./file-erasure.ts";
 import { fitFileName } from "./file-name.ts";
 import { createFileRows } from "./file-rows.ts";
-import { isDocument, isSearchable, typeOfFile } from "./file-type.ts";
 import { createImageRefcounts } from "./image-refcounts.ts";
 import { createMediaAccess } from "./media-access.ts";
 import { createNamedFiles, type FileFacts } from "./named-files.ts";
@@ -112,7 +113,7 @@ export function createFileStore({
     async create(author: Author & Viewer, input: CreateFile, { upload, head }: ReceivedFile) {
       try {
         const filename = fitFileName(input.filename);
-        const mime_type = typeOfFile(filename, head);
+        const mime_type = typeOfFile(filename, head, input.encoding !== undefined);
         const uploadFields = tokens.sent(author, input, mime_type);
         const chunking = chunkingOf(input, mime_type);
         const encoding = input.encoding === undefined ? null : encodingOf(input.encoding);
@@ -256,18 +257,16 @@ const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
   return agent_ids ? [{ sql: "agent_id IS NULL OR agent_id IN (SELECT value FROM json_each(?))", values }] : [];
 };
 
+/** Returns the encoding's name in the Encoding Standard. */
+function encodingOf(name: string): string {
+  const known = encodingNamed(name);
+  if (known !== null) return known;
+  throw invalid("encoding", "This encoding is not known. Give a name such as `shift_jis` or `windows-1251`.");
+}
+
 /**
  * Returns the chunking of a file, or null if its text is not used. Throws if it is to be indexed but cannot be read.
  */
-/** Returns the encoding's name in the Encoding Standard. */
-function encodingOf(name: string): string {
-  try {
-    return new TextDecoder(name as Bun.Encoding).encoding;
-  } catch {
-    throw invalid("encoding", "This encoding is not known. Give a name such as `shift_jis` or `windows-1251`.");
-  }
-}
-
 function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
   if (scope_id !== undefined && memory_id === undefined)
     throw invalid("scope_id", "Expected with memory_id only: it says whose part of that store is meant.");
@@ -290,6 +289,16 @@ const conversionHints: Record<string, string> = {
   "application/msword": "Save it as DOCX.",
   "application/vnd.ms-excel": "Save it as XLSX.",
   "application/vnd.ms-powerpoint": "Save it as PPTX.",
+  "application/vnd.ms-excel.sheet.binary.macroEnabled.12": "It is a binary workbook (XLSB): save it as XLSX.",
+  "application/vnd.apple.pages": "Export it as DOCX or PDF.",
+  "application/vnd.apple.numbers": "Export it as XLSX.",
+  "application/vnd.apple.keynote": "Export it as PPTX or PDF.",
+  "application/x-ole-storage":
+    "It is a document of Office before 2007 or a message of Outlook, and its name does not say which.",
+  "application/x-sylk": "It is a workbook in SYLK: save it as XLSX or CSV.",
+  "application/x-dif": "It is a workbook in DIF: save it as XLSX or CSV.",
+  "application/zip": "It is an archive: upload the files in it.",
+  "application/gzip": "It is an archive: upload the file in it.",
 };
 
 function placeAfter(text: string): number {

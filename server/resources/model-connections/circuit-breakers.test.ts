@@ -12,8 +12,10 @@ const [a, b] = ["openai/a", "openai/b"];
 function opened() {
   const changes: [string, Outage["state"] | null][] = [];
   const clock = { ms: Date.UTC(2026, 0, 1) };
+  const connection = { identity: "1" };
   const breakers = createCircuitBreakers({
     now: () => clock.ms,
+    identityOf: () => connection.identity,
     onChange: (model, outage) => changes.push([model, outage?.state ?? null]),
   });
   const pass = (ms: number) => {
@@ -23,7 +25,7 @@ function opened() {
   const fail = (times: number, model = a) => {
     for (let time = 0; time < times; time++) breakers.report(`run_${time}`, model, failed());
   };
-  return { ...breakers, changes, pass, fail, clock };
+  return { ...breakers, changes, pass, fail, clock, connection };
 }
 
 /** Returns the settled value, or `waits`. */
@@ -154,6 +156,23 @@ test("a server that says when it can be asked again is not probed before", async
   expect(await admit("run_1", [a], 0)).toMatchObject({ refused: [{ model: a }] });
   pass(1);
   expect(await admit("run_1", [a], 0)).toEqual({ model: a, skipped: null });
+});
+
+test("another address or key of the connection ends the outage at once: the failures were those of the one before", async () => {
+  const { fail, admit, outages, changes, connection } = opened();
+  fail(5);
+  expect(await admit("run_x", [a], 0)).toMatchObject({ refused: [{ model: a }] });
+  connection.identity = "2";
+  expect(await admit("run_x", [a], 0)).toEqual({ model: a, skipped: null });
+  expect([outages(), changes]).toEqual([
+    [],
+    [
+      [a, "open"],
+      [a, null],
+    ],
+  ]);
+  fail(4);
+  expect(outages()).toEqual([]);
 });
 
 test("late failures of calls that began before it opened do not lengthen the pause", async () => {

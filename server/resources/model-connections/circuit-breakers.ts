@@ -6,6 +6,8 @@ import { AppendRefused } from "../../storage/journal/journal.ts";
 export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>;
 
 interface Breaker {
+  /** State of the connection when its calls failed. */
+  identity: string | null;
   /** Failures in a row. */
   failures: number;
   failed_at: number;
@@ -42,13 +44,16 @@ const stale_ms = 600_000;
 /**
  * Circuit breakers of models, by their full names. On the main thread, because runs of all threads share them. A
  * breaker opens after five failures in a row; then one call at a time is admitted as a probe, with growing pauses, and
- * an answer closes it. The built-in test models have none.
+ * an answer closes it. Another address or key of its connection ends it. The built-in test models have none.
  */
 export function createCircuitBreakers({
   now,
+  identityOf = () => null,
   onChange = () => {},
 }: {
   now: () => number;
+  /** Returns the state of a model's connection. */
+  identityOf?(model: string): string | null;
   /** Called when a breaker opens, and when it closes (`outage` is null). */
   onChange?(model: string, outage: Outage | null): void;
 }) {
@@ -56,8 +61,17 @@ export function createCircuitBreakers({
   const waiters = new Set<Waiter>();
   let timer: Timer | null = null;
 
-  function outageOf(model: string): Outage | null {
+  /** Returns the breaker of a model. One of a connection that has changed since says nothing about the new one. */
+  function breakerOf(model: string): Breaker | undefined {
     const breaker = breakers.get(model);
+    if (!breaker || breaker.identity === identityOf(model)) return breaker;
+    breakers.delete(model);
+    if (breaker.opened_at !== null) onChange(model, null);
+    return undefined;
+  }
+
+  function outageOf(model: string): Outage | null {
+    const breaker = breakerOf(model);
     if (breaker?.opened_at == null) return null;
     const state = breaker.probe !== null || breaker.probe_at <= now() ? "half_open" : "open";
     return { model, state, since_ms: breaker.opened_at, error: breaker.error };
@@ -65,7 +79,7 @@ export function createCircuitBreakers({
 
   /** Returns whether a call may be made now; makes it the probe of an open breaker. `waits`: it has no other model. */
   function isAdmitted(run_id: string, model: string, waits: boolean): boolean {
-    const breaker = breakers.get(model);
+    const breaker = breakerOf(model);
     if (breaker?.opened_at == null) return true;
     if (breaker.probe !== null || (waits ? breaker.probe_at : breaker.spare_at) > now()) return false;
     breaker.probe = run_id;
@@ -82,7 +96,7 @@ export function createCircuitBreakers({
   const outagesOf = (models: readonly string[]): Outage[] => models.flatMap((model) => outageOf(model) ?? []);
 
   /** True if a call on its way will say whether one of these models answers. */
-  const isProbed = ({ models }: Waiter): boolean => models.some((model) => breakers.get(model)?.probe != null);
+  const isProbed = ({ models }: Waiter): boolean => models.some((model) => breakerOf(model)?.probe != null);
 
   /** Admits the waiting calls that may be made now, in the order of their arrival, and refuses those out of time. */
   function settle(): void {
@@ -124,7 +138,7 @@ export function createCircuitBreakers({
   }
 
   function fail(run_id: string, model: string, { error, retry_after_ms }: Extract<CallResult, { is: "failed" }>): void {
-    const breaker = breakers.get(model) ?? newBreaker(error);
+    const breaker = breakerOf(model) ?? newBreaker(error, identityOf(model));
     breakers.set(model, breaker);
     if (now() - breaker.failed_at > stale_ms && breaker.opened_at === null) breaker.failures = 0;
     Object.assign(breaker, { failures: breaker.failures + 1, failed_at: now(), error });
@@ -136,7 +150,7 @@ export function createCircuitBreakers({
   }
 
   function report(run_id: string, model: string, result: CallResult): void {
-    const breaker = breakers.get(model);
+    const breaker = breakerOf(model);
     if (result.is === "failed") fail(run_id, model, result);
     else if (!breaker) return;
     else if (result.is === "unknown") breaker.probe = breaker.probe === run_id ? null : breaker.probe;
@@ -197,7 +211,8 @@ export function createCircuitBreakers({
   };
 }
 
-const newBreaker = (error: CodedError): Breaker => ({
+const newBreaker = (error: CodedError, identity: string | null): Breaker => ({
+  identity,
   failures: 0,
   failed_at: 0,
   error,

@@ -184,7 +184,9 @@ const features: Record<FeatureCheck, FeatureTest> = {
     judge: ({ usage: { cached_input_tokens: cached, input_tokens } }) => {
       if (cached === null) return unknown("The server does not report how many tokens it took from its cache.");
       if (cached === 0) return unknown("The second of two equal requests took no token from the cache.");
-      return yes(`${cached} of ${input_tokens ?? "the"} prompt tokens came from the cache`);
+      return yes(
+        `${cached.toLocaleString("en-US")} of ${input_tokens?.toLocaleString("en-US") ?? "the"} prompt tokens came from the cache.`,
+      );
     },
   },
   images: {

@@ -3,6 +3,7 @@ import { createSeal } from "../../lib/seal.ts";
 import type { Connection } from "../../runtime/models/model.ts";
 import { createAudit } from "../../storage/db/audit.ts";
 import { type Db, openDatabase } from "../../storage/db/open.ts";
+import { modelLists } from "../../storage/db/schema.ts";
 import { testActor } from "../../testing/test-actor.ts";
 import { type TestApp, testApp } from "../../testing/test-app.ts";
 import { createModelCatalog } from "./model-catalog.ts";
@@ -170,6 +171,22 @@ test("a changed address has its own list, and a removed connection none", async 
   await connections.remove("gpu", testActor);
   expect(await ids()).toEqual([]);
   expect(catalog.listed("openai_compatible/gpu/b")).toBeNull();
+});
+
+test("another key in the environment begins with a list of its own after the restart, and no key is stored", async () => {
+  await using server = listServer([{ id: "a" }]);
+  const address = { RUNNEL_MODEL_GPU_BASE_URL: server.connection.base_url ?? "" };
+  const db = openDatabase(":memory:");
+  const started = (key: string) => catalogOf({ db, environment: { ...address, RUNNEL_MODEL_GPU_API_KEY: key } });
+  const [first, second] = ["first-key-0123456789", "second-key-0123456789"] as const;
+  expect(await started(first).ids()).toEqual(["a"]);
+  expect(started(first).catalog.listed("openai_compatible/gpu/a")).not.toBeNull();
+  const { catalog, ids } = started(second);
+  expect(catalog.listed("openai_compatible/gpu/a")).toBeNull();
+  server.models = [{ id: "b" }];
+  expect(await ids()).toEqual(["b"]);
+  const stored = db.orm.select().from(modelLists).all();
+  expect(JSON.stringify(stored)).not.toContain("key-0123");
 });
 
 test("a list that arrives after its connection was changed is dropped", async () => {

@@ -7,6 +7,7 @@ import { createModelCatalog } from "./model-catalog.ts";
 import { createModelPlaces, type ModelPlaces } from "./model-places.ts";
 import { createOutageNotes } from "./outage-notes.ts";
 import { createPriceStore } from "./prices.ts";
+import { createRefusalStore } from "./refusal-store.ts";
 import { modelRoutes } from "./routes.ts";
 import { createConnectionStore } from "./store.ts";
 
@@ -24,7 +25,12 @@ export function createConnectionsModule({ base, options }: { base: Base; options
   const connections = createConnectionStore({ ...base, ollama: options.ollama });
   const catalog = createModelCatalog({ db: base.db, now: base.now, connections, list: options.listModels });
   const prices = createPriceStore({ ...base, listed: catalog.listed, addressOf: connections.addressOf });
-  const breakers = createCircuitBreakers({ now: base.now, onChange: (model, outage) => notes.changed(model, outage) });
+  const breakers = createCircuitBreakers({
+    now: base.now,
+    identityOf: (model) => connections.identityOf(prefixOf(model)),
+    onChange: (model, outage) => notes.changed(model, outage),
+  });
+  const refusals = createRefusalStore({ ...base, connections });
   const notes = createOutageNotes({ ...base, outages: breakers.outages });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   return {
@@ -34,6 +40,7 @@ export function createConnectionsModule({ base, options }: { base: Base; options
     catalog,
     places,
     breakers,
+    refusals,
     /** Number of models with an open circuit breaker, by the prefix of their connection. */
     openCircuits(): ReadonlyMap<string, number> {
       const counts = new Map<string, number>();

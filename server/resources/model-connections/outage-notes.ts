@@ -16,7 +16,7 @@ export function createOutageNotes({ db, log, outages }: { db: Db; log: Log; outa
     changed(model: string, outage: Outage | null): void {
       if (outage)
         log.warn("a model does not answer: its circuit breaker opened", { model, error: outage.error.message });
-      else log.info("a model answers again: its circuit breaker closed", { model });
+      else log.info("a circuit breaker closed: its model answers again, or its connection has changed", { model });
       store(outages());
     },
     /** Forgets the outages of an earlier process. */

@@ -29,7 +29,13 @@ import {
 } from "../../runtime/models/registry.ts";
 import { testModelNames } from "../../runtime/models/test-models.ts";
 import type { Actor, StoreBase } from "../../storage/db/audit.ts";
-import { listedModels, modelConnections, modelConnectionTests, modelLists } from "../../storage/db/schema.ts";
+import {
+  learntRefusals,
+  listedModels,
+  modelConnections,
+  modelConnectionTests,
+  modelLists,
+} from "../../storage/db/schema.ts";
 import { type ConnectionChange, checkConnection, trimmed } from "./check-connection.ts";
 import type { PriceStore } from "./prices.ts";
 
@@ -104,7 +110,10 @@ export function createConnectionStore({
   /** Default address of Ollama. */
   ollama?: string;
 }) {
-  const fromEnvironment = connectionsFromEnvironment(environment, ollama);
+  const fromEnvironment = connectionsFromEnvironment(environment, ollama).map((connection) => ({
+    ...connection,
+    identity: environmentIdentity(connection, seal),
+  }));
   const assumesOllama = !environment.OLLAMA_BASE_URL?.trim();
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys are decrypted on use, so that one that cannot be decrypted does not affect other connections.
@@ -124,7 +133,6 @@ export function createConnectionStore({
       ...connection,
       sealed_key: null,
       sealed_secrets: null,
-      identity: environmentIdentity(connection),
     })),
   ]).of;
   const sealSecrets = (name: string, secrets: CloudSecrets): string =>
@@ -147,10 +155,10 @@ export function createConnectionStore({
     return found && { sealed_key: null, sealed_secrets: null, identity: "", ...found };
   }
 
-  /** Deletes the list and the test of connections that changed. Call it inside a write. */
+  /** Deletes what was learnt of connections that changed: list, test and refusals. Call it inside a write. */
   function forgetState(provider: Provider, name: string): void {
     const prefix = modelPrefix({ provider, name });
-    for (const table of [modelLists, listedModels, modelConnectionTests])
+    for (const table of [modelLists, listedModels, modelConnectionTests, learntRefusals])
       db.orm.delete(table).where(eq(table.prefix, prefix)).run();
   }
 
@@ -511,9 +519,9 @@ function changedSecrets(row: Row, change: ConnectionChange, open: RowSeal["openS
   return { next, changed: isRemoved ? ["api_key"] : changed };
 }
 
-/** Returns the state of a connection of the environment. */
-const environmentIdentity = (connection: Connection): string =>
-  ["environment", connection.base_url ?? "", ...Object.values(pickFields(connection, cloudPlaceFields))].join(" ");
+/** Returns the state of a connection of the environment. It is stored, so it shows neither the address nor the key. */
+const environmentIdentity = ({ base_url, api_key, ...more }: Connection, { mac }: Pick<Seal, "mac">): string =>
+  `environment ${mac(JSON.stringify([base_url, api_key, pickFields(more, cloudPlaceFields), pickFields(more, cloudSecretFields)]))}`;
 
 function throwNoStored(name: string): never {
   const message = `There is no stored connection "${name}". One of the environment is changed there.`;

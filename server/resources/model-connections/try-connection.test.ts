@@ -98,7 +98,7 @@ test("each feature is tried with one small request, in turn, and shown when it i
   expect(done).toEqual([1, 1, 1, 1, 2, 3, 4, 6, 7]);
   expect(result).toMatchObject({ ok: true, model: "m", output: "ready", error: null, adjustments: [] });
   expect(result.usage).toEqual({ input_tokens: 5 * 10 + 2 * 1500, output_tokens: 5 * 2 + 2 * 1 });
-  expect(result.checks.find(({ check }) => check === "prompt_caching")?.message).toContain("1408 of 1500");
+  expect(result.checks.find(({ check }) => check === "prompt_caching")?.message).toContain("1,408 of 1,500");
 });
 
 test("no request of a test may cost more than two thousand tokens of answer, and its prompts stay short", async () => {

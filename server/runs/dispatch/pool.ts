@@ -7,6 +7,7 @@ import { nameOf, type Scope } from "../../domain/scope.ts";
 import type { Log } from "../../lib/log.ts";
 import type { CircuitBreakers } from "../../resources/model-connections/circuit-breakers.ts";
 import type { ModelPlaces } from "../../resources/model-connections/model-places.ts";
+import type { RefusalStore } from "../../resources/model-connections/refusal-store.ts";
 import type { FromWorker, Question, RunStart } from "../../runtime/agent-loop/messages.ts";
 import { isStorageRefusal } from "../../storage/db/corruption.ts";
 import { AppendRefused, type Journal, type RunHead } from "../../storage/journal/journal.ts";
@@ -69,6 +70,8 @@ interface PoolOptions {
   places?: Pick<ModelPlaces, "free" | "leave">;
   /** Circuit breakers of the models. */
   breakers?: Pick<CircuitBreakers, "report" | "leave" | "hasTrouble">;
+  /** Parts of requests that servers refused. */
+  refusals?: Pick<RefusalStore, "note">;
   threads: WorkerFactory;
   /** Number of threads. */
   size: number;
@@ -279,7 +282,7 @@ export class Pool {
   }
 
   #onMessage(message: FromWorker, thread: WorkerThread): void {
-    const { watches, places, breakers, log } = this.#options;
+    const { watches, places, breakers, refusals, log } = this.#options;
     if (message.do === "delta") watches.delta(message.run_id, message.delta);
     else if (message.do === "generated") watches.generated(message.run_id, message.anchor, message.length);
     else if (message.do === "append") void this.#append(message, thread);
@@ -287,6 +290,11 @@ export class Pool {
     else if (message.do === "left") this.#onLoopExit(message);
     else if (message.do === "free_place") places?.free(message.place);
     else if (message.do === "model_result") breakers?.report(message.run_id, message.model, message.result);
+    else if (message.do === "refusals")
+      void refusals
+        ?.note(message.connection, message.model, message.refusals)
+        // A full disk must not disturb the calls: the next process learns them again.
+        .catch(() => {});
     else if (message.do === "warn") log.warn(message.message, message.fields);
   }
 

@@ -55,6 +55,10 @@ export const ForkRun = closedObject({
             Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
           ),
           model: about("The model from there on.", Type.Optional(overridableFields.model)),
+          models: about(
+            "Several models from there on, in their order, in place of `model`.",
+            Type.Optional(overridableFields.models),
+          ),
           input: about("The new input.", Type.Optional(RunInput)),
         }),
       ),

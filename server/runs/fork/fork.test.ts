@@ -334,6 +334,18 @@ describe("an unfinished run", () => {
     }));
 });
 
+test("a fork may have several models, and a single one in their place", () =>
+  withServer(async (client) => {
+    const { run } = await make(client, [pay(5), { error: "It broke." }]);
+    const models = ["test/echo", "test/script"];
+    const own = await forked(client, run, { step_index: 1, edits: { models } });
+    expect(own).toMatchObject({ status: "completed", model: "test/echo", models });
+    const single = await forked(client, own, { step_index: 1, edits: { model: "test/echo" } });
+    expect([single.model, single.models ?? null]).toEqual(["test/echo", null]);
+    const kept = await forked(client, own, { step_index: 1 });
+    expect(kept.models).toEqual(models);
+  }));
+
 describe("an invalid fork is rejected, and no run is created", () => {
   test("for an edit that no step follows, and the message names an earlier step", () =>
     withServer(async (client) => {
@@ -361,12 +373,16 @@ describe("an invalid fork is rejected, and no run is created", () => {
     [{ step_index: -1, edits: { model_output: "x" } }, "edits.model_output"],
     [{ step_index: 0, edits: { is_error: true } }, "edits.is_error"],
     [{ step_index: 0, edits: { model: "nobody/none" } }, "edits.model"],
+    [{ step_index: 0, edits: { models: ["test/echo", "nobody/none"] } }, "edits.models[1]"],
+    [{ step_index: 0, edits: { models: ["test/echo"] } }, "edits.models"],
+    [{ step_index: 0, edits: { model: "test/script", models: ["test/echo", "test/script"] } }, "edits.models"],
     [{ step_index: 0, edits: { color: "red" } }, "edits.color"],
     [{ step_index: 0, tools: "none" }, "tools"],
     // No step follows the last one, so the edit would have no effect.
     [{ step_index: 2, edits: { instructions: "Be brief." } }, "edits.instructions"],
     [{ step_index: 2, edits: { input: "Something else." } }, "edits.input"],
     [{ step_index: 2, edits: { model_output: "Yes.", model: "test/echo" } }, "edits.model"],
+    [{ step_index: 2, edits: { models: ["test/echo", "test/script"] } }, "edits.models"],
   ])("%j", (body, param) =>
     withServer(async (client) => {
       const { run } = await make(client, [pay(5), { text: "Paid." }]);

@@ -92,7 +92,9 @@ export function createForks({
     const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
-    if (body.edits?.model) await requireModelAvailable(body.edits.model, "edits.model");
+    const { model, models = [] } = body.edits ?? {};
+    if (model !== undefined) await requireModelAvailable(model, "edits.model");
+    for (const [index, each] of models.entries()) await requireModelAvailable(each, `edits.models[${index}]`);
     requirePrice(viewer, agent, tightestBudget(agent.budget, body.budget));
     const media = mediaOf(viewer, "edits.input", agent.id);
     const { prefix, edits } = await prepareFork(source, agent, body, isForeign, media, yieldTurn);
@@ -132,15 +134,20 @@ export function createForks({
     { agent, edits = {} }: ForkRun,
     isForeign: boolean,
   ): Promise<AgentSnapshot> {
-    const { instructions, model } = edits;
+    const { instructions, models } = edits;
+    const isNamed = edits.model !== undefined || models !== undefined;
     // The agent of an imported run was chosen by its importer, so its model must be one that this key may use.
     if (agent !== "current")
-      return editAgent(viewer, pinned, { instructions, model: isForeign ? (model ?? pinned.model) : model });
+      return editAgent(viewer, pinned, {
+        instructions,
+        model: isForeign && !isNamed ? pinned.model : edits.model,
+        models,
+      });
     const current = await snapshot(viewer, created.agent_id).catch((error) => {
       throw explainMissingAgent(error);
     });
     requireScopeIds(current, created);
-    return editAgent(viewer, withToolsOf(current, pinned), { instructions, model });
+    return editAgent(viewer, withToolsOf(current, pinned), { instructions, model: edits.model, models });
   }
 
   async function begin(
@@ -194,7 +201,9 @@ interface Beginning {
 
 /** Throws for edits that apply after the step if nothing follows it, because they would silently change nothing. */
 function requireFollower({ step_index, edits = {} }: ForkRun): void {
-  const ineffective = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
+  const ineffective = (["instructions", "model", "models", "input"] as const).filter(
+    (name) => edits[name] !== undefined,
+  );
   const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;
   throwIfInvalid(ineffective.map((name) => fault(`edits.${name}`, said)));
 }

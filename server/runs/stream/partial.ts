@@ -1,9 +1,12 @@
+import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { requestForModel } from "../../domain/prompt.ts";
 import type { RunState } from "../../domain/run-state.ts";
+import { requestedTier } from "../../domain/service-tier.ts";
 import type { Partial } from "../../domain/terminal-events.ts";
 import { tokensIn } from "../../domain/usage.ts";
-import { estimatedUsage, pricedAt } from "../../runtime/agent-loop/spending.ts";
+import { type Asked, estimatedUsage, pricedAt } from "../../runtime/agent-loop/spending.ts";
 import { unknownUsage } from "../../runtime/models/model.ts";
+import { parseModel } from "../../runtime/models/registry.ts";
 import { runPrice } from "../../runtime/models/run-price.ts";
 import { nullIfUnreadable } from "../../storage/db/null-if-unreadable.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
@@ -28,5 +31,13 @@ export function partialOf(live: Live | null, state: RunState, journal: Pick<Jour
         output_tokens: tokensIn(generated),
       };
   const model = state.model === run.model ? {} : { model: state.model };
-  return { ...partialAnswer(live), usage, ...pricedAt(runPrice(state), usage), estimated: true, ...model };
+  const cost = pricedAt(runPrice(state), usage, askedOf(state.model, agent));
+  return { ...partialAnswer(live), usage, ...cost, estimated: true, ...model };
+}
+
+/** The model that was answering, with the service tier that its agent asks for. */
+function askedOf(name: string, agent: AgentSnapshot | null): Asked {
+  const { provider = "", model = "" } = parseModel(name) ?? {};
+  const tier = agent?.model === name ? requestedTier(agent.settings) : null;
+  return { provider, model, ...(tier !== null && { tier }) };
 }

@@ -7,8 +7,9 @@ import { mimeTypeOf } from "../../lib/mime-type.ts";
 import { createMcpClient } from "../mcp/client.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { createStdioServers } from "../mcp/stdio-servers.ts";
-import type { Model } from "../models/model.ts";
+import type { Connection, Model } from "../models/model.ts";
 import { createModelCache } from "../models/model-cache.ts";
+import { modelPrefix } from "../models/registry.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
 import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
@@ -38,12 +39,18 @@ interface World {
   now: () => number;
   warn(message: string, fields?: Record<string, unknown>): void;
   leading: LeaseGuard;
+  /** Called with all refusals of a model's server that are known now. */
+  learnt?(connection: Connection, model: string, refusals: string[]): void;
 }
 
 /** Production adapters: providers, networks, sandboxed processes. */
 export function createAdapters(world: World): Adapters {
-  const openModel = createModelCache();
-  return { model: ({ connection, model }) => openModel(connection, model), tools: createTools(world) };
+  const openModel = createModelCache({ onLearnt: world.learnt });
+  return {
+    model: ({ connection, model, refusals }) =>
+      openModel(connection, model, refusals?.[modelPrefix(connection)]?.[model]),
+    tools: createTools(world),
+  };
 }
 
 /** Runs tools. Resources shared by all runs are created on first use. */

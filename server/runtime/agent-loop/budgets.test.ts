@@ -313,6 +313,29 @@ describe("judges", () => {
     expect((await run([says(counts(1, 1))], null)).state.usage).not.toHaveProperty("cost_estimated");
   });
 
+  test("a call in another service tier costs an estimate, and its dearest price is reserved", async () => {
+    const connection = { name: "openai", provider: "openai" as const, base_url: null, api_key: null };
+    const start = { connection, model: "priced" };
+    const asks = { start, agent: { settings: { extra_body: { service_tier: "priority" } } } };
+    const spent = async (usage: ModelUsage, more: object = asks, budget: Budget | null = null) =>
+      (await run([says(usage)], budget, more)).state;
+    const plain = counts(1000, 100);
+    // Without the provider's word it is charged as asked: 2.5 times the standard price.
+    expect((await spent(plain)).usage).toMatchObject({ cost_usd: 0.007, cost_estimated: true });
+    const served = (service_tier: string) => ({ ...plain, service_tier });
+    expect((await spent(served("priority"), { start })).usage).toMatchObject({ cost_usd: 0.007, cost_estimated: true });
+    expect((await spent(served("flex"), { start })).usage).toMatchObject({ cost_usd: 0.0014, cost_estimated: true });
+    const standard = (await spent(served("default"))).usage;
+    expect(standard).toMatchObject({ cost_usd: 0.0028 });
+    expect(standard).not.toHaveProperty("cost_estimated");
+    // A budget for a call in the standard tier has no room for one in a dearer tier.
+    const budget = { max_cost_usd: 0.0004 };
+    expect((await spent(counts(1, 1), {}, budget)).status).toBe("completed");
+    expect(await spent(counts(1, 1), asks, budget)).toMatchObject({ error: { code: "budget_exceeded" } });
+    const flex = { start, agent: { settings: { provider_options: { serviceTier: "flex" } } } };
+    expect((await spent(counts(1, 1), flex, budget)).status).toBe("completed");
+  });
+
   test("usage that the day does not know yet is reserved with the call", async () => {
     const reserve = (): Reserved => ({ granted: true, max_output_tokens: 500 });
     const more = { agent: judges(2, "output"), verdict: counts(40, 20), reserve };

@@ -2,19 +2,22 @@ import { defaultFailover } from "../../domain/failover.ts";
 import type { ModelRequest } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { modelsOf } from "../../domain/run-models.ts";
+import { requestedTier } from "../../domain/service-tier.ts";
 import { type InputKinds, takenBy } from "../models/input-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
 import { parseModel } from "../models/registry.ts";
 import { priceIn } from "../models/run-price.ts";
 import type { Candidate, RunStart } from "./messages.ts";
+import { extraSettings } from "./model-extras.ts";
 import type { RunContext } from "./run-context.ts";
+import type { Asked } from "./spending.ts";
 
 /** A model that is called now. */
 export interface Callee {
   /** Its full name. */
   id: string;
-  /** Its provider, and its name there. */
-  at: { provider: string; model: string };
+  /** Its provider, its name there, and the service tier that is asked for. */
+  at: Asked;
   /** Kinds of content that it takes. */
   takes: InputKinds;
   model: Model;
@@ -45,10 +48,11 @@ export async function openCallee({ start, state, ports }: RunContext, id: string
   const { candidates: [first] = [] } = start;
   const isFirst = id === (first?.id ?? run.model);
   const { connection, model } = connectedModel(id, start) ?? start;
+  const tier = requestedTier(extraSettings({ connection, model }, start));
   let hasBegun = false;
   return {
     id,
-    at: { provider: connection.provider, model },
+    at: { provider: connection.provider, model, ...(tier !== null && { tier }) },
     takes: takenBy(connection.provider, model),
     model: isFirst ? ports.model : await ports.modelNamed(id),
     connection,

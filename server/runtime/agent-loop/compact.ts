@@ -59,7 +59,7 @@ export async function compact(turn: RunContext): Promise<void> {
 }
 
 const spentOn = ({ response, sent, callee }: Attempt<Text>): ModelSpend => ({
-  ...spendingOf(response, sent, callee.price),
+  ...spendingOf(response, sent, callee.price, callee.at),
   ...callee.counted,
 });
 

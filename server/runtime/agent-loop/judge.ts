@@ -81,7 +81,7 @@ async function answerOf(
   if (!isKnown) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
   let spent: ModelSpend | null = null;
   const count = ({ response, sent, callee }: Attempt<Text>) => {
-    spent = sum(spent, { ...spendingOf(response, sent, callee.price), ...callee.counted });
+    spent = sum(spent, { ...spendingOf(response, sent, callee.price, callee.at), ...callee.counted });
   };
   const ended = await callWithRetry<Text>(turn, {
     // The run's models replace a judge that is away: without a verdict the run would end.

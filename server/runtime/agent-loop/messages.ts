@@ -37,6 +37,8 @@ export interface RunStart {
   /** Headers and signing secrets of tools, by tool id. */
   secrets: Record<string, ToolSecrets>;
   egress: EgressPolicy;
+  /** Parts of requests that servers are known to refuse: by the prefix of the connection, then by its model. */
+  refusals?: Record<string, Record<string, readonly string[]>>;
   /** The project's rule for a model with unknown price under a budget in USD; absent: refuse. */
   unknown_price?: UnknownPrice;
   /** Current prices of the judges' models that are not the run's. */
@@ -227,6 +229,8 @@ export type FromWorker =
   | { do: "pong" }
   /** Result of a model call, for the circuit breaker of its model. */
   | { do: "model_result"; run_id: string; model: string; result: CallResult }
+  /** All parts of requests that a model's server is known to refuse, once it has refused another one. */
+  | { do: "refusals"; connection: Connection; model: string; refusals: string[] }
   /** Releases a slot after its model call. */
   | { do: "free_place"; place: number }
   /** Writes to the log of the process: a worker has none. */

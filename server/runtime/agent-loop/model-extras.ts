@@ -1,6 +1,7 @@
 import type { ModelSettings } from "../../domain/model-call.ts";
 import { type Model, type ModelError, unknownUsage } from "../models/model.ts";
-import type { Ask } from "./messages.ts";
+import { parseModel } from "../models/registry.ts";
+import type { Ask, RunStart } from "./messages.ts";
 
 /**
  * Adds an agent's headers, body fields and options to all requests of a model, also to those of its judges and
@@ -28,6 +29,19 @@ export function withExtras(model: Model, settings: ModelSettings, ask: Ask): Mod
       for await (const event of model.stream({ ...request, extras }, signal, observer)) yield event;
     },
   };
+}
+
+/**
+ * Returns the settings with additions to requests for a model of the run. Fields and options suit only the agent's own
+ * model; headers, which may have secrets, go only to the server of that model, also if it is no longer connected.
+ */
+export function extraSettings(
+  { model, connection }: Pick<RunStart, "model" | "connection">,
+  { agent }: Pick<RunStart, "agent">,
+): ModelSettings {
+  const own = parseModel(agent.model);
+  if (connection.provider !== own?.provider || connection.name !== own.connection) return {};
+  return model === own.model ? agent.settings : { headers: agent.settings.headers };
 }
 
 const unsent = (message: string): ModelError => ({

@@ -4,8 +4,10 @@ import type { ModelPrice } from "../../domain/price.ts";
 import { toolsWorstUsd } from "../../domain/provider-tools.ts";
 import { runError } from "../../domain/run-error.ts";
 import type { RunError, RunUsage } from "../../domain/run-event.ts";
+import { dearestInTier } from "../../domain/service-tier.ts";
 import { runPrice } from "../models/run-price.ts";
 import type { RunContext } from "./run-context.ts";
+import type { Asked } from "./spending.ts";
 
 /** Limits of a model call. */
 interface Allowed {
@@ -16,15 +18,16 @@ interface Allowed {
 /**
  * Returns the limits of a model call, or an error if the run's or the day's budget has no room for it. Call it before
  * every attempt. The day's share stays reserved until the journal has the call's cost; `used` includes usage not
- * journaled yet; `price` is that of the model to be asked, and `asked` is its provider and its name there.
+ * journaled yet; `listed` is the price of the model to be asked, and `asked` is its provider and its name there.
  */
 export async function reserveBudget(
   { state, start, ports }: RunContext,
   request: ModelRequest,
   used: RunUsage = state().usage,
-  price: ModelPrice | null = runPrice(state()),
-  asked: { provider: string; model: string } = { provider: start.connection.provider, model: start.model },
+  listed: ModelPrice | null = runPrice(state()),
+  asked: Asked = { provider: start.connection.provider, model: start.model },
 ): Promise<Allowed | RunError> {
+  const price = dearestInTier(listed, asked.provider, asked.tier ?? null);
   const { run, usage } = state();
   const budget = run.budget ?? {};
   const isBounded = budget.max_total_tokens !== undefined || budget.max_cost_usd !== undefined;

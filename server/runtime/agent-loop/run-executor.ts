@@ -2,8 +2,8 @@ import type { RunEvent } from "../../domain/run-event.ts";
 import { nameOf } from "../../domain/scope.ts";
 import { onAbort } from "../../lib/on-abort.ts";
 import { sleep } from "../../lib/retry.ts";
-import type { Connection, ModelSettings } from "../models/model.ts";
-import { modelPrefix, parseModel } from "../models/registry.ts";
+import type { Connection } from "../models/model.ts";
+import { modelPrefix } from "../models/registry.ts";
 import { type Adapters, createAdapters, type RunTools, type ToolStart } from "./adapters.ts";
 import { connectedModel } from "./callee.ts";
 import { type LeaseGuard, singleNode } from "./lease-guard.ts";
@@ -20,7 +20,7 @@ import type {
   ToWorker,
   TriedOutcome,
 } from "./messages.ts";
-import { withExtras } from "./model-extras.ts";
+import { extraSettings, withExtras } from "./model-extras.ts";
 import { type RunPorts, Superseded } from "./run-context.ts";
 import { runLoop } from "./run-loop.ts";
 import { testTool } from "./test-tool.ts";
@@ -41,7 +41,13 @@ export function createRunExecutor(
   {
     now = Date.now,
     leading = singleNode,
-    adapters = createAdapters({ now, leading, warn: (message, fields = {}) => send({ do: "warn", message, fields }) }),
+    adapters = createAdapters({
+      now,
+      leading,
+      // Not `send`: a default value does not see the functions of the body.
+      warn: (message, fields = {}) => outlet.push({ do: "warn", message, fields }),
+      learnt: (connection, model, refusals) => outlet.push({ do: "refusals", connection, model, refusals }),
+    }),
   }: RunExecutorOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
@@ -125,11 +131,11 @@ export function createRunExecutor(
         return appended;
       },
       outlet,
-      model: withExtras(await adapters.model(start), settingsFor(start, start), ask),
+      model: withExtras(await adapters.model(start), extraSettings(start, start), ask),
       async modelNamed(name) {
         const found = connectedModel(name, start);
         if (!found) throw new Error(`${name} is not a model of the run's connections.`);
-        return withExtras(await adapters.model({ ...start, ...found }), settingsFor(found, start), ask);
+        return withExtras(await adapters.model({ ...start, ...found }), extraSettings(found, start), ask);
       },
       breakers: {
         admit: async (models, wait_ms) =>
@@ -173,19 +179,6 @@ export function createRunExecutor(
 const asking =
   <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
   (ticket: number): FromWorker => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
-
-/**
- * Returns the settings with additions to requests for a model of the run. Fields and options suit only the agent's own
- * model; headers, which may have secrets, go only to the server of that model, also if it is no longer connected.
- */
-function settingsFor(
-  { model, connection }: Pick<RunStart, "model" | "connection">,
-  { agent }: Pick<RunStart, "agent">,
-): ModelSettings {
-  const own = parseModel(agent.model);
-  if (connection.provider !== own?.provider || connection.name !== own.connection) return {};
-  return model === own.model ? agent.settings : { headers: agent.settings.headers };
-}
 
 function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
   const created = history[0]?.event;

@@ -5,6 +5,7 @@ import type { ModelRequest, ModelUsage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
 import { usesUsd } from "../../domain/provider-tools.ts";
 import type { ModelSpend, RunUsage } from "../../domain/run-event.ts";
+import { priceInTier, specialTier } from "../../domain/service-tier.ts";
 import { addModelCall, tokensIn } from "../../domain/usage.ts";
 import { unknownUsage } from "../models/model.ts";
 
@@ -18,9 +19,11 @@ export interface Spoken {
 }
 
 /** The model that was asked, by the names of its provider. */
-interface Asked {
+export interface Asked {
   provider: string;
   model: string;
+  /** Service tier that was asked for; absent: the standard one. */
+  tier?: string;
 }
 
 /**
@@ -48,12 +51,16 @@ export function spendingOf(
   return { usage: counted, ...pricedAt(price, counted, asked), estimated: true };
 }
 
-/** Returns the cost with that of the provider's own tools, and whether it follows an estimated price. */
+/**
+ * Returns the cost with that of the provider's own tools, and whether it follows an estimated price. The provider says
+ * in which tier it answered; without its word, that is the tier that was asked for.
+ */
 export function pricedAt(
-  price: ModelPrice | null,
+  listed: ModelPrice | null,
   usage: ModelUsage,
   asked: Asked = { provider: "", model: "" },
 ): Pick<ModelSpend, "cost_usd" | "cost_estimated"> {
+  const price = priceInTier(listed, asked.provider, specialTier(usage.service_tier ?? asked.tier));
   const cost_usd = withTools(costOf(price, usage), asked, usage);
   return price?.estimated && cost_usd !== null ? { cost_usd, cost_estimated: true } : { cost_usd };
 }

@@ -317,6 +317,6 @@ test("an e-mail has attachment names given in parts, and delivery reports", asyn
     "--o\r\nContent-Type: message/delivery-status\r\n\r\nStatus: 5.1.1\r\n\r\nDiagnostic-Code: smtp; nobody here\r\n--o--",
   ];
   expect(await textOf("eml", mail.join("\r\n"))).toBe(
-    "# Back\n\nReply-To: c@x.test\nBcc: d@x.test\n\nAttachment: Büro plan.pdf\n\nStatus: 5.1.1\n\nDiagnostic-Code: smtp; nobody here",
+    "# Back\n\nReply-To: c@x.test\nBcc: d@x.test\n\nStatus: 5.1.1\n\nDiagnostic-Code: smtp; nobody here\n\n## Attachment: Büro plan.pdf",
   );
 });

@@ -48,3 +48,13 @@ export const pageImageBounds = {
   /** No page is started after this time. */
   time_ms: 20_000,
 } as const;
+
+/** Limits of the attachments of a message, over all messages inside it. */
+export const attachmentBounds = {
+  /** Messages and attachments around an attachment. */
+  depth: 10,
+  count: 200,
+  bytes: 200 * 2 ** 20,
+  /** No attachment is read after this processor time, so that the text of the message is there in time. */
+  time_ms: 20_000,
+} as const;

@@ -1,7 +1,7 @@
 import type { Chunking } from "../../domain/chunking.ts";
 import { type Box, boxesWithin } from "./boxes.ts";
 import type { Section } from "./outline.ts";
-import { blocksOf, lines, phrases, sentences, slices, words } from "./text-pieces.ts";
+import { blocksOf, definitions, lines, phrases, sentences, slices, words } from "./text-pieces.ts";
 
 /** A piece of a document, as stored and searched. */
 export interface DocumentChunk {
@@ -29,10 +29,11 @@ export function* chunkSections(
   count: Count,
 ): Generator<DocumentChunk> {
   for (const section of withTitles(sections)) {
-    const { page, heading, places, source } = section;
-    for (const { text, from, to } of cutSection(section.text, chunking, count)) {
+    const { page, heading, places, source, isCode = false } = section;
+    for (const { text, from, to } of cutSection(section, chunking, count)) {
       const more = { ...(places && { boxes: boxesWithin(places, from, to) }), ...(source && { source }) };
-      yield* splitToFit(text, chunking.max_chunk_size_tokens, count).map((part) => ({
+      const trimmed = isCode ? text.replace(/^(?:[ \t]*\n)+/, "").trimEnd() : text.trim();
+      yield* splitToFit(trimmed, chunking.max_chunk_size_tokens, count).map((part) => ({
         ...part,
         page,
         heading,
@@ -47,10 +48,10 @@ function withTitles(sections: readonly Section[]): Section[] {
   const joined: Section[] = [];
   let title: Section | null = null;
   for (const section of sections) {
-    const fits: boolean = title !== null && title.page === section.page;
+    const fits: boolean = title !== null && title.page === section.page && !section.isCode;
     if (title && !fits) joined.push(title);
     const whole: Section = title && fits ? under(title, section) : section;
-    title = isOnlyTitle(whole.text) ? whole : null;
+    title = isOnlyTitle(whole) ? whole : null;
     if (title === null) joined.push(whole);
   }
   return title ? [...joined, title] : joined;
@@ -62,8 +63,8 @@ function under(title: Section, { text, places, ...section }: Section): Section {
   return { ...section, text: `${title.text}\n\n${text}`, ...(moved.length > 0 ? { places: moved } : {}) };
 }
 
-const isOnlyTitle = (text: string): boolean =>
-  text.length < 500 && text.split("\n").every((line) => line === "" || /^#{1,6} /.test(line));
+const isOnlyTitle = ({ text, isCode }: Section): boolean =>
+  !isCode && text.length < 500 && text.split("\n").every((line) => line === "" || /^#{1,6} /.test(line));
 
 /** A piece of a section: its text, and where it begins and ends in the section. */
 interface Piece {
@@ -72,7 +73,7 @@ interface Piece {
   to: number;
 }
 
-function* cutSection(section: string, chunking: Chunking, count: Count): Generator<Piece> {
+function* cutSection(section: Section, chunking: Chunking, count: Count): Generator<Piece> {
   const { max_chunk_size_tokens: max, chunk_overlap_tokens: overlap } = chunking;
   let [current, tokens] = ["", 0];
   // `taken` is the number of characters already in a piece, `from` the first character of the current piece.
@@ -104,7 +105,7 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
     }
     const done = flush();
     yield done;
-    const tail = endOf(done.text, Math.min(overlap, max - size), count);
+    const tail = endOf(done.text, Math.min(overlap, max - size), count, section.isCode ? [lines] : [sentences, words]);
     repeat(tail.text, tail.tokens);
     from -= tail.text.length;
     add(text, size);
@@ -131,19 +132,21 @@ function* cutSection(section: string, chunking: Chunking, count: Count): Generat
   }
 
   const sliced: Split = (text) => slices(text, Math.floor(max / 4));
-  for (const { kind, text } of blocksOf(section)) {
+  const blocks = section.isCode ? ([{ kind: "source", text: section.text }] as const) : blocksOf(section.text);
+  for (const { kind, text } of blocks) {
     if (kind === "table") yield* fillTable(text);
+    else if (kind === "source") yield* fill(text, [definitions, lines, phrases, words, sliced], false);
     else if (kind === "code") yield* fill(text, [lines, phrases, words, sliced], false);
     else yield* fill(text, [sentences, phrases, words, sliced], true);
   }
   yield flush();
 }
 
-/** Returns the last whole sentences of a chunk that fit into `room` tokens, else its last words. */
-function endOf(text: string, room: number, count: Count): { text: string; tokens: number } {
+/** Returns the last whole pieces of a chunk that fit into `room` tokens, by the first split that has any. */
+function endOf(text: string, room: number, count: Count, splits: readonly Split[]): { text: string; tokens: number } {
   if (room <= 0) return { text: "", tokens: 0 };
   const start = Math.max(0, text.length - 8 * room);
-  for (const split of [sentences, words]) {
+  for (const split of splits) {
     // Drop the first piece if it may be incomplete.
     const pieces = split(text.slice(start)).slice(start === 0 ? 0 : 1);
     let [kept, tokens] = ["", 0];
@@ -160,10 +163,9 @@ function endOf(text: string, room: number, count: Count): { text: string; tokens
 
 /** Halves a text until each part fits: joined pieces can have more tokens than the sum of their counts. */
 function splitToFit(text: string, max: number, count: Count): { text: string; tokens: number }[] {
-  const whole = text.trim();
-  if (whole === "") return [];
-  const tokens = count(whole);
-  if (tokens <= max || whole.length < 2) return [{ text: whole, tokens }];
-  const [half = "", ...rest] = slices(whole, Math.ceil(whole.length / 2));
-  return [half, rest.join("")].flatMap((part) => splitToFit(part, max, count));
+  if (text.trim() === "") return [];
+  const tokens = count(text);
+  if (tokens <= max || text.length < 2) return [{ text, tokens }];
+  const [half = "", ...rest] = slices(text, Math.ceil(text.length / 2));
+  return [half, rest.join("")].flatMap((part) => splitToFit(part.trim(), max, count));
 }

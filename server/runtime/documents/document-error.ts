@@ -33,6 +33,13 @@ export function describeFault(error: unknown): { code: ParseFault; message: stri
 export const unreadable = (message: string) => new DocumentError("document_unreadable", message);
 export const tooLarge = (message: string) => new DocumentError("document_too_large", message);
 
+/** Thrown for a message that is made to keep its reader busy. */
+export class TooNested extends DocumentError {
+  constructor() {
+    super("document_unreadable", "It nests too deep, or has too many parts.");
+  }
+}
+
 /**
  * Thrown if pages must be read by OCR first. Not a fault: other children then read them.
  */
@@ -46,3 +53,12 @@ export class OcrRequired extends Error {
     super();
   }
 }
+
+/**
+ * Thrown if a part of a document must be read by OCR, whose pages other children cannot find. Not a fault: the document
+ * is then read by a child that has OCR itself.
+ */
+export class PartOcrRequired extends Error {}
+
+/** Thrown for a PDF in a child without a PDF reader. Not a fault: the document is then read by a child that has one. */
+export class PdfRequired extends Error {}

@@ -1,6 +1,8 @@
+import { isOn } from "./docx-styles.ts";
+import type { HiddenText } from "./hidden-text.ts";
 import { drawnImageText, imageText } from "./image-text.ts";
 import { symbolText } from "./symbol-letters.ts";
-import { readXml } from "./xml.ts";
+import type { PartReader } from "./xml.ts";
 
 interface Note {
   text: string;
@@ -12,11 +14,11 @@ export type DocxNotes = ReturnType<typeof createDocxNotes>;
 /**
  * Notes and comments of a text document: returns for each reference its mark and the text that follows the paragraph.
  */
-export function createDocxNotes(part: (type: string) => Uint8Array | null) {
+export function createDocxNotes(part: (type: string) => PartReader, hiddenText: HiddenText) {
   const notes = {
-    footnote: notesOf(part("footnotes"), "footnote"),
-    endnote: notesOf(part("endnotes"), "endnote"),
-    comment: notesOf(part("comments"), "comment"),
+    footnote: notesOf(part("footnotes"), "footnote", hiddenText),
+    endnote: notesOf(part("endnotes"), "endnote", hiddenText),
+    comment: notesOf(part("comments"), "comment", hiddenText),
   };
   let count = 0;
   const take = (kind: keyof typeof notes, id: string | null): Note | null => {
@@ -39,19 +41,24 @@ export function createDocxNotes(part: (type: string) => Uint8Array | null) {
   };
 }
 
+const placeNames: Record<string, string> = { hdr: "header", ftr: "footer", comment: "comment" };
+
 /** Returns the elements of this name in a part by their ids, each as one line. */
-export function notesOf(content: Uint8Array | null, element: string): Map<string, Note> {
+export function notesOf(read: PartReader, element: string, hiddenText: HiddenText): Map<string, Note> {
   const notes = new Map<string, Note>();
   let note: Note = { text: "", author: null };
   let [id, reading, hidden] = ["", false, 0];
-  if (content === null) return notes;
-  readXml(content, {
+  let [inRun, isVanished] = [false, false];
+  read({
     open(name, attribute) {
-      if (name === element) [id, note] = [attribute("id") ?? "", { text: "", author: attribute("author") }];
+      if (name === element)
+        [id, note] = [attribute("id") ?? String(notes.size), { text: "", author: attribute("author") }];
       // A fallback repeats the drawing for programs that cannot show it.
-      if (name === "Fallback") hidden++;
+      if (name === "Fallback" || name === "rPrChange") hidden++;
       if (hidden > 0) return;
       reading = name === "t";
+      if (name === "r") [inRun, isVanished] = [true, false];
+      if (name === "vanish" && inRun) isVanished = isOn(attribute);
       if (name === "tab" || name === "br") note.text += " ";
       if (name === "noBreakHyphen") note.text += "-";
       if (name === "sym") note.text += symbolText(attribute);
@@ -61,14 +68,17 @@ export function notesOf(content: Uint8Array | null, element: string): Map<string
     },
     close(name) {
       reading = false;
-      if (name === "Fallback") hidden--;
+      if (name === "Fallback" || name === "rPrChange") hidden--;
+      if (name === "r") [inRun, isVanished] = [false, false];
       if (name === "p") note.text += " ";
       if (name !== element) return;
       const text = note.text.replace(/\s+/g, " ").trim();
       if (text !== "") notes.set(id, { ...note, text });
     },
     text(text) {
-      if (reading) note.text += text;
+      if (!reading) return;
+      if (isVanished && !hiddenText.isIncluded) hiddenText.skip("text", text, `in a ${placeNames[element] ?? "note"}`);
+      else note.text += text;
     },
   });
   return notes;

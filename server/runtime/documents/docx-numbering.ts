@@ -1,5 +1,5 @@
 import { listNumber } from "./list-numbers.ts";
-import { readXml } from "./xml.ts";
+import type { PartReader } from "./xml.ts";
 
 /** A paragraph's place in a list. */
 export interface ListPlace {
@@ -21,8 +21,8 @@ const levelsMost = 9;
 export type ListMarks = (place: ListPlace) => string;
 
 /** Numbers the list items of a text document by its numbering part. */
-export function listMarks(content: Uint8Array | null): ListMarks {
-  const { kinds, lists } = numberingOf(content);
+export function listMarks(read: PartReader): ListMarks {
+  const { kinds, lists } = numberingOf(read);
   const counts = new Map<string, number[]>();
   const startedLists = new Set<string>();
   return ({ list, level }) => {
@@ -47,7 +47,7 @@ export function listMarks(content: Uint8Array | null): ListMarks {
 }
 
 /** Reads the levels of each abstract list, and for each list its abstract list and its start overrides. */
-function numberingOf(content: Uint8Array | null) {
+function numberingOf(read: PartReader) {
   const kinds = new Map<string, Level[]>();
   const lists = new Map<string, { kind: string; starts: (number | undefined)[] }>();
   let [kind, list, level] = ["", "", 0];
@@ -58,8 +58,7 @@ function numberingOf(content: Uint8Array | null) {
     levels[level] = found;
     return found;
   };
-  if (content === null) return { kinds, lists };
-  readXml(content, {
+  read({
     open(name, attribute) {
       const value = attribute("val") ?? "";
       if (name === "abstractNum") [kind, list] = [attribute("abstractNumId") ?? "", ""];

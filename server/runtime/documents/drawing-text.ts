@@ -1,7 +1,7 @@
 import { drawnImageText } from "./image-text.ts";
 import type { OfficeFile } from "./office.ts";
 import type { Outline } from "./outline.ts";
-import { readXml } from "./xml.ts";
+import type { PartReader } from "./xml.ts";
 
 const drawn = ["drawing", "chart", "chartEx", "chartUserShapes", "diagramData"];
 
@@ -13,9 +13,7 @@ export function drawingTexts(file: OfficeFile, part: string): string[] {
     for (const { type, part } of file.related(from).values()) {
       if (!drawn.includes(type) || seen.has(part)) continue;
       seen.add(part);
-      const content = file.read(part);
-      if (content === null) continue;
-      texts.push(linesOf(content).join("\n"));
+      texts.push(linesOf(file.part(part)).join("\n"));
       // A sheet's drawing refers to its charts, and a chart to the drawing on top of it.
       if (type !== "diagramData") add(part);
     }
@@ -34,7 +32,7 @@ const lineEnds = new Set(
 );
 
 /** Returns one line per paragraph, and for charts one per series, axis or label. */
-function linesOf(content: Uint8Array): string[] {
+function linesOf(read: PartReader): string[] {
   const lines: string[] = [];
   let line = "";
   let reading: "words" | "value" | null = null;
@@ -43,7 +41,7 @@ function linesOf(content: Uint8Array): string[] {
     if (line.trim() !== "") lines.push(line.trim());
     line = "";
   };
-  readXml(content, {
+  read({
     open(name, attribute) {
       // A fallback repeats the drawing for programs that cannot show it.
       if (name === "Fallback") hidden++;

@@ -1,4 +1,37 @@
 const office = "application/vnd.openxmlformats-officedocument";
+const openDocument = "application/vnd.oasis.opendocument";
+
+/** Code and settings, whose lines are kept. */
+const codeTypes = [
+  "application/javascript",
+  "application/sql",
+  "application/toml",
+  "application/typescript",
+  "application/x-sh",
+  "application/x-subrip",
+  "application/x-yaml",
+  "application/xml",
+  "application/yaml",
+  "image/svg+xml",
+  "text/css",
+  "text/javascript",
+  "text/vtt",
+  "text/x-c",
+  "text/x-c++",
+  "text/x-csharp",
+  "text/x-golang",
+  "text/x-java",
+  "text/x-kotlin",
+  "text/x-php",
+  "text/x-python",
+  "text/x-ruby",
+  "text/x-rust",
+  "text/x-scala",
+  "text/x-swift",
+  "text/x-tex",
+  "text/xml",
+  "text/yaml",
+];
 
 const formats = {
   "text/plain": "text",
@@ -13,28 +46,64 @@ const formats = {
   "text/csv": "csv",
   "application/csv": "csv",
   "text/tab-separated-values": "csv",
+  "text/calendar": "calendar",
+  "text/vcard": "calendar",
+  "text/x-vcard": "calendar",
   "application/rtf": "rtf",
   "text/rtf": "rtf",
   "message/rfc822": "eml",
   "application/vnd.ms-outlook": "msg",
+  "multipart/related": "mht",
+  "application/pkcs7-mime": "smime",
+  "application/x-pkcs7-mime": "smime",
+  "application/ms-tnef": "tnef",
+  "application/vnd.ms-tnef": "tnef",
   "application/epub+zip": "epub",
-  "application/vnd.oasis.opendocument.text": "odf",
-  "application/vnd.oasis.opendocument.spreadsheet": "odf",
-  "application/vnd.oasis.opendocument.presentation": "odf",
+  [`${openDocument}.text`]: "odf",
+  [`${openDocument}.text-template`]: "odf",
+  [`${openDocument}.text-master`]: "odf",
+  [`${openDocument}.text-flat-xml`]: "odf",
+  [`${openDocument}.spreadsheet`]: "odf",
+  [`${openDocument}.spreadsheet-template`]: "odf",
+  [`${openDocument}.spreadsheet-flat-xml`]: "odf",
+  [`${openDocument}.presentation`]: "odf",
+  [`${openDocument}.presentation-template`]: "odf",
+  [`${openDocument}.presentation-flat-xml`]: "odf",
+  [`${openDocument}.graphics`]: "odf",
+  [`${openDocument}.graphics-template`]: "odf",
+  [`${openDocument}.graphics-flat-xml`]: "odf",
   "application/pdf": "pdf",
   "image/png": "image",
   "image/jpeg": "image",
   "image/webp": "image",
   "image/gif": "image",
   [`${office}.wordprocessingml.document`]: "docx",
+  [`${office}.wordprocessingml.template`]: "docx",
+  "application/vnd.ms-word.document.macroenabled.12": "docx",
+  "application/vnd.ms-word.template.macroenabled.12": "docx",
+  "application/vnd.ms-word2006ml": "docx",
+  "application/vnd.ms-wordml": "wordml",
   [`${office}.spreadsheetml.sheet`]: "xlsx",
+  [`${office}.spreadsheetml.template`]: "xlsx",
+  "application/vnd.ms-excel.sheet.macroenabled.12": "xlsx",
+  "application/vnd.ms-excel.template.macroenabled.12": "xlsx",
+  "application/vnd.ms-excel.addin.macroenabled.12": "xlsx",
+  "application/vnd.ms-spreadsheetml": "spreadsheetml",
   [`${office}.presentationml.presentation`]: "pptx",
+  [`${office}.presentationml.template`]: "pptx",
+  [`${office}.presentationml.slideshow`]: "pptx",
+  "application/vnd.ms-powerpoint.presentation.macroenabled.12": "pptx",
+  "application/vnd.ms-powerpoint.template.macroenabled.12": "pptx",
+  "application/vnd.ms-powerpoint.slideshow.macroenabled.12": "pptx",
 } as const;
 
-export type DocumentFormat = (typeof formats)[keyof typeof formats];
+const codeFormats = new Set(codeTypes);
+
+export type DocumentFormat = (typeof formats)[keyof typeof formats] | "code";
 
 /** Returns the format of this MIME type, or null if its files have no readable text. */
 export function formatOf(mimeType: string): DocumentFormat | null {
   const name = (mimeType.split(";")[0] ?? "").trim().toLowerCase();
+  if (codeFormats.has(name)) return "code";
   return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : null;
 }

@@ -1,6 +1,8 @@
 import { ownValue } from "../../lib/collections.ts";
+import { type HiddenKind, type HiddenText, quoteName } from "./hidden-text.ts";
 import { imageText } from "./image-text.ts";
 import { type OdfBeside, odfBeside } from "./odf-beside.ts";
+import { odfDeletions, odfHiddenElements } from "./odf-hidden.ts";
 import { type OdfLists, odfLists } from "./odf-lists.ts";
 import { type OdfParagraphs, odfParagraphs } from "./odf-paragraphs.ts";
 import { type OdfStyles, readOdfStyle } from "./odf-styles.ts";
@@ -9,7 +11,7 @@ import type { Outline } from "./outline.ts";
 import { raisedEnd, raisedStart } from "./raised.ts";
 import type { Attributes, XmlListener } from "./xml.ts";
 
-/** Elements that are not text of the document, or hold deleted text. */
+/** Elements that are not text of the document, or hold deleted text, which is output in its place. */
 const ignoredElements = new Set([
   "tracked-changes",
   "forms",
@@ -18,6 +20,9 @@ const ignoredElements = new Set([
   "note-citation",
   "dc:date",
   "creator-initials",
+  // Of a document in one XML file: images, and formulas, whose source is output apart.
+  "binary-data",
+  "math",
 ]);
 /** Elements that share their local names with fields of a text. */
 const prefixed = new Set(["dc:date", "dc:creator", "svg:title", "svg:desc"]);
@@ -41,13 +46,30 @@ interface OdfReceiver {
 }
 
 /** Reads the content of a text document, a workbook or a presentation. */
-export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver): XmlListener & { slides(): number } {
+export function odfBody(
+  outline: Outline,
+  styles: OdfStyles,
+  { hiddenText, ...found }: OdfReceiver & { hiddenText: HiddenText },
+): XmlListener & { slides(): number } {
   const [lists, tables, beside] = [odfLists(styles), odfTables(), odfBeside()];
-  const paragraphs = odfParagraphs(outline, { lists, tables, beside });
+  const paragraphs = odfParagraphs(outline, {
+    lists,
+    tables,
+    beside,
+    skip: (text) => hiddenText.skip("text", text, place()),
+  });
   let [inBody, hidden, slides] = [false, 0, 0];
   let reading: Element | null = null;
+  let tableName = "";
+  const place = () =>
+    slides > 0 ? `slide ${slides}` : quoteName(styles.isWorkbook ? tableName : paragraphs.lastHeading());
   const elements: Elements = {
     ...textElements(paragraphs, styles),
+    "hidden-paragraph": {
+      open(attribute) {
+        if (attribute("is-hidden") === "true" && !hiddenText.isIncluded) paragraphs.hide();
+      },
+    },
     ...listElements(lists),
     ...tableElements(tables, {
       begin(name) {
@@ -58,6 +80,10 @@ export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver)
         outline.block(table);
         paragraphs.flushBeside();
       },
+      cover(text) {
+        hiddenText.skip("cell", text, place());
+      },
+      isCoveredShown: hiddenText.isIncluded,
     }),
     ...besideElements(beside, paragraphs),
     ...frameElements(paragraphs, { beside, tables, ...found }),
@@ -72,6 +98,38 @@ export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver)
     body: { close: paragraphs.flush },
   };
   const elementOf = (name: string): Element | null => ownValue(elements, name) ?? null;
+  const [hiding, deletions] = [odfHiddenElements(styles), odfDeletions()];
+  // The hidden element that is being left out: its kind, its text, and the number of elements open within it.
+  let concealed: { kind: HiddenKind; text: string; depth: number } | null = null;
+  /** Returns true if the element belongs to hidden content that is left out. */
+  const conceals = (name: string, attribute: Attributes): boolean => {
+    const kind = hiding.open(name, attribute);
+    if (name === "table") tableName = attribute("name") ?? "";
+    if (concealed) {
+      concealed.depth++;
+      if (name === "p" || name === "table-cell") concealed.text += " ";
+    } else if (kind !== null && !hiddenText.isIncluded) {
+      concealed = { kind, text: attribute("string-value") ?? "", depth: 1 };
+      if (name === "page") slides++;
+      if (name === "p" || name === "h") paragraphs.flush();
+    }
+    return concealed !== null;
+  };
+  const isConcealed = (name: string): boolean => {
+    hiding.close(name);
+    if (!concealed) return false;
+    if (--concealed.depth > 0) return true;
+    hiddenText.skip(concealed.kind, concealed.text, place());
+    concealed = null;
+    return true;
+  };
+  const addDeletion = (attribute: Attributes) => {
+    const text = deletions.take(attribute("change-id"));
+    if (text === "") return;
+    if (!hiddenText.isIncluded) hiddenText.skip("deletion", text, place());
+    else if (paragraphs.isOpen()) paragraphs.add(`~~${text}~~`);
+    else outline.block(`~~${text}~~`);
+  };
   return {
     slides: () => slides,
     open(local, attribute, prefix) {
@@ -79,14 +137,17 @@ export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver)
       if (name === "body") inBody = true;
       if (!inBody) return readOdfStyle(styles, name, attribute);
       if (ignoredElements.has(name)) hidden++;
-      if (hidden > 0) return;
+      if (hidden > 0) return deletions.open(name, attribute);
+      if (conceals(name, attribute)) return;
+      if (name === "change") addDeletion(attribute);
       const element = elementOf(name);
       if (element?.text) reading = element;
       element?.open?.(attribute);
     },
     close(local, prefix) {
       const name = nameOf(local, prefix);
-      if (hidden === 0 && inBody) {
+      if (hidden > 0) deletions.close(name);
+      else if (inBody && !isConcealed(name)) {
         const element = elementOf(name);
         element?.close?.();
         if (element?.text) reading = null;
@@ -94,8 +155,10 @@ export function odfBody(outline: Outline, styles: OdfStyles, found: OdfReceiver)
       if (inBody && ignoredElements.has(name)) hidden--;
     },
     text(text) {
-      if (!inBody || hidden > 0) return;
-      if (reading) reading.text?.(text);
+      if (!inBody) return;
+      if (hidden > 0) return deletions.text(text);
+      if (concealed) concealed.text += text;
+      else if (reading) reading.text?.(text);
       else if (paragraphs.isOpen()) paragraphs.add(text.replace(/\s+/g, " "));
     },
   };
@@ -132,7 +195,15 @@ const listElements = (lists: OdfLists): Elements => ({
   "list-item": { open: lists.item },
 });
 
-function tableElements(tables: OdfTables, { begin, end }: { begin(name: string): void; end(table: string): void }) {
+interface TableReceiver {
+  begin(name: string): void;
+  end(table: string): void;
+  /** Receives the text of a cell that a merged cell covers. */
+  cover(text: string): void;
+  isCoveredShown: boolean;
+}
+
+function tableElements(tables: OdfTables, { begin, end, cover, isCoveredShown }: TableReceiver) {
   const cell: Element = { open: tables.startCell, close: tables.endCell };
   return {
     table: {
@@ -146,7 +217,13 @@ function tableElements(tables: OdfTables, { begin, end }: { begin(name: string):
     },
     "table-row": { open: tables.startRow, close: tables.endRow },
     "table-cell": cell,
-    "covered-table-cell": cell,
+    "covered-table-cell": {
+      open: tables.startCell,
+      close() {
+        if (!isCoveredShown) cover(tables.emptyCell());
+        tables.endCell();
+      },
+    },
   } satisfies Elements;
 }
 

@@ -8,9 +8,18 @@ interface Paragraph {
   text: string;
   /** Null: no heading. */
   level: number | null;
+  isHidden: boolean;
 }
 
-const newParagraph = (level: number | null = null): Paragraph => ({ text: "", level });
+const newParagraph = (level: number | null = null): Paragraph => ({ text: "", level, isHidden: false });
+
+interface OdfPlaces {
+  lists: OdfLists;
+  tables: OdfTables;
+  beside: OdfBeside;
+  /** Receives the text of a paragraph that a field hides. */
+  skip(text: string): void;
+}
 
 export type OdfParagraphs = ReturnType<typeof odfParagraphs>;
 
@@ -18,15 +27,13 @@ export type OdfParagraphs = ReturnType<typeof odfParagraphs>;
  * Outputs each paragraph in its place: a cell, a list, a slide title, after another paragraph, or under the last
  * heading.
  */
-export function odfParagraphs(
-  outline: Outline,
-  { lists, tables, beside }: { lists: OdfLists; tables: OdfTables; beside: OdfBeside },
-) {
+export function odfParagraphs(outline: Outline, { lists, tables, beside, skip }: OdfPlaces) {
   let paragraph = newParagraph();
   const outer: Paragraph[] = [];
   let items: string[] = [];
   // Texts of the frame that is the slide's title.
   let title: string[] | null = null;
+  let lastHeading = "";
 
   const flush = () => {
     outline.block(items.join("\n"));
@@ -48,12 +55,16 @@ export function odfParagraphs(
     else {
       flush();
       if (level === null) outline.block(text);
-      else outline.heading(level, `${mark === "-" ? "" : mark} ${text}`);
+      else {
+        outline.heading(level, `${mark === "-" ? "" : mark} ${text}`);
+        lastHeading = text;
+      }
     }
     flushBeside();
   };
   return {
     isOpen: () => outer.length > 0,
+    lastHeading: () => lastHeading,
     start(level: number | null = null): void {
       outer.push(paragraph);
       paragraph = newParagraph(level);
@@ -64,7 +75,12 @@ export function odfParagraphs(
     end(): void {
       const ended = paragraph;
       paragraph = outer.pop() ?? newParagraph();
-      put(ended);
+      if (ended.isHidden) skip(ended.text);
+      else put(ended);
+    },
+    /** Leaves out the open paragraph. */
+    hide(): void {
+      paragraph.isHidden = true;
     },
     startTitle(): void {
       title ??= [];

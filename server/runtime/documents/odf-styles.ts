@@ -15,15 +15,20 @@ export interface OdfStyles {
   isWorkbook: boolean;
   lists: Map<string, ListLevel[]>;
   raised: Set<string>;
+  /** Styles that hide their text, table or slide, each after its family: "text T1". */
+  hidden: Set<string>;
   /** Name of the style that is being read. */
   current: string;
+  family: string;
 }
 
 export const noStyles = (isWorkbook: boolean): OdfStyles => ({
   isWorkbook,
   lists: new Map(),
   raised: new Set(),
+  hidden: new Set(),
   current: "",
+  family: "",
 });
 
 const numbers: Record<string, NumberStyle> = {
@@ -34,9 +39,30 @@ const numbers: Record<string, NumberStyle> = {
   I: "upperRoman",
 };
 
+/** For each element of properties: returns whether it hides or shows, or null if it does not say. */
+const hidingProperties: Record<string, (attribute: Attributes) => boolean | null> = {
+  "text-properties": (attribute) => isHiding(attribute("display"), "none"),
+  "table-properties": (attribute) => isHiding(attribute("display"), "false"),
+  "drawing-page-properties": (attribute) => isHiding(attribute("visibility"), "hidden"),
+};
+const isHiding = (value: string | null, hiding: string): boolean | null => (value === null ? null : value === hiding);
+
+/** A style hides what its parent hides. */
+function startStyle(styles: OdfStyles, attribute: Attributes): void {
+  styles.family = attribute("family") ?? "";
+  if (styles.hidden.has(`${styles.family} ${attribute("parent-style-name")}`))
+    styles.hidden.add(`${styles.family} ${styles.current}`);
+}
+
 /** Records the properties of one style element. */
 export function readOdfStyle(styles: OdfStyles, name: string, attribute: Attributes): void {
   if (name === "style" || name === "list-style") styles.current = attribute("name") ?? "";
+  if (name === "default-style") styles.current = "";
+  if (name === "style") startStyle(styles, attribute);
+  const hides = ownValue(hidingProperties, name)?.(attribute) ?? null;
+  const key = `${styles.family} ${styles.current}`;
+  if (hides === true) styles.hidden.add(key);
+  if (hides === false) styles.hidden.delete(key);
   if (name === "text-properties" && /^(?:super|[1-9]\d?%)/.test(attribute("text-position") ?? ""))
     styles.raised.add(styles.current);
   if (!name.startsWith("list-level-style-")) return;

@@ -59,6 +59,13 @@ export function odfTables() {
       value = attribute("value-type") === null ? (formula ?? "") : storedValue(attribute);
       cellRepeated = repeats(attribute("number-columns-repeated"));
     },
+    /** Empties the open cell and returns its text. */
+    emptyCell(): string {
+      if (depth !== 1) return "";
+      const text = cell || value;
+      [cell, value] = ["", ""];
+      return text;
+    },
     endCell(): void {
       if (depth !== 1) return;
       const shown = cell || value;

@@ -85,7 +85,7 @@ test("EML: sender and recipients in any encoding, the plain text alternative, an
       "From: Jörg <a@x.test>\nTo: b@x.test",
       "Grüße",
       "only **HTML**",
-      "Attachment: Büro.pdf",
+      "## Attachment: Büro.pdf",
       "## inner",
       "forwarded",
     ].join("\n\n"),
@@ -119,7 +119,7 @@ test.each<[string, string, string]>([
   [
     "a name in another encoding",
     "Subject: x\nContent-Disposition: attachment; filename*=iso-8859-1''B%FCro%20Liste.pdf\nContent-Type: application/pdf\n\nx",
-    "# x\n\nAttachment: Büro Liste.pdf",
+    "# x\n\n## Attachment: Büro Liste.pdf",
   ],
   [
     "a part without headers",

@@ -16,6 +16,8 @@ export interface Section {
   places?: readonly Place[];
   /** Text that was read from an image. */
   source?: "ocr";
+  /** Code or settings: its lines are kept, also their indentation, and it has no Markdown. */
+  isCode?: true;
 }
 
 const titleLimit = 120;
@@ -28,7 +30,7 @@ export function openOutline() {
   let places: Place[] = [];
   let length = 0;
   let page: number | null = null;
-  let source: Pick<Section, "source"> = {};
+  let source: Pick<Section, "source" | "isCode"> = {};
   let [size, characters] = [0, 0];
   let encoding: string | null = null;
   const warnings = openWarnings();
@@ -45,10 +47,11 @@ export function openOutline() {
     [blocks, places, length] = [[], [], 0];
   };
   const add = (text: string, placed: readonly Place[] = []) => {
-    size += Buffer.byteLength(text);
-    characters += text.length;
-    if (size > documentBounds.text)
+    const bytes = Buffer.byteLength(text);
+    if (size + bytes > documentBounds.text)
       throw tooLarge(`The document holds more than ${documentBounds.text} bytes of text.`);
+    size += bytes;
+    characters += text.length;
     blocks.push(text);
     for (const { at, box } of placed) places.push({ at: length + at, box });
     length += text.length + 2;
@@ -74,6 +77,18 @@ export function openOutline() {
       const clean = cleanText(text).replace(/^\n+/, "").trimEnd();
       if (clean !== "") add(clean);
     },
+    /** Adds code as a section of its own. */
+    code(text: string): void {
+      flush();
+      const clean = cleanText(text)
+        .replace(/^(?:[ \t]*\n)+/, "")
+        .trimEnd();
+      const before = source;
+      source = { isCode: true };
+      if (clean !== "") add(clean);
+      flush();
+      source = before;
+    },
     /** Starts a page. The current headings stay in effect, unless `forgotten`. */
     page(number: number, { forgotten = false, isScan = false } = {}): void {
       if (number > documentBounds.pages) throw tooLarge(`The document has more than ${documentBounds.pages} pages.`);
@@ -82,13 +97,13 @@ export function openOutline() {
       source = isScan ? { source: "ocr" } : {};
       if (forgotten) path.length = 0;
     },
-    /** Ends all headings: the next section has none. */
-    leave(): void {
+    /** Ends the headings of this level and below; without a level all, so that the next section has none. */
+    leave(level = 1): void {
       flush();
-      path.length = 0;
+      while ((path.at(-1)?.level ?? 0) >= level) path.pop();
     },
-    /** Records a loss or a guess on the current page. */
-    warn: (code: WarningCode, message: string): void => warnings.add(code, message, page),
+    /** Records a loss or a guess, on the current page if no other one is named. */
+    warn: (code: WarningCode, message: string, at: number | null = page): void => warnings.add(code, message, at),
     /** Records the encoding of the document's text. The first one counts: later ones are those of its parts. */
     encodedAs(name: string): void {
       encoding ??= name;

@@ -1,55 +1,41 @@
-import { decodeText } from "./decode.ts";
+import { commonWidth, type Rows, readRows } from "./csv-rows.ts";
+import { decodeDocument } from "./decode-document.ts";
 import { markdownTable } from "./markdown.ts";
 import type { Outline } from "./outline.ts";
+import type { ParseOptions } from "./parse-options.ts";
 
-/** Parses a table of text. The separator is the one that occurs most often in the first line. */
-export function parseCsv(bytes: Uint8Array, outline: Outline): void {
-  const text = decodeText(bytes);
-  const rows = rowsOf(text, separatorOf(text.slice(0, 10_000).split("\n", 1)[0] ?? ""));
-  if (rows.length > 0) outline.block(markdownTable(rows));
+/** Parses a table of text. Lines above the table become paragraphs, as its title, and so do single cells below it. */
+export function parseCsv(bytes: Uint8Array, outline: Outline, options: ParseOptions): void {
+  const rows = readRows(decodeDocument(bytes, outline, options));
+  const { above, table, below } = partsOf(rows);
+  for (const row of above) outline.block(lineOf(row));
+  if (table.length > 0) outline.block(markdownTable(withoutEmptyEnd(table)));
+  for (const row of below) outline.block(lineOf(row));
 }
 
-function separatorOf(line: string): string {
-  const counted = [",", ";", "\t", "|"].map((mark) => ({ mark, count: line.split(mark).length }));
-  return counted.reduce((best, one) => (one.count > best.count ? one : best)).mark;
+/** Separates the table from what stands above it, with one or two cells, and below it, with one. */
+function partsOf(rows: Rows): { above: Rows; table: Rows; below: Rows } {
+  const { width } = commonWidth(rows);
+  if (width < 2) return { above: [], table: rows, below: [] };
+  const isBeside = (row: string[]) => filled(row) <= (width > 2 ? 2 : 1) && row.length < width;
+  const isTitle = (row: string[]) => filled(row) === 1 && row[0]?.trim() !== "";
+  const first = Math.max(
+    0,
+    rows.findIndex((row) => !isBeside(row) && !isTitle(row)),
+  );
+  const last = rows.findLastIndex((row) => row.length > 1);
+  return { above: rows.slice(0, first), table: rows.slice(first, last + 1), below: rows.slice(last + 1) };
 }
 
-function rowsOf(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  const endRow = () => {
-    if (row.some((cell) => cell.trim() !== "")) rows.push(row);
-    row = [];
-  };
-  for (let at = 0; at < text.length; ) {
-    const { value, end } = text[at] === '"' ? quoted(text, at) : bare(text, at, separator);
-    row.push(value);
-    at = end + 1;
-    if (text[end] === "\n" || end >= text.length) endRow();
-    // Text after a closing quote still belongs to the cell.
-    else if (text[end] !== separator) {
-      const rest = bare(text, end, separator);
-      row.push((row.pop() ?? "") + rest.value);
-      at = rest.end + 1;
-      if (text[rest.end] !== separator) endRow();
-    }
-  }
-  endRow();
-  return rows;
-}
+const filled = (row: string[]): number => row.filter((cell) => cell.trim() !== "").length;
 
-function bare(text: string, start: number, separator: string): { value: string; end: number } {
-  let end = start;
-  while (end < text.length && text[end] !== separator && text[end] !== "\n") end++;
-  return { value: text.slice(start, end), end };
-}
+const lineOf = (row: string[]): string => {
+  const [name = "", ...values] = row.map((cell) => cell.trim()).filter((cell) => cell !== "");
+  return values.length === 0 ? name : `${name.replace(/:$/, "")}: ${values.join(", ")}`;
+};
 
-function quoted(text: string, start: number): { value: string; end: number } {
-  let end = start + 1;
-  for (;;) {
-    const quote = text.indexOf('"', end);
-    if (quote < 0) return { value: text.slice(start + 1), end: text.length };
-    if (text[quote + 1] !== '"') return { value: text.slice(start + 1, quote).replaceAll('""', '"'), end: quote + 1 };
-    end = quote + 2;
-  }
+/** Removes the columns at the end that are empty in all rows: some programs end each line with a separator. */
+function withoutEmptyEnd(rows: Rows): Rows {
+  const width = Math.max(...rows.map((row) => row.findLastIndex((cell) => cell.trim() !== "") + 1));
+  return rows.map((row) => row.slice(0, width));
 }

@@ -1,32 +1,37 @@
+import { typeOfAttachment } from "./attachments.ts";
 import { codePageOf, encodingOf } from "./code-pages.ts";
 import { openCompoundFile, type Storage } from "./compound-file.ts";
-import { decodeAs, decodeText } from "./decode.ts";
-import { unreadable } from "./document-error.ts";
+import { decodeAs } from "./decode.ts";
+import { TooNested } from "./document-error.ts";
+import { formatOf } from "./formats.ts";
 import type { Outline } from "./outline.ts";
-import { readEml } from "./parse-eml.ts";
-import { parseHtml } from "./parse-html.ts";
+import { writeOutlookBody } from "./outlook-body.ts";
+import type { ParserOptions } from "./parse-options.ts";
+import { outlineBelow } from "./part-outline.ts";
 
-const maxDepth = 10;
 const partsMost = 1000;
 // MAPI properties (MS-OXPROPS) of a message.
-const [subject, body, html, sentAt, receivedAt] = ["0037", "1000", "1013", "0039", "0E06"];
+const [subject, body, html, rtf, sentAt, receivedAt] = ["0037", "1000", "1013", "1009", "0039", "0E06"];
 const [senderName, senderAddress, senderSmtp] = ["0C1A", "0C1F", "5D01"];
 const [name, address, smtp, recipientType] = ["3001", "3003", "39FE", "0C15"];
-const [fileName, shortName, mimeType, content] = ["3707", "3704", "370E", "3701"];
+const [fileName, shortName, mimeType, content, contentId] = ["3707", "3704", "370E", "3701", "3712"];
+const [attachMethod, ole] = ["3705", 6];
 const [codePage, htmlCodePage, locale] = ["3FFD", "3FDE", "3FF1"];
 const [unicode, oneByte, binary, time] = ["001F", "001E", "0102", "0040"];
 
-/** Parses an Outlook message: sender, recipients, date, text and attachments. Attached messages are parsed too. */
-export async function parseMsg(bytes: Uint8Array, outline: Outline): Promise<void> {
+/**
+ * Parses an Outlook message: sender, recipients, date, text, then each attachment by the reader of its format. Attached
+ * messages are parsed likewise.
+ */
+export async function parseMsg(bytes: Uint8Array, outline: Outline, options: ParserOptions): Promise<void> {
   let parts = 0;
-  await message(openCompoundFile(bytes), 32, 0);
+  await message(openCompoundFile(bytes), 32, 1);
 
-  async function message(storage: Storage, head: number, depth: number): Promise<void> {
-    count(depth);
+  async function message(storage: Storage, head: number, level: number): Promise<void> {
     const of = propertiesOf(storage, head);
     const encoding = encodingOf(of.number(codePage) ?? codePageOf(of.number(locale) ?? 0));
     const text = (id: string) => of.text(id, encoding);
-    outline.heading(Math.min(6, depth + 1), text(subject));
+    outline.heading(Math.min(6, level), text(subject));
     const from = mailbox(text(senderName), text(senderSmtp) || text(senderAddress));
     const people = of.all("__recip").map((each) => {
       const its = propertiesOf(each, 8);
@@ -43,44 +48,41 @@ export async function parseMsg(bytes: Uint8Array, outline: Outline): Promise<voi
     };
     const lines = Object.entries(headerFields).filter(([, words]) => words.join("") !== "");
     outline.block(lines.map(([title, words]) => `${title}: ${words.join(", ")}`).join("\n"));
-    const plain = text(body);
-    if (plain.trim() !== "") outline.block(plain);
-    else page(of.bytes(html), of.text(html, encoding), of.number(htmlCodePage));
-    for (const each of of.all("__attach")) await attachment(each, encoding, depth + 1);
+    await writeOutlookBody(
+      {
+        plain: text(body),
+        html: of.text(html, encoding) || of.bytes(html),
+        htmlCodePage: of.number(htmlCodePage),
+        rtf: of.bytes(rtf),
+      },
+      outlineBelow(outline, level),
+      options,
+    );
+    const attachments = of.all("__attach");
+    parts += attachments.length;
+    if (parts > partsMost) throw new TooNested();
+    for (const each of attachments) await attachment(each, encoding, level + 1);
   }
 
-  /** Outputs an attachment: its text if it has one, otherwise its name. */
-  async function attachment(storage: Storage, encoding: string, depth: number): Promise<void> {
-    count(depth);
+  /** Writes an attachment's name and text. Images that belong to the text are left out. */
+  async function attachment(storage: Storage, encoding: string, level: number): Promise<void> {
     const of = propertiesOf(storage, 8);
-    const called = of.text(fileName, encoding) || of.text(shortName, encoding) || of.text(name, encoding);
-    if (called !== "") outline.block(`Attachment: ${called}`);
+    const text = (id: string) => of.text(id, encoding);
+    const called = text(fileName) || text(shortName) || text(name);
     const inner = storage.storages.get(`__substg1.0_${content}000D`);
-    if (inner) {
-      await message(inner, 24, depth);
-      return;
-    }
-    const type = of.text(mimeType, encoding).toLowerCase();
-    const kind = /\.(\w+)$/.exec(called)?.[1]?.toLowerCase() ?? "";
-    const isHtml = type === "text/html" || /^html?$/.test(kind);
-    const isText = type.startsWith("text/") || /^(?:txt|md|csv|log)$/.test(kind);
-    const isEml = type === "message/rfc822" || kind === "eml";
-    if (!isHtml && !isText && !isEml) return;
-    const data = of.bytes(content);
-    if (data.length === 0) return;
-    if (isEml) (await readEml(data))(outline);
-    else if (isHtml) parseHtml(data, outline);
-    else outline.block(decodeText(data));
+    if (inner && of.number(attachMethod) !== ole) return await attachedMessage(inner, called, Math.min(level, 5));
+    const type = text(mimeType).toLowerCase();
+    const attached = { name: called, type: type || "application/octet-stream", content: of.bytes(content) };
+    const isInlineImage = text(contentId) !== "" && formatOf(typeOfAttachment(attached)) === "image";
+    if (!isInlineImage) await options.attachmentReader.read(attached, outline, level);
   }
 
-  function page(data: Uint8Array, text: string, htmlPage: number | null): void {
-    const source = text || (htmlPage === null ? "" : decodeAs(encodingOf(htmlPage), data));
-    const marked = source === "" ? data : new TextEncoder().encode(`\ufeff${source}`);
-    if (marked.length > 0) parseHtml(marked, outline);
-  }
-
-  function count(depth: number): void {
-    if (depth > maxDepth || ++parts > partsMost) throw unreadable("It nests too deep, or has too many parts.");
+  async function attachedMessage(storage: Storage, called: string, level: number): Promise<void> {
+    if (called !== "") outline.heading(level, `Attachment: ${called}`);
+    options.attachmentReader.enter();
+    await message(storage, 24, called === "" ? level : level + 1);
+    options.attachmentReader.leave();
+    outline.leave(level);
   }
 }
 

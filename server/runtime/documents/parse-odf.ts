@@ -1,10 +1,12 @@
 import { DocumentError } from "./document-error.ts";
+import { createHiddenText } from "./hidden-text.ts";
 import { odfBody } from "./odf-body.ts";
 import { noStyles, readOdfStyle } from "./odf-styles.ts";
 import { openOffice } from "./office.ts";
 import type { Outline } from "./outline.ts";
 import { hasWords } from "./page-edges.ts";
-import { type Attributes, readXml, type XmlListener } from "./xml.ts";
+import type { ParseOptions } from "./parse-options.ts";
+import { type Attributes, type PartReader, readXml, type XmlListener } from "./xml.ts";
 
 const objectsMost = 1000;
 
@@ -12,46 +14,48 @@ const objectsMost = 1000;
  * Parses an OpenDocument text, workbook or presentation like its Office counterpart. Returns the number of slides, or
  * null, because the other formats do not record pages.
  */
-export function parseOdf(bytes: Uint8Array, outline: Outline): number | null {
-  const file = openOffice(bytes);
-  const manifest = file.read("META-INF/manifest.xml");
+export function parseOdf(bytes: Uint8Array, outline: Outline, { includeHidden }: ParseOptions): number | null {
+  const isFlat = /^(?:\xef\xbb\xbf)?\s*</.test(Buffer.from(bytes.subarray(0, 100)).toString("latin1"));
+  const file = isFlat ? null : openOffice(bytes, outline);
+  const manifest = file?.bytesOf("META-INF/manifest.xml");
   if (manifest && Buffer.from(manifest).includes("encryption-data"))
     throw new DocumentError("document_encrypted", "The document is encrypted.");
-  const content = file.need("content.xml");
+  const content = file?.need("content.xml") ?? bytes;
   const styles = noStyles(Buffer.from(content).includes("<office:spreadsheet"));
   const edges = new Set<string>();
-  const shared = file.read("styles.xml");
-  if (shared)
-    readXml(
-      shared,
-      edgeReader(edges, (name, attribute) => readOdfStyle(styles, name, attribute)),
-    );
+  const readShared: PartReader = file?.part("styles.xml") ?? ((listener) => readXml(bytes, listener));
+  readShared(edgeReader(edges, (name, attribute) => readOdfStyle(styles, name, attribute)));
+  const hiddenText = createHiddenText(outline, includeHidden);
   const objects = new Set<string>();
   const addEdge = (text: string) => void (hasWords(text) && edges.add(text.trim()));
-  const body = odfBody(outline, styles, { addObject: (name) => objects.add(name), addEdge });
+  const body = odfBody(outline, styles, { hiddenText, addObject: (name) => objects.add(name), addEdge });
   readXml(content, body);
+  if (isFlat) outline.block(formulasOf((listener) => readXml(bytes, listener)));
   // A chart contains the table that it draws.
-  for (const name of [...objects].slice(0, objectsMost)) {
-    const object = file.read(`${name}/content.xml`);
-    if (!object) continue;
-    readXml(object, odfBody(outline, noStyles(false), { addObject() {}, addEdge }));
-    outline.block(formulaOf(object));
+  for (const name of file ? [...objects].slice(0, objectsMost) : []) {
+    const read = file?.part(`${name}/content.xml`) ?? (() => {});
+    read(odfBody(outline, noStyles(false), { hiddenText, addObject() {}, addEdge }));
+    outline.block(formulasOf(read));
   }
+  hiddenText.warn();
   if (edges.size > 0) outline.leave();
   for (const text of edges) outline.block(text);
   return body.slides() || null;
 }
 
-/** Returns the source of an embedded formula. */
-function formulaOf(object: Uint8Array): string {
+/** Returns the source of each formula. */
+function formulasOf(read: PartReader): string {
   let [isFormula, reading, text] = [false, false, ""];
-  readXml(object, {
+  read({
     open(name) {
       isFormula ||= name === "math";
       reading = isFormula && name === "annotation";
     },
-    close() {
+    close(name) {
       reading = false;
+      if (name !== "math") return;
+      isFormula = false;
+      text += "\n";
     },
     text(piece) {
       if (reading) text += piece;

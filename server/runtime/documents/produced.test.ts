@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Chunking } from "../../domain/chunking.ts";
-import { typeOfFile } from "../../resources/files/file-type.ts";
 import words from "../../testing/sample-documents/words.json";
 import { chunkSections } from "./chunking.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
+import { typeOfFile } from "./file-type.ts";
 import { parse } from "./parse.ts";
 
 // Documents made by other programs; make.py beside them documents how.

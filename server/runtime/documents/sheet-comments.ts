@@ -1,15 +1,14 @@
-import { readXml } from "./xml.ts";
+import type { PartReader } from "./xml.ts";
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 const by = (author: string): string => (author === "" ? "" : ` by ${author}`);
 
 /** Returns "> Comment on B2 by Ann: …" for each comment, except in cells with a thread, which repeats it. */
-export function commentsOf(content: Uint8Array | null, threaded: ReadonlySet<string>): string[] {
+export function commentsOf(read: PartReader, threaded: ReadonlySet<string>): string[] {
   const [authors, comments]: [string[], string[]] = [[], []];
   let [cell, author, text] = ["", "", ""];
   let reading = false;
-  if (content === null) return comments;
-  readXml(content, {
+  read({
     open(name, attribute) {
       if (name === "author" || name === "comment") text = "";
       if (name === "comment")
@@ -30,10 +29,9 @@ export function commentsOf(content: Uint8Array | null, threaded: ReadonlySet<str
 }
 
 /** Returns the names of comment authors by their ids. */
-export function personsOf(content: Uint8Array | null): Map<string, string> {
+export function personsOf(read: PartReader): Map<string, string> {
   const persons = new Map<string, string>();
-  if (content === null) return persons;
-  readXml(content, {
+  read({
     open(name, attribute) {
       if (name === "person") persons.set(attribute("id") ?? "", attribute("displayName") ?? "");
     },
@@ -42,12 +40,11 @@ export function personsOf(content: Uint8Array | null): Map<string, string> {
 }
 
 /** Returns comments with their replies, by cell. */
-export function threadsOf(content: Uint8Array | null, persons: ReadonlyMap<string, string>): Map<string, string[]> {
+export function threadsOf(read: PartReader, persons: ReadonlyMap<string, string>): Map<string, string[]> {
   const threads = new Map<string, string[]>();
   let [cell, mark, text] = ["", "", ""];
   let reading = false;
-  if (content === null) return threads;
-  readXml(content, {
+  read({
     open(name, attribute) {
       reading = name === "text";
       if (name !== "threadedComment") return;

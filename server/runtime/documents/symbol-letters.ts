@@ -25,5 +25,10 @@ export function symbolText(attribute: Attributes): string {
   if (code < 0xe000 || code > 0xf8ff) return String.fromCharCode(code).toWellFormed();
   if (!/^symbol$/i.test(attribute("font") ?? "")) return "";
   const place = code & 0xff;
-  return capital[place - 0x41] ?? small[place - 0x61] ?? signs[place] ?? "";
+  return letterAt(place) ?? "";
 }
+
+const letterAt = (place: number): string | undefined => capital[place - 0x41] ?? small[place - 0x61] ?? signs[place];
+
+/** Returns the character of a byte in the Symbol font; signs and digits of ASCII are the same there. */
+export const symbolLetter = (byte: number): string => letterAt(byte) ?? (byte < 0x7f ? String.fromCharCode(byte) : "");

@@ -41,6 +41,9 @@ export function blocksOf(text: string): Block[] {
 /** Lines with their line ends. */
 export const lines = (text: string): string[] => splitAfter(text, /\n/g);
 
+/** Code up to a line without indentation after an empty one: functions, classes and tables of settings. */
+export const definitions = (text: string): string[] => splitAfter(text, /\n[ \t]*\n+(?=[^\s})\]])/g);
+
 export const sentences = (text: string): string[] =>
   splitAfter(text, /[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡][」』”’）]*\s*|\n+/g);
 

@@ -1,4 +1,5 @@
 import { SaxesParser } from "saxes";
+import { declaredInXml } from "./declared-encoding.ts";
 import { decodeText } from "./decode.ts";
 import { DocumentError, unreadable } from "./document-error.ts";
 
@@ -11,6 +12,9 @@ export interface XmlListener {
 
 /** Returns the value of an attribute, or null; with `prefixed`, only of an attribute with a prefix. */
 export type Attributes = (name: string, prefixed?: boolean) => string | null;
+
+/** Passes the events of a part to a listener. */
+export type PartReader = (listener: XmlListener) => void;
 
 const depthLimit = 500;
 
@@ -33,7 +37,7 @@ export function readXml(bytes: Uint8Array, listener: XmlListener): void {
     throw unreadable("A part of it declares a document type, which none may.");
   });
   try {
-    parser.write(decodeText(bytes)).close();
+    parser.write(decodeText(bytes, declaredInXml(bytes))).close();
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     throw unreadable("A part of it is not XML, or ends early.");

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { containerOf } from "../../domain/provider-items.ts";
 import { baseAddress } from "./base-address.ts";
 import { withBreakpoints } from "./cache-breakpoints.ts";
 import type { Connection, Model, ModelRequest, ModelUsage } from "./model.ts";
@@ -30,9 +31,16 @@ export async function anthropicDialect(modelName: string, secrets: string[]) {
 const cached = (call: LanguageModelV4CallOptions, request: ModelRequest) =>
   withBreakpoints(call, request, { anthropic: { cacheControl: { type: "ephemeral" } } });
 
-function optionsOf({ settings, tools }: ModelRequest, more: object = {}) {
+function optionsOf({ settings, tools, messages }: ModelRequest, more: object = {}) {
+  const last = messages.at(-1);
+  const container =
+    last?.role === "assistant" ? (last.parts.map(containerOf).findLast((id) => id !== null) ?? null) : null;
   const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
-  const anthropic = { ...(parallel !== undefined && { disableParallelToolUse: !parallel }), ...more };
+  const anthropic = {
+    ...(parallel !== undefined && { disableParallelToolUse: !parallel }),
+    ...(container !== null && { container: { id: container } }),
+    ...more,
+  };
   return { providerOptions: { anthropic } };
 }
 

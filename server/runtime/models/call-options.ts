@@ -65,13 +65,22 @@ function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionToo
 
 function toPrompt(messages: PromptMessage[], provider: string): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === "tool") addResult(prompt, toResult(message));
     else if (message.role === "system") prompt.push({ role: "system", content: message.content });
     else if (message.role === "user") prompt.push(toUser(message));
-    else addAnswer(prompt, message.parts, provider);
+    else if (messages[index + 1]?.role !== "assistant") addAnswer(prompt, answerUpTo(messages, index), provider);
   }
   return prompt;
+}
+
+/** Joins the answers that end at this message without another between them: a provider may pause within a call. */
+function answerUpTo(messages: readonly PromptMessage[], end: number): AssistantPart[] {
+  const start = messages.findLastIndex(({ role }, index) => index < end && role !== "assistant") + 1;
+  const parts = messages
+    .slice(start, end + 1)
+    .flatMap((message) => (message.role === "assistant" ? message.parts : []));
+  return paired(parts, end === messages.length - 1);
 }
 
 function toUser(message: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
@@ -111,7 +120,7 @@ function toOutput({ output, is_error, images }: Extract<PromptMessage, { role: "
 
 /** Skips empty answers: Anthropic refuses messages and text parts without content. */
 function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[], provider: string): void {
-  const content = paired(parts)
+  const content = parts
     .filter((part) => part.type !== "text" || part.text !== "" || part.metadata)
     .flatMap((part) => providerContent(provider, part) ?? [toPart(part)]);
   if (content.length > 0) prompt.push({ role: "assistant", content });

@@ -9,12 +9,14 @@ import {
   type FinishReason,
   type ModelError,
   type ModelEvent,
+  type ModelRequest,
   type ModelUsage,
   unknownUsage,
 } from "./model.ts";
 import { failedEnd, incompleteError, onceBegun, renamedCall, toModelError, UnusableAnswer } from "./model-error.ts";
 import { answerParts } from "./model-stream.ts";
 import { reasoningSource } from "./reasoning-source.ts";
+import { servedTier } from "./service-tier.ts";
 import { thinkTags } from "./think-tags.ts";
 
 // After the finish reason only the token counts are missing: a server that never ends its response is not waited for.
@@ -28,6 +30,8 @@ interface AnswerOptions {
   observer: AnswerObserver;
   /** Names of the request's tools. */
   tools: readonly string[];
+  /** Additions of the agent to the request. */
+  extras?: ModelRequest["extras"];
   /** Time for the end of the response after the finish reason. */
   grace_ms?: number;
 }
@@ -35,9 +39,9 @@ interface AnswerOptions {
 /** Yields the events of a chat completion, streamed or whole. */
 export async function* readChatAnswer(
   response: Response,
-  { secrets, observer, tools, grace_ms = graceDefault_ms }: AnswerOptions,
+  { secrets, observer, tools, extras, grace_ms = graceDefault_ms }: AnswerOptions,
 ): AsyncGenerator<ModelEvent> {
-  const chat = chatAnswer(secrets, observer, tools);
+  const chat = chatAnswer(secrets, observer, tools, extras);
   const reader = response.body?.getReader();
   let grace: Timer | undefined;
   try {
@@ -87,11 +91,13 @@ export function chatAnswer(
   secrets: readonly string[],
   observer?: Pick<AnswerObserver, "onArguments">,
   tools: readonly string[] = [],
+  extras?: ModelRequest["extras"],
 ) {
   const parts = answerParts(tools);
   const calls = callPieces(new Set(tools));
   let finish: string | null = null;
   let usage: ModelUsage = unknownUsage;
+  let tier: unknown;
   let refused = false;
   let open: Kind | null = null;
   const source = reasoningSource();
@@ -169,6 +175,7 @@ export function chatAnswer(
     const choice = Array.isArray(chunk.choices) ? choiceIn(chunk.choices) : noFields;
     const counts = chunk.usage || choice.usage || fieldsOf(chunk.x_groq).usage;
     if (counts) usage = laterUsage(usage, chatUsage(fieldsOf(counts)));
+    tier = chunk.service_tier || tier;
     if (choice === noFields) return;
     finish = laterFinish(finish, textOf(choice.finish_reason));
     const { delta, message } = choice;
@@ -240,7 +247,7 @@ export function chatAnswer(
     content.end();
     flush();
     const all = calls.all();
-    usage = withoutZeros(usage, hasOutput || all.length > 0);
+    usage = { ...withoutZeros(usage, hasOutput || all.length > 0), ...servedTier(tier, extras) };
     const ended = finish === null ? null : finishOf(finish);
     // A model may write its answer where its server expects reasoning.
     if (ended === "stop" && !hasOutput && all.length === 0) append("output", thoughts);

@@ -93,8 +93,10 @@ const changes: Record<Exclude<Adaptation, OptionalField>, Partial<ChatDialect>> 
   tool_output: { no_output: "(no output)" },
 };
 
-const isField = (adaptation: Adaptation): adaptation is OptionalField =>
+const isField = (adaptation: string): adaptation is OptionalField =>
   optionalFields.some((field) => field === adaptation);
+
+export const isAdaptation = (name: string): name is Adaptation => isField(name) || Object.hasOwn(changes, name);
 
 /** Returns the dialect after these adaptations; of two that contradict each other, the later one counts. */
 export function adapted(dialect: ChatDialect, adaptations: Iterable<Adaptation>): ChatDialect {

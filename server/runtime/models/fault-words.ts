@@ -43,6 +43,13 @@ const filters =
 /** True if a content filter refused a request. */
 export const saysFiltered = (text: string): boolean => filters.test(text);
 
+// llama.cpp, whose server calls each of these a failure of its own.
+const unsupported =
+  /\b(image|audio|video) input is not supported|does not support multimodal|unsupported content part type|param requires --jinja/i;
+
+/** True if the server does not take a part of the request, now or later. */
+export const saysUnsupported = (text: string): boolean => unsupported.test(text);
+
 const unit_ms: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /** Returns the delay that a message asks for: "try again in 1h2m3.5s", "retry after 12 seconds"; null if none. */

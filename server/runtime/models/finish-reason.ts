@@ -14,6 +14,7 @@ const spellings: Record<Exclude<FinishReason, "other">, readonly string[]> = {
     "token_limit",
     "time_limit",
   ],
+  pause: ["pause_turn"],
   content_filter: [
     "content_filter",
     "content_filtered",

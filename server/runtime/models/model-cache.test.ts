@@ -11,10 +11,12 @@ const connection: Connection = {
 
 function counted() {
   const opened: string[] = [];
-  const open = createModelCache(async ({ api_key }, model) => {
-    opened.push(`${api_key} ${model}`);
-    if (model === "broken") throw new Error("cannot be opened");
-    return { stream: async function* () {} } as Model;
+  const open = createModelCache({
+    async open({ api_key }, model) {
+      opened.push(`${api_key} ${model}`);
+      if (model === "broken") throw new Error("cannot be opened");
+      return { stream: async function* () {} } as Model;
+    },
   });
   return { open, opened };
 }

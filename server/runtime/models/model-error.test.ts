@@ -50,6 +50,16 @@ test.each([
   expect(judge(answered(status, said("Something.")))).toEqual([code, retryable]);
 });
 
+// llama.cpp answers these with its own failure. A run asked four times, and left the model out for others.
+test.each([
+  "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+  'Failed to parse messages: Unsupported content part type: "image_url"',
+  "Multimodal data provided, but model does not support multimodal requests.",
+  "tools param requires --jinja flag",
+])("a server's failure that says what it does not take is no outage: %s", (message) => {
+  expect(judge(answered(500, said(message, { code: 500, type: "server_error" })))).toEqual(["model_error", false]);
+});
+
 test("an exhausted account is not retried", () => {
   expect(judge(answered(429, said("No credit.", { type: "insufficient_quota" })))).toEqual([
     "model_rate_limited",

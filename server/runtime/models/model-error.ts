@@ -3,7 +3,7 @@ import { fieldsOf, parsedJson } from "../../lib/json.ts";
 import { maskSecrets } from "../../lib/redact.ts";
 import type { RequestOutcome } from "../../lib/request-outcome.ts";
 import { retryAfter } from "../../lib/retry.ts";
-import { delayInWords, exceedsRate, saysFiltered, saysNoCredit, saysOverflow } from "./fault-words.ts";
+import { delayInWords, exceedsRate, saysFiltered, saysNoCredit, saysOverflow, saysUnsupported } from "./fault-words.ts";
 import type { ModelError } from "./model.ts";
 import { firstText, providerFault } from "./provider-fault.ts";
 
@@ -167,7 +167,8 @@ function judge(facts: Facts): Verdict {
     return { ...verdict, unread_answer: facts.failed_generation };
   }
   if (status !== null) {
-    const verdict = modelError(`The provider returned HTTP ${status}${detail}`, isPassing(status));
+    const passes = isPassing(status) && !(status === 500 && saysUnsupported(facts.text));
+    const verdict = modelError(`The provider returned HTTP ${status}${detail}`, passes);
     return isUnready(status) ? { ...verdict, unready: true } : verdict;
   }
   return withoutStatus(facts, detail);

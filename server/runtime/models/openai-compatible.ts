@@ -4,9 +4,10 @@ import { addressesOf } from "./chat-address.ts";
 import { adjustmentsOf } from "./chat-adjustments.ts";
 import { readChatAnswer } from "./chat-answer.ts";
 import { withChatCache } from "./chat-cache.ts";
-import { type Adaptation, adapted, keyHeader } from "./chat-dialect.ts";
+import { adapted, isAdaptation, keyHeader } from "./chat-dialect.ts";
 import { adaptationsFor } from "./chat-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
+import { type LearntRefusals, learntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
 import { isNetwork, NoOllama } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
@@ -24,19 +25,28 @@ const roundsMax = 2;
  * Opens any server with OpenAI's chat completions: llama.cpp, vLLM, Ollama, gateways, and the providers that speak it.
  * Uses no SDK: its validation and transform streams took two thirds of the time per token.
  */
-export function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Model {
+export function open(
+  connection: Connection,
+  modelName: string,
+  fetch: Fetch = modelFetch,
+  refusals: LearntRefusals = learntRefusals(),
+): Model {
   const secrets = connection.api_key ? [connection.api_key] : [];
-  return modelOf(chatAnswers(connection, modelName, fetch), secrets, dialectOf(connection).format);
+  return modelOf(chatAnswers(connection, modelName, fetch, refusals), secrets, dialectOf(connection).format);
 }
 
 /**
- * Returns the calls of one model. What its server refuses is learnt from its answers and kept as long as the model is
- * open: the address, and the parts of requests that are left out or said in another form.
+ * Returns the calls of one model. What its server refuses is learnt from its answers: the address, which is kept as
+ * long as the model is open, and the parts of requests that are left out or said in another form.
  */
-export function chatAnswers(connection: Connection, modelName: string, fetch: Fetch): Answer {
+export function chatAnswers(
+  connection: Connection,
+  modelName: string,
+  fetch: Fetch,
+  refusals: LearntRefusals = learntRefusals(),
+): Answer {
   const { api_key, base_url } = connection;
   const plain = dialectOf(connection);
-  const learnt = new Set<Adaptation>();
   const addresses = addressesOf(base_url ?? plain.base_url ?? ollamaUrl, path, plain, modelName);
   const sendToEither = eitherAddress(addresses.first, base_url === null ? null : addresses.other);
   const headers = { "content-type": "application/json", ...keyHeader(plain, api_key) };
@@ -44,7 +54,8 @@ export function chatAnswers(connection: Connection, modelName: string, fetch: Fe
 
   return async (request, signal, way, observer) => {
     for (let round = 0; ; round++) {
-      const used = new Set(learnt); // Other calls of this model learn at the same time.
+      // A copy, because other calls of this model learn at the same time. A newer version may have learnt more.
+      const used = new Set([...refusals.known].filter(isAdaptation));
       const dialect = adapted(plain, used);
       const { extras } = request;
       const own = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
@@ -63,15 +74,17 @@ export function chatAnswers(connection: Connection, modelName: string, fetch: Fe
       observer.onAdjustments?.(adjustmentsOf(request, modelName, dialect, used));
       if (response.ok) {
         observer.onByte();
+        if (round > 0) refusals.confirm(used);
         const all = extras ? [...secrets, ...extras.secrets] : secrets;
-        return readChatAnswer(response, { secrets: all, observer, tools: request.tools.map(({ name }) => name) });
+        const tools = request.tools.map(({ name }) => name);
+        return readChatAnswer(response, { secrets: all, observer, tools, extras });
       }
       const refused = await refusal(response);
       const wanted = adaptationsFor(response.status, refused.responseBody, body).filter(
         (each) => !used.has(each) && each !== plain.limit, // A limit that was renamed is not renamed back.
       );
       if (wanted.length === 0 || round === roundsMax) throw refused;
-      for (const each of wanted) learnt.add(each);
+      for (const each of wanted) refusals.known.add(each);
     }
   };
 }

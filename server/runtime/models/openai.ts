@@ -4,6 +4,7 @@ import { baseAddress } from "./base-address.ts";
 import { isCacheable, markSystem } from "./cache-breakpoints.ts";
 import { isOpenAi } from "./chat-cache.ts";
 import { takenBy } from "./input-kinds.ts";
+import type { LearntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model, ModelEvent, ModelRequest, ModelUsage } from "./model.ts";
 import { type Fetch, modelFetch, sdkFetch } from "./model-fetch.ts";
 import { type Answer, modelOf } from "./model-stream.ts";
@@ -14,13 +15,20 @@ import { countAt, providerAnswers, providerModel } from "./provider-model.ts";
  * Opens OpenAI's Responses API (`.responses`, not `.chat`), because only it accepts reasoning back between tool calls.
  * Nothing is stored at OpenAI (`store: false`); reasoning is sent encrypted, so a run can resume anywhere.
  */
-export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
+export async function open(
+  connection: Connection,
+  modelName: string,
+  fetch: Fetch = modelFetch,
+  refusals?: LearntRefusals,
+): Promise<Model> {
   const { createOpenAI } = await import("@ai-sdk/openai");
   const apiKey = connection.api_key ?? "";
   // Set explicitly, because the SDK would read OPENAI_BASE_URL.
   const baseURL = connection.base_url ?? "https://api.openai.com/v1";
   // Models that hear have chat completions only.
-  if (takenBy("openai", modelName).audio) return openChat({ ...connection, base_url: baseURL }, modelName, fetch);
+  if (takenBy("openai", modelName).audio) {
+    return openChat({ ...connection, base_url: baseURL }, modelName, fetch, refusals);
+  }
   const base = baseAddress(baseURL, fetch);
   const provider = createOpenAI({ apiKey, baseURL: base.url, fetch: sdkFetch(base.fetch) });
   const own = isOpenAi(connection);
@@ -29,7 +37,8 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
   const dialect = { provider: "openai", options, counts, cacheWrites, cached, secrets: [apiKey], isCut };
   const responses = provider.responses(modelName);
   if (connection.base_url === null) return providerModel(responses, dialect);
-  return modelOf(orChat(providerAnswers(responses, dialect), chatAnswers(connection, modelName, fetch)), [apiKey]);
+  const chat = chatAnswers(connection, modelName, fetch, refusals);
+  return modelOf(orChat(providerAnswers(responses, dialect), chat), [apiKey]);
 }
 
 /** A gateway may have chat completions only: its 404 says so once, and from then on it is asked in chat. */

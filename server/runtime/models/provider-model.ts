@@ -8,10 +8,13 @@ import type {
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
-import { runsTool } from "../../domain/provider-tools.ts";
+import { containerMetadata } from "../../domain/provider-items.ts";
+import { limitsUses, type ProviderTool, runsTool } from "../../domain/provider-tools.ts";
 import type { Provider } from "../../domain/providers.ts";
+import { specialTier } from "../../domain/service-tier.ts";
 import { unsupportedSettings } from "../../domain/unsupported-settings.ts";
 import { unmaskedJson } from "../../lib/exact-masks.ts";
+import { fieldsOf } from "../../lib/json.ts";
 import { isCacheable } from "./cache-breakpoints.ts";
 import { callOptions } from "./call-options.ts";
 import { leftOut } from "./chat-adjustments.ts";
@@ -31,11 +34,13 @@ import { NotAsked, observeCall } from "./model-fetch.ts";
 import { type Answer, answerParts, modelOf, type Way } from "./model-stream.ts";
 import { createUseCounter, providerPart } from "./provider-tools.ts";
 import { withFields } from "./request-extras.ts";
+import { servedTier } from "./service-tier.ts";
 
+type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 type AnswerParts = ReturnType<typeof answerParts>;
 
 type CacheWrites = Pick<ModelUsage, "cache_write_5m_tokens" | "cache_write_1h_tokens">;
-type CountName = Exclude<keyof ModelUsage, keyof CacheWrites | "web_searches" | "code_executions">;
+type CountName = Exclude<keyof ModelUsage, keyof CacheWrites | "web_searches" | "code_executions" | "service_tier">;
 type OwnOptions = Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning" | "providerOptions">;
 
 /** Differences between providers beyond the SDK's common interface. */
@@ -85,7 +90,7 @@ async function* answer(
   if (!streamed) {
     const result = await model.doGenerate(options);
     observer.onAdjustments?.(adjustmentsIn(result.warnings, request, model, dialect));
-    return yield* whole(result, parts, dialect);
+    return yield* whole(result, parts, dialect, request);
   }
   const reader = (await model.doStream(options)).stream.getReader();
   const calls = openCalls(parts, observer);
@@ -100,7 +105,7 @@ async function* answer(
       if (part.type === "raw") isCut ||= dialect.isCut?.(part.rawValue) ?? false;
       if (part.type === "finish") yield* calls.rest();
       if (part.type === "finish" && isCut) part.finishReason.raw ??= "incomplete";
-      for (const event of events(part, parts, dialect)) yield uses.counted(event); // Not `yield*`, which costs several promises per token.
+      for (const event of events(part, parts, dialect, request)) yield uses.counted(event); // Not `yield*`, which costs several promises per token.
     }
   } catch (failure) {
     if (!uses.hasUses()) throw onceBegun(failure);
@@ -139,9 +144,16 @@ function adjustmentsIn(
   const silent = unsupportedSettings(nameOf(provider) as Provider, settings).filter(
     (name) => !found.some(({ field }) => field === name) && (name !== "parallel_tool_calls" || tools.length > 0),
   );
-  const missing = provider_tools.filter((tool) => !runsTool(dialect.provider ?? "", tool)).map(({ type }) => type);
-  return [...found, ...[...silent, ...missing].map(leftOut)];
+  const { provider: host = "" } = dialect;
+  const missing = provider_tools.filter((tool) => !runsTool(host, tool)).map(({ type }) => type);
+  const unlimited = provider_tools.filter((tool) => runsTool(host, tool) && !limitsUses(host, tool.type));
+  return [...found, ...[...silent, ...missing].map(leftOut), ...unlimited.map(withoutLimit)];
 }
+
+const withoutLimit = ({ type, max_uses }: ProviderTool): RequestAdjustment => ({
+  field: "max_uses",
+  message: `The provider has no limit for ${type}: the model may use it more often than ${max_uses} times.`,
+});
 
 /** Provider of an SDK's model: `openai.responses` is of OpenAI. */
 const nameOf = (provider: string): string => provider.split(".")[0] ?? provider;
@@ -185,6 +197,7 @@ function* whole(
   { content, finishReason, usage, response, providerMetadata }: LanguageModelV4GenerateResult,
   parts: AnswerParts,
   dialect: Dialect,
+  request: ModelRequest,
 ): Generator<ModelEvent> {
   const uses = createUseCounter();
   for (const [index, each] of content.entries()) {
@@ -201,11 +214,17 @@ function* whole(
     yield* parts.read({ type: `${type}-end`, id });
   }
   if (dialect.isCut?.(response?.body)) finishReason.raw ??= "incomplete";
-  uses.onPart({ type: "finish", finishReason, usage, providerMetadata });
-  yield uses.counted(finished(finishReason, usageOf(usage, dialect), dialect));
+  const end = { type: "finish" as const, finishReason, usage, providerMetadata };
+  uses.onPart(end);
+  yield uses.counted(finished(end, dialect, request));
 }
 
-function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): ModelEvent[] {
+function events(
+  part: LanguageModelV4StreamPart,
+  parts: AnswerParts,
+  dialect: Dialect,
+  request: ModelRequest,
+): ModelEvent[] {
   const ofProvider = providerPart(dialect.provider ?? "", part);
   if (ofProvider) return parts.metadata(ofProvider);
   switch (part.type) {
@@ -222,7 +241,7 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
       if (part.error instanceof NotAsked) return []; // The end of the answer follows and says that it was cut off.
       return [{ type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage }];
     case "finish":
-      return [...parts.closeAll(), finished(part.finishReason, usageOf(part.usage, dialect), dialect)];
+      return [...parts.closeAll(), ...container(part, parts), finished(part, dialect, request)];
     default:
       return [];
   }
@@ -231,12 +250,29 @@ function events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Di
 /**
  * Returns the last event. The provider's own reason takes precedence, because the SDKs treat some failures as an end.
  */
-function finished({ unified, raw }: LanguageModelV4FinishReason, usage: ModelUsage, { secrets }: Dialect): ModelEvent {
+function finished(part: Omit<Finish, "type">, dialect: Dialect, request: ModelRequest): ModelEvent {
+  const { unified, raw } = part.finishReason;
+  const { secrets } = dialect;
+  const usage = { ...usageOf(part.usage, dialect), ...servedTier(tierIn(part), request.extras) };
   const own = raw === undefined ? null : finishOf(raw);
   if (raw !== undefined && own === null) return { type: "error", error: failedEnd(raw, secrets), usage };
-  const isCut = own === "length" || own === "content_filter";
+  const isCut = own === "length" || own === "content_filter" || own === "pause";
   const finish = isCut ? own : (finishes[unified] ?? own);
   return finish ? { type: "done", finish, usage } : { type: "error", error: incompleteError, usage };
+}
+
+/** Returns the part that names the container of a paused answer: its code goes on there. */
+function container({ finishReason, providerMetadata }: Finish, parts: AnswerParts): ModelEvent[] {
+  const { id } = fieldsOf(providerMetadata?.anthropic?.container);
+  const isPaused = finishReason.raw !== undefined && finishOf(finishReason.raw) === "pause";
+  return isPaused && typeof id === "string" ? parts.metadata(containerMetadata(id)) : [];
+}
+
+/** Returns the tier in which the provider answered, under the name that its SDK or its usage has for it. */
+function tierIn({ providerMetadata, usage }: Omit<Finish, "type">): unknown {
+  const { speed } = fieldsOf(usage.raw);
+  const tiers = Object.values(providerMetadata ?? {}).map(({ serviceTier }) => serviceTier);
+  return [speed, ...tiers].find((tier) => specialTier(tier) !== null) ?? tiers[0];
 }
 
 const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishReason>> = {

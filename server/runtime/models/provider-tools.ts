@@ -5,7 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import { itemMetadata, itemOf, sourceMetadata, sourceOf } from "../../domain/provider-items.ts";
+import { containerOf, itemMetadata, itemOf, sourceMetadata, sourceOf } from "../../domain/provider-items.ts";
 import { type ProviderTool, type ProviderToolType, runsTool } from "../../domain/provider-tools.ts";
 import { maskedValue, unmaskedJson, unmaskedValue } from "../../lib/exact-masks.ts";
 import { fieldsOf, parsedJson } from "../../lib/json.ts";
@@ -99,14 +99,18 @@ export function createUseCounter() {
 
 /**
  * Leaves out calls of the provider's tools without a result, and results without a call: an answer may have been cut
- * between the two, and the provider would refuse it.
+ * between the two, and the provider would refuse it. A call at the end of the prompt stays: the provider goes on with it.
  */
-export function paired(parts: readonly AssistantPart[]): AssistantPart[] {
+export function paired(parts: readonly AssistantPart[], isEnd = false): AssistantPart[] {
   const items = parts.flatMap((part) => itemOf(part) ?? []);
+  const last = parts.findLast((part) => containerOf(part) === null);
+  const pending = isEnd && last ? itemOf(last) : null;
   const has = (kind: "call" | "result", id: string) => items.some((item) => item.kind === kind && item.id === id);
   return parts.filter((part) => {
     const item = itemOf(part);
-    return !item || has(item.kind === "call" ? "result" : "call", item.id);
+    return (
+      !item || (item.kind === "call" && item === pending) || has(item.kind === "call" ? "result" : "call", item.id)
+    );
   });
 }
 
@@ -115,7 +119,7 @@ export function paired(parts: readonly AssistantPart[]): AssistantPart[] {
  * provider. Returns null for a part that has neither.
  */
 export function providerContent(provider: string, part: AssistantPart): AssistantContent | null {
-  if (sourceOf(part)) return [];
+  if (sourceOf(part) || containerOf(part) !== null) return [];
   const item = itemOf(part);
   if (!item) return null;
   if (item.provider !== provider) return [];

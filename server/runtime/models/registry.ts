@@ -1,4 +1,5 @@
 import { addressVariables, keyVariables, type Provider, providers } from "../../domain/providers.ts";
+import type { LearntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
@@ -48,22 +49,27 @@ export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "n
   provider === "openai_compatible" ? `openai_compatible/${name}` : provider;
 
 /** Opens a model. Only its provider is loaded, because all of them together double the start-up time. */
-export async function openModel(connection: Connection, modelName: string, fetch?: Fetch): Promise<Model> {
+export async function openModel(
+  connection: Connection,
+  modelName: string,
+  fetch?: Fetch,
+  refusals?: LearntRefusals,
+): Promise<Model> {
   switch (connection.provider) {
     case "test":
       return openTestModel(modelName);
     case "openai":
-      return (await import("./openai.ts")).open(connection, modelName, fetch);
+      return (await import("./openai.ts")).open(connection, modelName, fetch, refusals);
     case "anthropic":
       return (await import("./anthropic.ts")).open(connection, modelName, fetch);
     case "google":
       return (await import("./google.ts")).open(connection, modelName, fetch);
     case "bedrock":
-      return (await import("./providers/bedrock.ts")).open(connection, modelName, fetch);
+      return (await import("./providers/bedrock.ts")).open(connection, modelName, fetch, refusals);
     case "vertex":
       return (await import("./providers/vertex.ts")).open(connection, modelName, fetch);
     default:
-      return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
+      return (await import("./openai-compatible.ts")).open(connection, modelName, fetch, refusals);
   }
 }
 

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { defaultChunking } from "../../domain/chunking.ts";
 import { docxOf, pdfFrom, pdfOf, streamOf } from "../../testing/documents.ts";
 import { drawnPages, pixelsOf } from "../../testing/drawn-pages.ts";
-import { hostileImages, mimeTypes } from "../../testing/hostile-documents.ts";
+import { hostileDocuments, hostileImages, mailWith, mimeTypes } from "../../testing/hostile-documents.ts";
 import { openDrawer } from "../documents/draw-pages.ts";
 import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
-import { documentTask, scannedTask } from "./document-task.ts";
+import { documentTask, scannedPartsTask, scannedTask } from "./document-task.ts";
 import { encodePacket, packetKinds } from "./packet.ts";
 import { type ScanEnd, scanTask } from "./scan-task.ts";
 
@@ -54,6 +54,14 @@ describe("a document", () => {
     expect(await read(docxOf([{ heading: "A", text: "漢字 שלום 😀" }]), mimeTypes.docx)).toMatchObject({
       chunks: [{ text: "# A\n\n漢字 שלום 😀", page: null, heading: "A" }],
       pages: null,
+    });
+  });
+
+  test("in an encoding of its own is read in the jail, and its report says which one was guessed", async () => {
+    const gbk = Buffer.from("d0d5c3fb2cb2bfc3c50ad5c5ceb02cb2d6bfe20ac0eec4c82cc7b0cca80a", "hex");
+    expect(await read(gbk, "text/csv")).toMatchObject({
+      chunks: [{ text: "| 姓名 | 部门 |\n| --- | --- |\n| 张伟 | 仓库 |\n| 李娜 | 前台 |" }],
+      report: { encoding: "gb18030", warnings: [{ code: "encoding_guessed" }] },
     });
   });
 
@@ -138,8 +146,9 @@ test("the pages that are done of a long PDF are told before its end", async () =
   expect(heard).toEqual(heard.toSorted((a, b) => a - b));
 });
 
+const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
+
 describe("text in images", () => {
-  const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
   const text = [
     "Minutes of the harbour committee",
     "The lighthouse keeper reported that the lamp\nwas replaced in October after the storm.",
@@ -267,6 +276,34 @@ describe("text in images", () => {
   });
 });
 
+describe("a mail", () => {
+  test("has the text of an attached PDF and of an attached image, which jailed children read", async () => {
+    const image = scan("scan.png");
+    const scanned = scan("scan.pdf");
+    for (const [name, content, text] of [
+      ["report.pdf", pdfOf(["The mast is broken."]), "The mast is broken."],
+      ["scan.png", image, "Minutes of the harbour committee"],
+      ["scan.pdf", scanned, "Minutes of the harbour committee"],
+    ] as const) {
+      const outcome = await read(mailWith([content], name), mimeTypes.eml);
+      if ("error" in outcome) throw new Error(outcome.error.message);
+      expect(outcome.chunks.map((chunk) => chunk.text).join("\n")).toContain(text);
+      expect(outcome).toMatchObject({ pages: null, report: { warnings: [] } });
+      expect(outcome.chunks.at(-1)).toMatchObject({ heading: `x › Attachment: ${name}`, page: null });
+    }
+  });
+
+  test("keeps its text if an attachment ends the child that reads it", async () => {
+    const hostile = hostileDocuments.find(({ name }) => name === "pdf: a page of 800 MB");
+    const outcome = await read(mailWith([hostile!.content()], "bomb.pdf"), mimeTypes.eml);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.map((chunk) => chunk.text).join("\n")).toContain("Some text.");
+    expect(outcome.report.warnings).toEqual([
+      { code: "part_unreadable", message: expect.stringContaining("“bomb.pdf” was not read"), page: null },
+    ]);
+  });
+});
+
 describe("the reader", () => {
   test("reads nothing if the sandbox is off, and uses a bare child without a jail", async () => {
     const off = createDocumentReader({ level: () => "off" });
@@ -381,6 +418,17 @@ describe("a compromised child", () => {
     ]);
   });
 
+  test.each([
+    ["an attached PDF to the PDF child", { error: "pdf" }, "pdf"],
+    ["an attached scan to the OCR child", { error: "scanned-parts" }, "scanned-parts"],
+    ["its images to other children", { error: "scanned", scans: [1], pages: 1 }, { scans: [1], pages: 1 }],
+  ])("cannot pass %s without end", async (_, given, heard) => {
+    const asked = said("ended", { pages: null, ...given });
+    expect(await answer(started, asked)).toEqual(heard as never);
+    const outcome = await lying(started, asked).perform(scannedPartsTask(order(utf8("x"))), never);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
   test("that follows the protocol is accepted", async () => {
     expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
       chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
@@ -396,7 +444,7 @@ describe("a compromised child", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
         const outcome = await answer(started, ...packets);
-        if ("scans" in outcome) return; // Other children are asked.
+        if (typeof outcome === "string" || "scans" in outcome) return; // Other children are asked.
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },

@@ -9,6 +9,9 @@ import {
   type DocumentOutcome,
   documentTask,
   failed,
+  needsPartOcr,
+  needsPdf,
+  scannedPartsTask,
   scannedTask,
 } from "./document-task.ts";
 import { type PageImages, type PagesOrder, pagesTask } from "./pages-task.ts";
@@ -45,25 +48,41 @@ export interface DocumentReader {
  */
 export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentReaderOptions): DocumentReader {
   const children = createChildren({ spares, idle_ms });
+  /** Reads a document by the smallest child that can. */
+  async function readBy(
+    order: DocumentOrder,
+    jailed: boolean,
+    signal: AbortSignal,
+    help: Required<ReadHelp>,
+  ): Promise<DocumentOutcome> {
+    const format = formatOf(order.mime_type);
+    const language = format === "pdf" ? "pdfs" : "documents";
+    const read = (by: "documents" | "pdfs") =>
+      children.perform({ language: by, jailed }, () => documentTask(order, help.onPages), signal);
+    let outcome = format === "image" ? { scans: [1], pages: 1 } : await read(language);
+    if (outcome === needsPdf) outcome = await read("pdfs");
+    if (outcome === needsPdf) return { error: { code: "sandbox_failed", message: "The PDF reader did not start." } };
+    if (outcome === needsPartOcr)
+      return children.perform({ language: "scanned-parts", jailed }, () => scannedPartsTask(order), signal);
+    if (!("scans" in outcome)) return outcome;
+    const perform = (batch: Pick<ScanOrder, "pages" | "onPage">) =>
+      children.perform({ language: "scans", jailed }, () => scanTask({ ...scanOf(order), ...batch }), signal);
+    const scans = await readInBatches(outcome, { perform, ...help, isStopped: children.isStopped });
+    if (!("read" in scans)) return scans.fault ? { error: scans.fault } : failed(scans.why);
+    return children.perform({ language, jailed }, () => scannedTask(order, scans), signal);
+  }
+
   return {
     async read(order, signal, { onPages = () => {}, takeRoom = () => null } = {}) {
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
       const jailed = now === "strict";
-      const format = formatOf(order.mime_type);
-      const language = format === "pdf" ? "pdfs" : "documents";
-      const need =
-        format === "image"
-          ? { scans: [1], pages: 1 }
-          : await children.perform({ language, jailed }, () => documentTask(order, onPages), signal);
-      if (!("scans" in need)) return need;
-      const perform = (batch: Pick<ScanOrder, "pages" | "onPage">) =>
-        children.perform({ language: "scans", jailed }, () => scanTask({ ...scanOf(order), ...batch }), signal);
-      const { isStopped } = children;
-      const scans = await readInBatches(need, { perform, onPages, takeRoom, isStopped });
-      if (!("read" in scans)) return scans.fault ? { error: scans.fault } : failed(scans.why);
-      return children.perform({ language, jailed }, () => scannedTask(order, scans), signal);
+      const help = { onPages, takeRoom };
+      const outcome = await readBy(order, jailed, signal, help);
+      // An attachment may not cost the text of its message.
+      if (!mayAttach(order) || !("error" in outcome) || !childFaults.has(outcome.error.code)) return outcome;
+      return await readBy({ ...order, attachments: false }, jailed, signal, help);
     },
     async draw(order, signal) {
       const now = await level();
@@ -75,6 +94,16 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
 }
 
 const scanOf = ({ mime_type, bytes, content }: DocumentOrder) => ({ mime_type, bytes, content });
+
+const childFaults: ReadonlySet<DocumentFault> = new Set([
+  "document_timeout",
+  "document_out_of_memory",
+  "sandbox_failed",
+  "document_too_large",
+]);
+
+const mayAttach = ({ mime_type, attachments = true }: DocumentOrder): boolean =>
+  attachments && ["eml", "msg", "tnef", "smime"].includes(formatOf(mime_type) ?? "");
 
 /** Checks that need no child. Returns null if the document may be read. */
 function refuse({ mime_type, bytes }: DocumentOrder, level: SandboxLevel) {

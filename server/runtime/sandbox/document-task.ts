@@ -1,6 +1,6 @@
 import type { Chunking } from "../../domain/chunking.ts";
 import { type DocumentReport, type DocumentWarning, warningCodes } from "../../domain/document-report.ts";
-import { documentBounds } from "../documents/bounds.ts";
+import { documentBounds, ocrBounds } from "../documents/bounds.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
 import type { PagesDone } from "../documents/pages-done.ts";
@@ -19,13 +19,15 @@ export interface DocumentHead {
   /** Encoding that the upload names; null if it is detected. */
   encoding: string | null;
   include_hidden: boolean;
+  /** False if attachments are only named, because reading them failed before. */
+  attachments?: boolean;
 }
 
 /** Head for a child: after the document follow this many bytes of what OCR has read; 0 if OCR has not run. */
 export type DocumentChildHead = DocumentHead & { scans_bytes: number };
 
 export interface DocumentOrder extends DocumentHead {
-  /** Iterated when a child reads it, each time from the start: again for OCR. */
+  /** Iterated when a child reads it, each time from the start: again for each child that is asked for. */
   content: Iterable<Uint8Array>;
 }
 
@@ -39,6 +41,15 @@ export interface OcrNeed {
   scans: number[];
   pages: number;
 }
+
+/** Answer of a child without OCR if the text is in images of a part: a child with OCR must read the document. */
+export const needsPartOcr = "scanned-parts";
+
+/** Answer of a child without a PDF reader if a PDF is attached: a child with one must read the document. */
+export const needsPdf = "pdf";
+
+/** Means that a document needs and the child does not have. */
+type DocumentNeed = OcrNeed | typeof needsPartOcr | typeof needsPdf;
 
 export type DocumentOutcome =
   | { chunks: DocumentChunk[]; pages: number | null; report: DocumentReport }
@@ -55,35 +66,61 @@ const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 const ignorePages: PagesDone = () => {};
 
-/** Returns the task of reading a document, unless OCR must read pages first. */
-export const documentTask = (order: DocumentOrder, onPages: PagesDone = ignorePages): Task<DocumentOutcome | OcrNeed> =>
-  taskOf(order, new Uint8Array(), onPages);
+const noScans = new Uint8Array();
+
+/** Returns the task of reading a document, unless it needs OCR or a PDF reader. */
+export const documentTask = (
+  order: DocumentOrder,
+  onPages: PagesDone = ignorePages,
+): Task<DocumentOutcome | DocumentNeed> => taskOf(order, { scans: noScans, onPages });
 
 /** Returns the task of reading a document whose images OCR has read. */
-export function scannedTask(order: DocumentOrder, scans: Scans): Task<DocumentOutcome> {
-  const task = taskOf(order, encodeScans(scans), ignorePages);
+export const scannedTask = (order: DocumentOrder, scans: Scans): Task<DocumentOutcome> =>
+  lastOf(taskOf(order, { scans: encodeScans(scans) }));
+
+/**
+ * Returns the task of reading a document and the images in its parts, which takes seconds per page; no page is started
+ * after {@link ocrBounds}`.time_ms`.
+ */
+export const scannedPartsTask = (order: DocumentOrder): Task<DocumentOutcome> =>
+  lastOf(taskOf(order, { least_ms: ocrBounds.time_ms + 120_000 }));
+
+/** Returns the task of a child that has all means, so that no other child is asked after it. */
+function lastOf(task: Task<DocumentOutcome | DocumentNeed>): Task<DocumentOutcome> {
   const outcome = (...end: Parameters<typeof task.outcome>): DocumentOutcome => {
     const said = task.outcome(...end);
-    return "scans" in said ? failed(null) : said;
+    return isNeed(said) ? failed(null) : said;
   };
   return { ...task, outcome };
 }
+
+const isNeed = (said: object | string): said is DocumentNeed => typeof said === "string" || "scans" in said;
 
 /** Returns the outcome of a child that gave no answer. */
 export const failed = (why: StopReason | null) => ({
   error: { code: codes[why?.kind ?? "failed"], message: why?.message ?? "The sandbox's process returned no result." },
 });
 
+interface TaskMeans {
+  /** Pages that OCR has read, if it has. */
+  scans?: Uint8Array;
+  onPages?: PagesDone;
+  least_ms?: number;
+}
+
 /** Larger documents get more time and memory. */
-function taskOf({ content, ...head }: DocumentOrder, scans: Uint8Array, onPages: PagesDone) {
+function taskOf(
+  { content, ...head }: DocumentOrder,
+  { scans = noScans, onPages = ignorePages, least_ms = 30_000 }: TaskMeans,
+): Task<DocumentOutcome | DocumentNeed> {
   const { bytes, chunking } = head;
   const answer = openDocumentAnswer(chunking, onPages);
   const megabytes = bytes / 2 ** 20;
-  const timeout_ms = Math.round(Math.min(120_000, 30_000 + 2000 * megabytes));
+  const timeout_ms = Math.max(least_ms, Math.round(Math.min(120_000, 30_000 + 2000 * megabytes)));
   const memory_mb = Math.round(400 + 4 * megabytes);
   return {
     timeout_ms,
-    timed_by: "processor" as const,
+    timed_by: "processor",
     memory_mb,
     late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
     memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,
@@ -131,8 +168,8 @@ function openDocumentAnswer({ max_chunk_size_tokens }: Chunking, onPages: PagesD
     },
     isWhole: (): boolean => end !== null,
     /** Returns null if the child has not answered. */
-    said(): DocumentOutcome | OcrNeed | null {
-      if (end === null || "scans" in end) return end;
+    said(): DocumentOutcome | DocumentNeed | null {
+      if (end === null || isNeed(end)) return end;
       return "error" in end ? { error: end.error } : { chunks, ...end };
     },
   };
@@ -152,7 +189,7 @@ function openProgress(onPages: PagesDone): (said: unknown) => void {
 }
 
 type End =
-  | OcrNeed
+  | DocumentNeed
   | { error: { code: ParseFault; message: string } }
   | { pages: number | null; report: DocumentReport };
 
@@ -168,6 +205,7 @@ function readChunk(given: unknown, most: number): DocumentChunk {
 }
 
 function readEnd({ error, pages, report, scans }: Record<string, unknown>): End {
+  if (error === needsPartOcr || error === needsPdf) return error;
   if (error === needsOcr) return readNeed(pages, scans);
   if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
   if (error === null) return { pages, report: readReport(Object(report)) };

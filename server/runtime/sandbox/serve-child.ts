@@ -18,6 +18,11 @@ export const serveChild: Record<ChildLanguage, (dropPrivileges: DropPrivileges, 
     documents: async (dropPrivileges) => (await import("./serve-document.ts")).serveDocument(dropPrivileges),
     pdfs: async (dropPrivileges) => (await import("./serve-document.ts")).servePdf(dropPrivileges),
     scans: async (dropPrivileges) => (await import("./serve-scans.ts")).serveScans(dropPrivileges),
+    "scanned-parts": async (dropPrivileges) => {
+      const { loadOcr } = await import("../documents/ocr.ts");
+      await (await import("../documents/draw-pages.ts")).loadPdfium();
+      return (await import("./serve-document.ts")).servePdf(dropPrivileges, await loadOcr());
+    },
     pages: async (dropPrivileges) => (await import("./serve-pages.ts")).servePages(dropPrivileges),
     capsules: async (dropPrivileges) => (await import("./serve-capsule.ts")).serveCapsule(dropPrivileges),
     // The self-test attacks the jail with a fully privileged runtime, and again after dropping privileges.

@@ -264,6 +264,14 @@ export const modelConnectionTests = sqliteTable("model_connection_tests", {
   tested_at_ms: integer().notNull(),
 });
 
+export const learntRefusals = sqliteTable("learnt_refusals", {
+  prefix: text().notNull(),
+  model: text().notNull(),
+  identity: text().notNull(),
+  refusals: json<string[]>().notNull(),
+  learnt_at_ms: integer().notNull(),
+});
+
 export const users = sqliteTable("users", {
   id: text().primaryKey(),
   email: text().notNull(),

@@ -53,6 +53,7 @@ const ofNobody = [
   "projects",
   "model_connections",
   "model_connection_tests",
+  "learnt_refusals",
   "model_lists",
   "listed_models",
   "model_prices",

@@ -39,7 +39,10 @@ const withTools: ModelRequest = {
 };
 
 /** Starts a server with these responses, one after the other, and opens the entry's model there. */
-async function serve({ provider, model: name }: MatrixEntry, responses: ((incoming: Request) => Response)[]) {
+async function serve(
+  { provider, model: name, connection: more }: MatrixEntry,
+  responses: ((incoming: Request) => Response)[],
+) {
   const bodies: string[] = [];
   const server = Bun.serve({
     port: 0,
@@ -50,13 +53,22 @@ async function serve({ provider, model: name }: MatrixEntry, responses: ((incomi
       return responses[bodies.length - 1]?.(incoming) ?? new Response("No such answer.", { status: 418 });
     },
   });
-  const connection = { name: provider, provider, api_key: "sk-test-0123456789" };
+  const connection = { name: provider, provider, api_key: "sk-test-0123456789", ...more };
   const model = await openModel({ ...connection, base_url: `http://127.0.0.1:${server.port}/v1` }, name);
   return { model, bodies, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-const stream = (body: string | ReadableStream) => () =>
-  new Response(body, { headers: { "content-type": "text/event-stream" } });
+type Body = ReturnType<MatrixEntry["stream"]>;
+
+const typeOf = (body: Body): string =>
+  typeof body === "string" ? "text/event-stream" : "application/vnd.amazon.eventstream";
+
+const stream = (body: Body) => () =>
+  new Response(typeof body === "string" ? body : Buffer.concat(body), { headers: { "content-type": typeOf(body) } });
+
+/** Returns each event of a body. */
+const eventsIn = (body: Body): Uint8Array[] =>
+  typeof body === "string" ? body.split(/(?<=\n\n)/).map((event) => Buffer.from(event)) : body;
 
 /** Has a conversation with these answers. */
 async function talk(entry: MatrixEntry, answers: Answer[], asked: ModelRequest) {
@@ -168,9 +180,10 @@ export const behaviours: Behaviour[] = [
     title: "is asked for JSON in its own way",
     async check(entry) {
       const output_schema = { type: "object", properties: { topic: { type: "string" } }, required: ["topic"] };
-      const answer: Answer = { text: '{"topic":"weather"}', finish: "stop" };
+      const output = { topic: "weather" };
+      const answer = entry.structured?.(output) ?? { text: JSON.stringify(output), finish: "stop" };
       const { text, bodies } = await talk(entry, [answer], { ...request, output_schema });
-      expect(JSON.parse(text)).toEqual({ topic: "weather" });
+      expect(JSON.parse(text)).toEqual(output);
       expect(bodies[0]).toContain("topic");
       return bodies;
     },
@@ -227,12 +240,14 @@ export const behaviours: Behaviour[] = [
 
 async function checkCancel(entry: MatrixEntry): Promise<string[]> {
   const closed = Promise.withResolvers<void>();
-  const text = entry.stream({ text: "Hello, world, and more.", finish: "stop" });
-  const begun = text.slice(0, text.lastIndexOf("data:", text.indexOf("more")));
-  const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(begun));
+  const body = entry.stream({ text: "Hello, world, and more.", finish: "stop" });
+  const events = eventsIn(body);
+  const last = events.findIndex((event) => Buffer.from(event).includes("more"));
+  const begun = events.slice(0, last);
+  const start = (controller: ReadableStreamDefaultController) => controller.enqueue(Buffer.concat(begun));
   const held = (incoming: Request) => {
     incoming.signal.addEventListener("abort", () => closed.resolve());
-    return stream(new ReadableStream({ start }))();
+    return new Response(new ReadableStream({ start }), { headers: { "content-type": typeOf(body) } });
   };
   await using server = await serve(entry, [held]);
   const abort = new AbortController();

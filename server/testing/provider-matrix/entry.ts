@@ -1,5 +1,5 @@
 import type { ConnectionProvider } from "../../domain/providers.ts";
-import type { ModelUsage } from "../../runtime/models/model.ts";
+import type { Connection, ModelUsage } from "../../runtime/models/model.ts";
 
 /** One answer of a model, in no provider's format. */
 export interface Answer {
@@ -24,8 +24,12 @@ export interface MatrixEntry {
   model: string;
   /** Public documentation of the format. */
   source: string;
-  /** Returns the body of a streamed response, as server-sent events. */
-  stream(answer: Answer): string;
+  /** Fields of its connection beside the address and the key. */
+  connection?: Partial<Connection>;
+  /** Returns the body of a streamed response: server-sent events, or the frames of AWS's binary event stream. */
+  stream(answer: Answer): string | Uint8Array[];
+  /** Answer to a schema, where the model does not give it as a text. */
+  structured?(output: object): Answer;
   overflow: Refused;
   rate_limit: Refused;
   /** Delay in `rate_limit`, in milliseconds. */

@@ -143,7 +143,7 @@ function messages({ reasoning, text, calls = [], finish }: Answer): string {
 /** One list of two halves; none without a text. */
 const halvesOf = (text: string | undefined): string[][] => (text === undefined ? [] : [halves(text)]);
 
-const anthropic: MatrixEntry = {
+export const anthropic: MatrixEntry = {
   name: "Anthropic",
   provider: "anthropic",
   model: "claude-sonnet-4-5",
@@ -192,7 +192,7 @@ function generateContent({ reasoning, text, calls = [], finish }: Answer): strin
     .join("");
 }
 
-const google: MatrixEntry = {
+export const google: MatrixEntry = {
   name: "Google",
   provider: "google",
   model: "gemini-2.5-flash",

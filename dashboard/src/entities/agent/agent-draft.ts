@@ -8,6 +8,7 @@ import {
   type Faults,
   formFieldNames,
   formFields,
+  namedFallbacks,
   type Range,
 } from "./agent-fields.ts";
 import { type Definition, isSame } from "./definition.ts";
@@ -59,9 +60,11 @@ const wireValue = (definition: Definition, field: DefinitionField): unknown => {
 export const changedFields = (before: Definition, after: Definition): DefinitionField[] =>
   formFieldNames.filter((field) => !isSame(wireValue(before, field), wireValue(after, field)));
 
-/** Lower-case labels of fields for use in a sentence. */
+/** Lower-case labels of fields for use in a sentence. The first of several models is no change of its own. */
 export const fieldWords = (fields: readonly DefinitionField[]): string[] =>
-  fields.map((field) => formFields[field].word.toLowerCase());
+  fields
+    .filter((field) => field !== "model" || !fields.includes("models"))
+    .map((field) => formFields[field].word.toLowerCase());
 
 const modelFields: DefinitionField[] = ["model", "models"];
 
@@ -98,7 +101,8 @@ export function assignAgentErrors(error: Error | null, draft: Draft): { faults: 
   const rest: string[] = [];
   for (const { param, message } of error instanceof ApiError ? error.fieldErrors : []) {
     const [head = "", next = ""] = (param ?? "").replaceAll(/\[\d+\]/g, "").split(".");
-    const name = head === "models" ? "fallbacks" : head;
+    // The first of several models is the field `model`.
+    const name = param === "models[0]" ? "model" : head === "models" ? "fallbacks" : head;
     const field = (name === "budget" || name === "model_settings" ? next : name) as keyof Draft;
     if (!(field in draft)) rest.push(message);
     else byField[field] = [byField[field], withPlace(param ?? "", message)].filter(Boolean).join(" ");
@@ -106,6 +110,18 @@ export function assignAgentErrors(error: Error | null, draft: Draft): { faults: 
   return { faults: byField, rest };
 }
 
+/** Returns the fault of each row of fallback models; one that names no row is the first row's. */
+export function fallbackFaults(draft: Pick<Draft, "model" | "fallbacks">, fault: string): (string | undefined)[] {
+  const rows = namedFallbacks(draft);
+  const faults: (string | undefined)[] = draft.fallbacks.map(() => undefined);
+  for (const each of fault.split(/(?=models\[\d+\]: )/)) {
+    const [, place = "1", message = ""] = /^(?:models\[(\d+)\]: )?(.*)$/s.exec(each.trim()) ?? [];
+    const row = rows[Number(place) - 1] ?? 0;
+    if (message) faults[row] = [faults[row], message].filter(Boolean).join(" ");
+  }
+  return faults;
+}
+
 /** Adds the path within a list or an object to the message. */
 const withPlace = (param: string, message: string): string =>
-  /[.[]/.test(param) && !message.startsWith(param) ? `${param}: ${message}` : message;
+  param !== "models[0]" && /[.[]/.test(param) && !message.startsWith(param) ? `${param}: ${message}` : message;

@@ -96,9 +96,9 @@ export const formFields: Record<keyof Definition, AgentField> = {
   models: {
     word: "Models",
     typed: (it) => ({ fallbacks: it?.models?.slice(1) ?? [] }),
-    read: ({ model, fallbacks }) => {
-      const named = fallbacks.map((name) => name.trim()).filter(Boolean);
-      return named.length > 0 ? [model.trim(), ...named] : undefined;
+    read: (draft) => {
+      const named = namedFallbacks(draft).map((row) => draft.fallbacks[row]!.trim());
+      return named.length > 0 ? [draft.model.trim(), ...named] : undefined;
     },
   },
   failover_on: {
@@ -220,3 +220,14 @@ const present = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 const orNull = (values: Record<string, unknown>) => (Object.keys(values).length === 0 ? null : values);
+
+/** Returns the rows of fallback models that are sent: not the empty ones, and each model once. */
+export function namedFallbacks({ model, fallbacks }: Pick<Draft, "model" | "fallbacks">): number[] {
+  const known = new Set(["", model.trim()]);
+  return fallbacks.flatMap((fallback, row) => {
+    const name = fallback.trim();
+    if (known.has(name)) return [];
+    known.add(name);
+    return [row];
+  });
+}

@@ -59,5 +59,8 @@ export const chunksQuery = (at: WorkspaceKey, id: string) =>
     getNextPageParam: ({ has_more, last_id }) => (has_more ? last_id : null),
   });
 
+/** Address of the picture of a PDF's page. */
+export const pageUrl = (at: WorkspaceKey, id: string, page: number): string => fileApi.url(at, id, `/pages/${page}`);
+
 /** Address of a file's content. */
 export const contentUrl = (at: WorkspaceKey, id: string): string => fileApi.url(at, id, "/content");

@@ -31,17 +31,19 @@ export function ModelListNotes() {
         <RefreshCw aria-hidden className="size-3.5" strokeWidth={1.5} />
         {isReading ? "Reading the models" : "Refresh models"}
       </Button>
-      <ul role="status" className="flex min-w-0 flex-1 flex-col gap-1 pt-1.5 empty:hidden">
-        {failed.map(({ connection, error, models }) => (
-          <li key={connection} className="flex min-w-0 gap-1.5 wrap-anywhere">
-            <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0 text-warn" strokeWidth={1.5} />
-            <span>
-              <code>{connection}</code>: {error?.message}
-              {models !== null && " The list is the last one that was read."}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <div role="status" className="min-w-0 flex-1">
+        <ul className="flex flex-col gap-1 pt-1.5 empty:hidden">
+          {failed.map(({ connection, error, models }) => (
+            <li key={connection} className="flex min-w-0 gap-1.5 wrap-anywhere">
+              <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0 text-warn" strokeWidth={1.5} />
+              <span>
+                <code>{connection}</code>: {error?.message}
+                {models !== null && " The list is the last one that was read."}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import {
   changesOf,
   creationOf,
   draftOf,
+  fallbackFaults,
   readDraft,
   restorationOf,
 } from "../../entities/agent/agent-draft.ts";
@@ -77,6 +78,26 @@ test("the server's errors appear at the fields that they name", () => {
     temperature: "model_settings.temperature: Expected at most 2.",
   });
   expect(rest).toEqual(["Something else."]);
+});
+
+test("a refused model is marked in its own row, also beside empty rows and repeated models", () => {
+  const refused = [
+    { param: "models[0]", message: "No such model." },
+    { param: "models[1]", message: "models[1]: Unknown provider." },
+    { param: "models[2]", message: "Not connected." },
+  ];
+  const draft = { ...draftOf(), model: "a/b", fallbacks: ["a/b", " ", "c/d", "c/d", "e/f"] };
+  const { faults } = assignAgentErrors(new ApiError(400, "validation_failed", "", null, refused), draft);
+  expect(readDraft(draft).body.models).toEqual(["a/b", "c/d", "e/f"]);
+  expect(faults.model).toBe("No such model.");
+  expect(fallbackFaults(draft, faults.fallbacks ?? "")).toEqual([
+    undefined,
+    undefined,
+    "Unknown provider.",
+    undefined,
+    "Not connected.",
+  ]);
+  expect(fallbackFaults(draft, "Expected at most 8.")[2]).toBe("Expected at most 8.");
 });
 
 test("an agent without a memory policy keeps none, and a new agent gets the default", () => {

@@ -3,6 +3,7 @@ import { type ComponentProps, useRef } from "react";
 import { flushSync } from "react-dom";
 import { defaultFailover } from "../../../../server/domain/failover.ts";
 import { limits } from "../../../../server/domain/limits.ts";
+import { fallbackFaults } from "../../entities/agent/agent-draft.ts";
 import type { Draft } from "../../entities/agent/agent-fields.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Combobox } from "../../ui/forms/combobox.tsx";
@@ -17,7 +18,9 @@ interface FallbackModelsProps {
 const icon = { "aria-hidden": true, className: "size-3.5", strokeWidth: 1.5 } as const;
 
 /** Models that are asked if those before them cannot answer: added, removed and moved. */
-export function FallbackModels({ draft: { fallbacks, failover_on }, items, fault, set }: FallbackModelsProps) {
+export function FallbackModels({ draft, items, fault, set }: FallbackModelsProps) {
+  const { fallbacks, failover_on } = draft;
+  const faults = fallbackFaults(draft, fault ?? "");
   const list = useRef<HTMLOListElement>(null);
   const change = (next: string[]) => set({ fallbacks: next });
 
@@ -42,41 +45,43 @@ export function FallbackModels({ draft: { fallbacks, failover_on }, items, fault
         <ol ref={list} aria-label="Fallback models" className="flex flex-col gap-3">
           {fallbacks.map((model, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: The rows are places, whose models change.
-            <li key={index} className="flex items-end gap-1.5">
+            <li key={index} className="flex items-start gap-1.5">
               <div className="min-w-0 flex-1">
                 <Combobox
                   label={`Fallback model ${index + 1}`}
                   items={items}
                   value={model}
-                  error={index === 0 ? fault : null}
+                  error={faults[index]}
                   onValue={(value) => change(fallbacks.with(index, value))}
                 />
               </div>
-              <Button
-                size="icon"
-                data-act="up"
-                aria-label={`Move fallback model ${index + 1} up`}
-                disabled={index === 0}
-                onClick={() => move(index, index - 1, "up")}
-              >
-                <ArrowUp {...icon} />
-              </Button>
-              <Button
-                size="icon"
-                data-act="down"
-                aria-label={`Move fallback model ${index + 1} down`}
-                disabled={index === fallbacks.length - 1}
-                onClick={() => move(index, index + 1, "down")}
-              >
-                <ArrowDown {...icon} />
-              </Button>
-              <Button
-                size="icon"
-                aria-label={`Remove fallback model ${index + 1}`}
-                onClick={() => change(fallbacks.toSpliced(index, 1))}
-              >
-                <X {...icon} />
-              </Button>
+              <div className="mt-6.5 flex gap-1.5">
+                <Button
+                  size="icon"
+                  data-act="up"
+                  aria-label={`Move fallback model ${index + 1} up`}
+                  disabled={index === 0}
+                  onClick={() => move(index, index - 1, "up")}
+                >
+                  <ArrowUp {...icon} />
+                </Button>
+                <Button
+                  size="icon"
+                  data-act="down"
+                  aria-label={`Move fallback model ${index + 1} down`}
+                  disabled={index === fallbacks.length - 1}
+                  onClick={() => move(index, index + 1, "down")}
+                >
+                  <ArrowDown {...icon} />
+                </Button>
+                <Button
+                  size="icon"
+                  aria-label={`Remove fallback model ${index + 1}`}
+                  onClick={() => change(fallbacks.toSpliced(index, 1))}
+                >
+                  <X {...icon} />
+                </Button>
+              </div>
             </li>
           ))}
         </ol>

@@ -1,19 +1,19 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { Download } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { FileChunk, File as StoredFile } from "../../../../server/domain/api-types/file.ts";
 import type { Environment as Mode } from "../../../../server/domain/scope.ts";
 import { ObjectHead } from "../../entities/crud/object-head.tsx";
 import { ObjectPage } from "../../entities/crud/object-page.tsx";
-import { chunksQuery, contentUrl, fileApi } from "../../entities/file/file-api.ts";
+import { chunksQuery, contentUrl, fileApi, pageUrl } from "../../entities/file/file-api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, joinFacts, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Description, IdDescription } from "../../ui/data/description-list.tsx";
 import { ErrorNote } from "../../ui/feedback/error-note.tsx";
 import { Button } from "../../ui/forms/button.tsx";
-import { type PageParts, type Part, pagesOf } from "./document-parts.ts";
+import { hasPicture, type PageParts, type Part, pagesOf } from "./document-parts.ts";
 import { failureWords, progressWords } from "./file-words.ts";
 import type { DocumentSearch } from "./read-document-search.ts";
 
@@ -108,7 +108,13 @@ function Chunks({ file, chosen, onChoose }: Choice & { file: StoredFile }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard. */}
       <section aria-label="Document" tabIndex={0} className="relative min-h-0 overflow-y-auto px-4 py-4 rail:px-5">
         {pagesOf(chunks).map((page) => (
-          <DocumentSheet key={page.parts[0]!.chunk.chunk_index} page={page} chosen={chosen} onChoose={onChoose} />
+          <DocumentSheet
+            key={page.parts[0]!.chunk.chunk_index}
+            file={file}
+            page={page}
+            chosen={chosen}
+            onChoose={onChoose}
+          />
         ))}
       </section>
       <section
@@ -133,14 +139,18 @@ function Chunks({ file, chosen, onChoose }: Choice & { file: StoredFile }) {
   );
 }
 
-/** A page of the document, or all of a document without pages: an outline of its chunks, and their text. */
-function DocumentSheet({ page: { page, parts }, ...choice }: Choice & { page: PageParts }) {
+/** A page of the document beside its text, or all of a document without pages. */
+function DocumentSheet({ file, page: { page, parts }, ...choice }: Choice & { file: StoredFile; page: PageParts }) {
+  const isPicture = page !== null && hasPicture(file, page);
+  const hasBoxes = parts.some(({ chunk }) => chunk.boxes?.length);
   return (
-    <div className="mb-6 flex max-w-200 flex-col gap-3">
+    <div className="mb-6 flex flex-col gap-3">
       {page !== null && <h2 className="text-md">Page {formatCount(page)}</h2>}
       <div className="flex items-start gap-4 max-rail:flex-col">
-        {parts.some(({ chunk }) => chunk.boxes?.length) && <Outline page={page} parts={parts} {...choice} />}
-        <div className="flex min-w-0 flex-1 flex-col gap-2">
+        {(isPicture || hasBoxes) && (
+          <PageView key={isPicture ? "picture" : "outline"} file={file} page={page ?? 1} parts={parts} {...choice} />
+        )}
+        <div className="flex max-w-160 min-w-0 flex-1 flex-col gap-2">
           {parts.map((part) => (
             <Passage key={part.chunk.chunk_index} part={part} chosen={choice.chosen} />
           ))}
@@ -150,34 +160,70 @@ function DocumentSheet({ page: { page, parts }, ...choice }: Choice & { page: Pa
   );
 }
 
-/** The outline of a page. Its proportions are unknown, so it is drawn as A4. */
-function Outline({ page, parts, chosen, onChoose }: Choice & { page: number | null; parts: readonly Part[] }) {
+/** The page as a person sees it, with the places of its chunks. Without a picture it is drawn as an empty A4 page. */
+function PageView({
+  file,
+  page,
+  parts,
+  chosen,
+  onChoose,
+}: Choice & { file: StoredFile; page: number; parts: readonly Part[] }) {
+  const at = useWorkspace();
+  const [state, setState] = useState<"loading" | "shown" | "missing">(hasPicture(file, page) ? "loading" : "missing");
   return (
-    <svg
-      role="img"
-      aria-label={`Chunks on page ${page}`}
-      viewBox="0 0 100 141"
-      className="w-40 shrink-0 rounded-sm border border-line bg-surface rail:sticky rail:top-0"
-    >
-      {sortSelectedLast(parts, chosen).flatMap(({ chunk: { chunk_index, boxes } }) =>
-        (boxes ?? []).map(({ left, top, right, bottom }) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside it selects the same chunks by buttons
-          <rect
-            key={`${chunk_index} ${left} ${top}`}
-            x={left * 100}
-            y={top * 141}
-            width={(right - left) * 100}
-            height={(bottom - top) * 141}
-            className={clsx(
-              "cursor-pointer [vector-effect:non-scaling-stroke]",
-              chunk_index === chosen ? "fill-accent-soft stroke-accent" : "fill-subtle stroke-line hover:stroke-muted",
-            )}
-            onClick={() => onChoose(chunk_index)}
-          />
-        )),
+    <figure
+      className={clsx(
+        "relative shrink-0 overflow-hidden rounded-sm border border-line rail:sticky rail:top-0",
+        state === "missing" ? "w-40 bg-surface" : "w-full bg-white rail:w-[46%]",
+        state === "loading" && "aspect-[100/141]",
       )}
-    </svg>
+    >
+      {state !== "missing" && (
+        <img
+          src={pageUrl(at, file.id, page)}
+          alt={`Page ${formatCount(page)} of ${file.filename}`}
+          loading="lazy"
+          decoding="async"
+          className="block w-full"
+          onLoad={() => setState("shown")}
+          onError={() => setState("missing")}
+        />
+      )}
+      <svg
+        role="img"
+        aria-label={`Chunks on page ${page}`}
+        viewBox="0 0 100 141"
+        preserveAspectRatio="none"
+        className={state === "missing" ? "block w-full" : "absolute inset-0 size-full"}
+      >
+        {sortSelectedLast(parts, chosen).flatMap(({ chunk: { chunk_index, boxes } }) =>
+          (boxes ?? []).map(({ left, top, right, bottom }) => (
+            // biome-ignore lint/a11y/noStaticElementInteractions: the list beside it selects the same chunks by buttons
+            <rect
+              key={`${chunk_index} ${left} ${top}`}
+              x={left * 100}
+              y={top * 141}
+              width={(right - left) * 100}
+              height={(bottom - top) * 141}
+              className={clsx(
+                "cursor-pointer [vector-effect:non-scaling-stroke]",
+                boxLook(chunk_index === chosen, state === "missing"),
+              )}
+              onClick={() => onChoose(chunk_index)}
+            />
+          )),
+        )}
+      </svg>
+    </figure>
   );
+}
+
+/** Boxes over a picture leave its letters readable. */
+function boxLook(isChosen: boolean, isEmpty: boolean): string {
+  if (isChosen) return isEmpty ? "fill-accent-soft stroke-accent" : "fill-accent/15 stroke-accent";
+  return isEmpty
+    ? "fill-subtle stroke-line hover:stroke-muted"
+    : "fill-transparent stroke-accent/30 hover:stroke-accent";
 }
 
 /** Sorts the selected chunk last, so that no other outline covers it. */

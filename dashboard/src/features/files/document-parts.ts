@@ -1,4 +1,4 @@
-import type { FileChunk } from "../../../../server/domain/api-types/file.ts";
+import type { FileChunk, File as StoredFile } from "../../../../server/domain/api-types/file.ts";
 
 /** A chunk; `fresh` is its text without the part that repeats the previous chunk. */
 export interface Part {
@@ -11,6 +11,13 @@ export interface PageParts {
   page: number | null;
   parts: Part[];
 }
+
+/** The server draws these first pages of a PDF. */
+const drawnPages = 20;
+
+/** True if the page can be shown as a person sees it. */
+export const hasPicture = ({ mime_type }: Pick<StoredFile, "mime_type">, page: number): boolean =>
+  mime_type === "application/pdf" && page <= drawnPages;
 
 /** Returns the text of a document by page, without the overlap of its chunks. */
 export function pagesOf(chunks: readonly FileChunk[]): PageParts[] {

@@ -3,7 +3,7 @@ import type { Agent as FullAgent } from "../../../../server/resources/agents/sch
 import type { Fields } from "../../hooks/use-form.ts";
 import { CodeEditor } from "../../ui/editor/code-editor.tsx";
 import { AgentSelect } from "./agent-select.tsx";
-import type { Draft } from "./draft.ts";
+import { type Draft, modelHint } from "./draft.ts";
 import { ModelField } from "./model-field.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import { ToolList } from "./tool-list.tsx";
@@ -41,6 +41,7 @@ export function AgentPanel({
       />
       {!compares && (
         <ModelField
+          hint={modelHint(agent, draft)}
           value={draft.model}
           error={fieldErrors.model}
           disabled={readOnly}

@@ -6,6 +6,7 @@ import {
   draftOf,
   faultsOf,
   hasChanges,
+  modelHint,
   readsThreadHistory,
   rebaseDraftOn,
   runParts,
@@ -109,6 +110,32 @@ describe("an agent draft", () => {
 
   test("gives the other side of a comparison its own model", () => {
     expect(runParts(agent, draft, "test/echo").overrides).toMatchObject({ model: "test/echo" });
+  });
+
+  test("asks a chosen model alone, and the agent's own with its fallback models", () => {
+    const several = { ...agent, models: [agent.model, "anthropic/claude-sonnet-4-5", "test/echo"] };
+    const [own, chosen] = [draftOf(several), { ...draftOf(several), model: "test/echo" }];
+    expect([runParts(several, own), runParts(several, chosen)]).toEqual([{}, { overrides: { model: "test/echo" } }]);
+    expect([modelHint(agent, draft), modelHint(several, own), modelHint(several, chosen)]).toEqual([
+      undefined,
+      "If it cannot answer, the next one is asked: anthropic/claude-sonnet-4-5, test/echo.",
+      "Runs here ask this model alone.",
+    ]);
+  });
+
+  test("is saved with each of its models once, also if a fallback model became the first", () => {
+    const several = { ...agent, models: [agent.model, "anthropic/claude-sonnet-4-5", "test/echo"] };
+    const models = ["test/echo", "anthropic/claude-sonnet-4-5"];
+    expect(agentChanges(several, { ...draftOf(several), model: "test/echo" })).toEqual({ model: models[0], models });
+    const two = { ...agent, models: [agent.model, "test/echo"] };
+    expect(agentChanges(two, { ...draftOf(two), model: "test/echo" })).toEqual({ model: "test/echo" });
+  });
+
+  test("compares models, not their fallback models", () => {
+    const several = { ...agent, models: [agent.model, "test/echo"] };
+    const sides = [agent.model, "test/echo"].map((model) => runParts(several, draftOf(several), model));
+    expect(sides).toEqual([{ overrides: { model: agent.model } }, { overrides: { model: "test/echo" } }]);
+    expect(runParts(agent, draft, agent.model)).toEqual({});
   });
 
   test("is saved whole: untouched settings stay and emptied ones are removed", () => {

@@ -94,8 +94,13 @@ export function faultsOf(draft: Draft): FieldErrors<Draft> {
   };
 }
 
-/** Overrides that turn the agent into the draft. `model` is the other side's in a comparison. */
-export function runParts(agent: FullAgent, draft: Draft, model = draft.model): Pick<RunBody, "overrides" | "budget"> {
+/**
+ * Overrides that turn the agent into the draft. A chosen model is asked alone, without the agent's fallback models;
+ * `compared` is the model of one side of a comparison.
+ */
+export function runParts(agent: FullAgent, draft: Draft, compared?: string): Pick<RunBody, "overrides" | "budget"> {
+  const model = compared ?? draft.model;
+  const isChosen = model !== agent.model || (compared !== undefined && agent.models !== undefined);
   const changes = Object.entries(changesOf(draft, agent)).filter(
     ([field]) => field in overridableFields && field !== "model",
   );
@@ -103,7 +108,7 @@ export function runParts(agent: FullAgent, draft: Draft, model = draft.model): P
   const mode = readsThreadHistory(agent, draft) ? ("thread" as const) : ("none" as const);
   const overrides = {
     ...Object.fromEntries(changes),
-    ...(model !== agent.model && { model }),
+    ...(isChosen && { model }),
     ...(Object.keys(settings).length > 0 && { model_settings: settings }),
     ...(mode !== (agent.memory?.history.mode ?? "none") && { history: { mode } }),
   };
@@ -111,6 +116,14 @@ export function runParts(agent: FullAgent, draft: Draft, model = draft.model): P
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(draft.run_cost_usd !== "" && { budget: { max_cost_usd: Number(draft.run_cost_usd) } }),
   };
+}
+
+/** Says which models the runs of this page ask; undefined if the agent has only one. */
+export function modelHint({ model, models = [] }: Pick<FullAgent, "model" | "models">, draft: Draft) {
+  if (models.length < 2) return undefined;
+  return draft.model === model
+    ? `If it cannot answer, the next one is asked: ${models.slice(1).join(", ")}.`
+    : "Runs here ask this model alone.";
 }
 
 /** Body of the PATCH that saves the draft; null without changes. */

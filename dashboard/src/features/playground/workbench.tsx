@@ -76,14 +76,14 @@ export function Workbench({
     if (parts.length === 0) return filled;
     return [{ role: "user", content: filled === "" ? parts : [{ type: "text", text: filled }, ...parts] }];
   };
-  const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
+  const bodyOf = (input: string, thread_id: string | undefined, model?: string): RunBody => ({
     agent_id: agent.id,
     input: inputOf(input),
     stream: true,
     ...(thread_id && { thread_id }),
     ...runParts(agent, { ...draft, instructions: fillVariables(draft.instructions, values) }, model),
   });
-  const sendLeft = (input: string) => left.send(bodyOf(input, search.thread));
+  const sendLeft = (input: string) => left.send(bodyOf(input, search.thread, compares ? draft.model : undefined));
   const sendRight = (input: string) => right.send(bodyOf(input, search.other, rightModel));
   const send = (input: string) => {
     sendLeft(input);

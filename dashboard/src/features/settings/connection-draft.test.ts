@@ -12,6 +12,7 @@ const gpu: Connection = {
   idle_timeout_ms: null,
   fallbacks: [],
   outages: [],
+  refusals: [],
   region: null,
   project: null,
   location: null,

@@ -23,7 +23,7 @@ export function ConnectionFields({ fields: { draft, text }, keyHint, keepsKey = 
           isCloud(provider)
             ? "Empty: the provider's default."
             : address === ""
-              ? "Such as http://127.0.0.1:8000/v1, /v1 included."
+              ? "Such as http://127.0.0.1:8000, with or without /v1."
               : `Empty: ${address}`
         }
         {...text("base_url")}

@@ -119,8 +119,19 @@ interface ConnectionRowProps {
 }
 
 function ConnectionRow({ connection, may, onTest, onEdit, onModels }: ConnectionRowProps) {
-  const { name, provider, prefix, base_url, max_concurrent, idle_timeout_ms, fallbacks, outages, source, used } =
-    connection;
+  const {
+    name,
+    provider,
+    prefix,
+    base_url,
+    max_concurrent,
+    idle_timeout_ms,
+    fallbacks,
+    outages,
+    refusals,
+    source,
+    used,
+  } = connection;
   return (
     <Row stops>
       <Cell main>
@@ -136,6 +147,12 @@ function ConnectionRow({ connection, may, onTest, onEdit, onModels }: Connection
           {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
           {idle_timeout_ms !== null && <> · idle timeout {idle_timeout_ms / 1000} s</>}
           {fallbacks.length > 0 && <> · then {fallbacks.join(", ")}</>}
+          {refusals.length > 0 && (
+            <span title={refusals.map(({ model, fields }) => `${model}: ${fields.join(", ")}`).join("\n")}>
+              {" "}
+              · {plural(refusals.length, "model")} without refused fields
+            </span>
+          )}
           {outages.map((outage) => (
             <span key={outage.model}> · {outageText(outage)}</span>
           ))}

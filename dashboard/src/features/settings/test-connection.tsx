@@ -162,16 +162,26 @@ function Outcome({ tried, prefix }: { tried: Tried; prefix: string }) {
             Asked{" "}
             <code>
               {prefix}/{model}
-            </code>{" "}
-            for {formatDuration(latency_ms)}
-            {usage && `: ${formatCount(usage.input_tokens)} → ${formatCount(usage.output_tokens)} tokens`}
+            </code>
+            : {formatDuration(latency_ms)}
+            {usage && `, ${formatCount(usage.input_tokens)} → ${formatCount(usage.output_tokens)} tokens`}
             {cost_usd !== null && `, ${formatCost(cost_usd)}`}.
           </>
         ) : (
           error?.message
         )}
       </p>
-      {adjustments.length > 0 && <p>Requests suit the server. {adjustments.join(" ")}</p>}
+      {adjustments.length > 0 && (
+        <>
+          <p className="mt-1">Requests are changed for this server:</p>
+          <ul className="list-disc pl-4">
+            {adjustments.map((each) => (
+              // The message names the field too.
+              <li key={each}>{each.replace(/^[\w.]+: /, "")}</li>
+            ))}
+          </ul>
+        </>
+      )}
     </Callout>
   );
 }

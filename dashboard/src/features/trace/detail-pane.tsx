@@ -207,6 +207,17 @@ function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
         </>
       )}
       {(step.attempt > 1 || step.retries.length > 0) && <Fact name="Attempts">{step.attempt}</Fact>}
+      {step.retries.map(
+        ({ attempt, model, reason }) =>
+          model && (
+            <Fact key={attempt} name="Instead of">
+              <span>
+                <code>{model}</code>
+                {reason && `: ${reason.message}`}
+              </span>
+            </Fact>
+          ),
+      )}
       {finish_reason && !["stop", "tool_calls"].includes(finish_reason) && (
         <Fact name="Finish reason">{finish_reason.replaceAll("_", " ")}</Fact>
       )}
@@ -248,7 +259,7 @@ function Took({ row, step }: { row: Row; step: TraceStep }) {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex min-h-5 max-w-full min-w-0 items-center gap-1.5">
+    <div className="flex min-h-5 max-w-full min-w-0 items-baseline gap-1.5">
       <dt className="shrink-0 text-muted">{name}</dt>
       <dd className="flex min-w-0 items-center gap-0.5 font-medium tabular-nums wrap-anywhere">{children}</dd>
     </div>

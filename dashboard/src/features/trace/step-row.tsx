@@ -157,13 +157,13 @@ function StepBar({ row, timeline, isLater }: { row: Row; timeline: Timeline; isL
       {waits.map((span) => (
         <i key={span.from} className="bar bar-wait" style={placeOf(span, timeline)} />
       ))}
-      {work.map((span, index) => (
+      {work.map((span) => (
         <i
           key={span.from}
           className={clsx("bar", lookOf(row), row.end === null && span.to === within.to && "bar-now")}
           style={placeOf(span, timeline)}
         >
-          {index === 0 && <Head row={row} span={span} />}
+          <Head row={row} span={span} />
         </i>
       ))}
       {row.step?.retries.map(({ attempt, at }) => (
@@ -173,12 +173,15 @@ function StepBar({ row, timeline, isLater }: { row: Row; timeline: Timeline; isL
   );
 }
 
-/** Time to first token: the paler start of a model call. */
-function Head({ row, span }: { row: Row; span: Span }) {
-  const first = row.step?.time_to_first_token_ms;
+/** Time until the first token of the last attempt: the paler start of a model call. */
+function Head({ row: { type, step, start }, span }: { row: Row; span: Span }) {
+  const first = step?.time_to_first_token_ms;
   const length = span.to - span.from;
-  if (row.type !== "model_call" || first == null || first <= 0 || length <= 0) return null;
-  return <span className="bar-head" style={{ width: `${Math.min(1, first / length) * 100}%` }} />;
+  if (type !== "model_call" || !step || first == null || first <= 0 || length <= 0) return null;
+  const last = step.retries.at(-1);
+  const begun = last ? Date.parse(last.at) + last.delay_ms : start;
+  const share = (begun + first - span.from) / length;
+  return share > 0 ? <span className="bar-head" style={{ width: `${Math.min(1, share) * 100}%` }} /> : null;
 }
 
 function lookOf(row: Row): string {

@@ -83,6 +83,7 @@ function RunFacts({ run }: { run: Run }) {
   const { thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
   const timing = useTiming(run);
   const usage = countedUsage(run);
+  const models = (run.models ?? [run.model]).join(", then ");
   return (
     <DescriptionList>
       <Description name="Run">
@@ -106,9 +107,9 @@ function RunFacts({ run }: { run: Run }) {
         {usage?.estimated && usage.cost_usd !== null && "about "}
         {formatCost(usage?.cost_usd, usage?.cost_estimated)}
       </Description>
-      <Description name="Model">
-        <span className="cut" title={run.model}>
-          {run.model}
+      <Description name={run.models ? "Models" : "Model"}>
+        <span className="cut" title={models}>
+          {models}
         </span>
       </Description>
       {run.attempt > 1 && <Description name="Attempt">{run.attempt}</Description>}

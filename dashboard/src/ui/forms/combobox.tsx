@@ -51,8 +51,9 @@ export function Combobox({ label, hint, placeholder, error, value, items, onValu
       const isAtRow = isOpen && at >= 0;
       setAt(isAtRow ? (at + step + shown.length) % shown.length : step === 1 ? 0 : shown.length - 1);
       setOpen(true);
-    } else if (event.key === "Escape" && isOpen) {
-      event.stopPropagation();
+    } else if (event.key === "Escape" && open) {
+      // Items that are still loading open the list later, unless it is closed.
+      if (isOpen) event.stopPropagation();
       close();
     } else if (event.key === "Enter" && isOpen && shown[at]) {
       event.preventDefault();
@@ -132,6 +133,10 @@ function Suggestions({
     getItemKey: (index) => items[index]!.value,
     overscan: 8,
   });
+  // A list that opens below the edge of a form, or of a dialog, is brought into sight.
+  useEffect(() => {
+    list.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [at, virtual]);
@@ -162,7 +167,7 @@ function Suggestions({
               onClick={() => onTake(value)}
               style={{ transform: `translateY(${start}px)` }}
               className={clsx(
-                "absolute inset-x-0 top-0 flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 font-mono text-xs select-none hover:bg-hover",
+                "absolute inset-x-0 top-0 flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 py-1 font-mono text-xs select-none hover:bg-hover",
                 index === at && "bg-hover",
               )}
             >

@@ -2,9 +2,10 @@ import { drainBody } from "../../../lib/drain-body.ts";
 import { fieldsOf, parsedJson } from "../../../lib/json.ts";
 import { textOf as bodyText } from "../body-text.ts";
 import { finishOf } from "../finish-reason.ts";
-import { type AnswerObserver, type ModelEvent, type ModelUsage, unknownUsage } from "../model.ts";
+import { type AnswerObserver, type ModelEvent, type ModelRequest, type ModelUsage, unknownUsage } from "../model.ts";
 import { failedEnd, incompleteError, onceBegun, toModelError } from "../model-error.ts";
 import { answerParts } from "../model-stream.ts";
+import { servedTier } from "../service-tier.ts";
 import { failureOf, faultIn, faultOf } from "./bedrock-error.ts";
 import type { Family } from "./bedrock-families.ts";
 import type { ReasoningProof } from "./bedrock-messages.ts";
@@ -20,6 +21,8 @@ interface Reader {
   observer: AnswerObserver;
   /** Names of the request's tools. */
   tools: readonly string[];
+  /** Additions of the agent to the request. */
+  extras?: ModelRequest["extras"];
 }
 
 /** Yields the events of an answer of Converse, streamed or whole. */
@@ -51,7 +54,7 @@ interface OpenCall {
 }
 
 /** Reads the frames of one answer. Content blocks are numbered, and may be open at the same time. */
-function converseAnswer({ family, secrets, observer, tools }: Reader) {
+function converseAnswer({ family, secrets, observer, tools, extras }: Reader) {
   const parts = answerParts(tools);
   const open = new Set<string>();
   const calls = new Map<unknown, OpenCall>();
@@ -73,6 +76,11 @@ function converseAnswer({ family, secrets, observer, tools }: Reader) {
     return events;
   }
 
+  const counted = ({ usage: counts, serviceTier }: Fields): ModelUsage => ({
+    ...usageOf(fieldsOf(counts)),
+    ...servedTier(fieldsOf(serviceTier).type, extras),
+  });
+
   function fail(type: string, payload: string): ModelEvent {
     [isOver, hasFailed] = [true, true];
     return { type: "error", error: toModelError(failureOf(faultIn(type, payload)), secrets), usage };
@@ -91,7 +99,7 @@ function converseAnswer({ family, secrets, observer, tools }: Reader) {
         stopReason = textOf(event.stopReason);
         return [];
       case "metadata":
-        if (event.usage) usage = usageOf(fieldsOf(event.usage));
+        if (event.usage) usage = counted(event);
         isOver = stopReason !== null;
         return [];
       default:
@@ -152,10 +160,11 @@ function converseAnswer({ family, secrets, observer, tools }: Reader) {
 
   /** Returns the events of an answer that came in one piece. */
   function whole(text: string): ModelEvent[] {
-    const { output, stopReason: reason, usage: counts } = fieldsOf(parsedJson(text));
+    const answer = fieldsOf(parsedJson(text));
+    const { output, stopReason: reason } = answer;
     const { content } = fieldsOf(fieldsOf(output).message);
     stopReason = textOf(reason);
-    if (counts) usage = usageOf(fieldsOf(counts));
+    if (answer.usage) usage = counted(answer);
     isOver = true;
     return (Array.isArray(content) ? content : []).flatMap((block, index) => [
       ...wholeBlock(index, fieldsOf(block)),

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { eventFrame } from "../../../testing/event-stream-frame.ts";
-import type { AssistantPart, Connection, ModelEvent, ModelRequest } from "../model.ts";
+import type { AssistantPart, Connection, ModelEvent, ModelRequest, RequestAdjustment } from "../model.ts";
 import { openModel } from "../registry.ts";
 
 type Answer = (request: Request, body: string) => Response | Promise<Response>;
@@ -420,6 +420,26 @@ describe("cache points", () => {
     expect(outputOf(await ask(request))).toBe("Yes.");
     expect(outputOf(await ask(request))).toBe("Yes.");
     expect(asked.map(({ body }) => body.includes("cachePoint"))).toEqual([true, false, false]);
+  });
+
+  test("that were refused are named in the trace of each request that would have had them, and of no other", async () => {
+    const refused = fault(400, "ValidationException", "This model doesn't support the cachePoint field.");
+    const { client } = await opened(claude, [refused, answered(...text(0, "Yes."))]);
+    const named: (readonly RequestAdjustment[])[] = [];
+    for (const settings of [auto, auto, off]) {
+      let last: readonly RequestAdjustment[] = [];
+      const observer = {
+        onByte() {},
+        onArguments() {},
+        onAdjustments(adjustments: readonly RequestAdjustment[]) {
+          last = adjustments;
+        },
+      };
+      await Array.fromAsync(client.stream({ ...hello, settings }, new AbortController().signal, observer));
+      named.push(last);
+    }
+    const message = "The model refused cache points, so the prompt was sent without them.";
+    expect(named).toEqual([[{ field: "prompt_caching", message }], [{ field: "prompt_caching", message }], []]);
   });
 });
 

@@ -1,5 +1,7 @@
 import { AwsV4Signer } from "aws4fetch";
-import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest } from "../model.ts";
+import { isCacheable } from "../cache-breakpoints.ts";
+import { type LearntRefusals, learntRefusals } from "../learnt-refusals.ts";
+import type { AnswerObserver, Connection, Model, ModelEvent, ModelRequest, RequestAdjustment } from "../model.ts";
 import { JudgedFailure, unavailableError } from "../model-error.ts";
 import { type Fetch, modelFetch } from "../model-fetch.ts";
 import { modelOf, type Way } from "../model-stream.ts";
@@ -13,19 +15,25 @@ import { bodyText, type Claude, converseBody, takesSchema } from "./bedrock-requ
 const service = "bedrock";
 
 /** Opens a model of Amazon Bedrock by its id, or an inference profile or its ARN, with the Converse API. */
-export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
+export async function open(
+  connection: Connection,
+  modelName: string,
+  fetch: Fetch = modelFetch,
+  refusals: LearntRefusals = learntRefusals(),
+): Promise<Model> {
   const { api_key, access_key_id, secret_access_key, session_token } = connection;
   const secrets = [api_key, access_key_id, secret_access_key, session_token].filter((text) => text != null);
   const family = familyOf(modelName);
   const model = { family, claude: isAnthropic(family) ? await claudeOf(modelName) : null };
-  let caches = family.cache !== null;
+  const caches = () => family.cache !== null && !refusals.known.has(cachePoints);
 
   async function send(request: ModelRequest, { streamed, format }: Way, signal: AbortSignal, observer: AnswerObserver) {
     const url = addressOf(connection, modelName, streamed);
-    const own = converseBody(model, request, format, caches);
+    const own = converseBody(model, request, format, caches());
     const body = bodyText(own, request);
     const headers = await signed(connection, url, body, request.extras?.headers);
-    observer.onAdjustments?.(adjustmentsOf(request, own));
+    const lacksCache = !caches() && family.cache !== null && isCacheable(request);
+    observer.onAdjustments?.([...adjustmentsOf(request, own), ...(lacksCache ? [cacheRefusal] : [])]);
     return fetch(url, { method: "POST", headers, body, signal });
   }
 
@@ -39,19 +47,28 @@ export async function open(connection: Connection, modelName: string, fetch: Fet
     let response = await send(request, way, signal, observer);
     if (!response.ok) {
       const fault = await faultOf(response);
-      if (!caches || !refusesCache(fault)) throw failureOf(fault);
-      caches = false; // Learnt for all later calls of this model.
+      if (!caches() || !refusesCache(fault)) throw failureOf(fault);
+      refusals.known.add(cachePoints);
       response = await send(request, way, signal, observer);
       if (!response.ok) throw failureOf(await faultOf(response));
+      refusals.confirm([cachePoints]);
     }
     observer.onByte();
     const hidden = [...secrets, ...(request.extras?.secrets ?? [])];
     const tools = request.tools.map(({ name }) => name);
-    return readConverse(response, { family, secrets: hidden, observer, tools });
+    return readConverse(response, { family, secrets: hidden, observer, tools, extras: request.extras });
   }
 
   return modelOf(answer, secrets);
 }
+
+/** Name of the refusal among those that are learnt. */
+const cachePoints = "cache_points";
+
+const cacheRefusal: RequestAdjustment = {
+  field: "prompt_caching",
+  message: "The model refused cache points, so the prompt was sent without them.",
+};
 
 /** Fault of a schema for a model that has none: the prompt has it then, and no request is wasted. */
 const schemaFault: AwsFault = {
