@@ -23,7 +23,10 @@ export const File = resource("File", "file", {
   status: t.about("Its status.", t.oneOf(fileStatuses)),
   error: t.about("Why it could not be read; null where it could.", t.orNull(CodedError)),
   chunks: t.about("How many chunks the text has.", t.integer),
-  pages: t.about("How many pages the document has; null where it has none.", t.orNull(t.integer)),
+  pages: t.about(
+    "How many pages the document has; null while that is not known, or where it has none.",
+    t.orNull(t.integer),
+  ),
   pages_done: t.about(
     "How many pages are read so far; null while that is not known, or where the document has none.",
     t.orNull(t.integer),

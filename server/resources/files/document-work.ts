@@ -46,10 +46,16 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     `SELECT ${columns} FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
   );
   const updateStarted = sqlite.query(
-    `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
+    `UPDATE files SET status = 'processing', attempts = attempts + 1, pages = NULL, pages_done = NULL WHERE ${key} AND ${unread} AND ${alive}`,
   );
   const decrementAttempts = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
-  const updateCounts = sqlite.query(`UPDATE files SET chunks = $chunks, pages = $pages, report = $report WHERE ${key}`);
+  const updateCounts = sqlite.query(
+    `UPDATE files SET chunks = $chunks, pages = $pages, pages_done = NULL, report = $report WHERE ${key}`,
+  );
+  // A late write changes nothing on a file that is read.
+  const updateProgress = sqlite.query(
+    `UPDATE files SET pages_done = $done, pages = $pages WHERE ${key} AND status = 'processing' AND chunks = 0`,
+  );
   const ending = sqlite.query(`UPDATE files SET status = $status, error = $error WHERE ${key}`);
   const restartReading = sqlite.query(
     `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, $chunking)
@@ -85,6 +91,9 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Db; now: () =>
     begin: (file: FileRef): boolean => updateStarted.run({ ...keyOf(file), now: now() }).changes > 0,
     /** Returns the attempt, because the server's stop ended it and not a fault. */
     giveBack: (file: FileRef): void => void decrementAttempts.run(keyOf(file)),
+    /** Notes how many pages are read so far, of how many. */
+    progress: (file: FileRef, done: number, pages: number): void =>
+      void updateProgress.run({ ...keyOf(file), done, pages }),
     count: (file: FileRef, chunks: number, pages: number | null, report: DocumentReport): void =>
       void updateCounts.run({ ...keyOf(file), chunks, pages, report: JSON.stringify(report) }),
     end: (file: FileRef, error: CodedError | null): void =>

@@ -268,6 +268,38 @@ test("slow documents of one project leave a slot to another project's", async ()
   expect(slow.begun).toEqual(["a1", "a2", "b1"]);
 });
 
+test("a document gets more room within its project's share, and what it gives back goes to a waiting document", async () => {
+  const begun: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const rooms = Promise.withResolvers<() => (() => void) | null>();
+  const starts = new Map(["a1", "a2", "b1"].map((name) => [name, Promise.withResolvers<void>()]));
+  const reader: Reader = {
+    async read({ content }, _, { takeRoom }) {
+      const name = textOf(content);
+      begun.push(name);
+      starts.get(name)!.resolve();
+      if (name === "a1") rooms.resolve(takeRoom);
+      await done.promise;
+      return lines(name);
+    },
+  };
+  await using server = start(reader, { count: 3, reserve: 1 });
+  await server.upload("a1", "a.txt", "a");
+  const takeRoom = await rooms.promise;
+  const giveBack = takeRoom();
+  expect([giveBack === null, takeRoom()]).toEqual([false, null]);
+  await server.upload("a2", "a.txt", "a");
+  expect(begun).toEqual(["a1"]);
+  giveBack?.();
+  await starts.get("a2")!.promise;
+  expect(takeRoom()).toBeNull();
+  await server.upload("b1", "b.txt", "b");
+  await starts.get("b1")!.promise;
+  done.resolve();
+  await server.processing.idle();
+  expect(begun).toEqual(["a1", "a2", "b1"]);
+});
+
 test("a document that was read halfway is read again from its start, without duplicates", async () => {
   await using server = start();
   const text = Array.from({ length: 250 }, (_, index) => `line ${index}`);
@@ -310,6 +342,32 @@ test("a stop cancels the reading, and does not count against the document", asyn
   slow.waiting[7]!.go("a\nb");
   await server.processing.idle();
   expect(await server.texts(file.id)).toEqual(["a", "b"]);
+});
+
+test("a file that is being read shows how many pages are done, from the start again if it is read again", async () => {
+  const starts = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const ends = Promise.withResolvers<void>();
+  let reads = 0;
+  await using server = start({
+    async read({ content }, signal, { onPages }) {
+      const isFirst = reads++ === 0;
+      if (isFirst) onPages(3, 8);
+      starts[isFirst ? 0 : 1]!.resolve();
+      const stopped = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      await Promise.race([ends.promise, stopped]);
+      return { ...lines(textOf(content)), pages: 8 };
+    },
+  });
+  const file = await server.upload("a\nb");
+  await starts[0]!.promise;
+  while ((await server.get(file.id)).pages_done === null) await Bun.sleep(1);
+  expect(await server.get(file.id)).toMatchObject({ status: "processing", pages: 8, pages_done: 3 });
+  await server.restart();
+  await starts[1]!.promise;
+  expect(await server.get(file.id)).toMatchObject({ status: "processing", pages: null, pages_done: null });
+  ends.resolve();
+  await server.processing.idle();
+  expect(await server.get(file.id)).toMatchObject({ status: "ready", pages: 8, pages_done: 8 });
 });
 
 test("a file that is deleted during its reading is gone at once, and its reading stops", async () => {

@@ -7,12 +7,14 @@ import { createFairSemaphore, type FairOptions } from "../../lib/fair-queue/fair
 import type { Log } from "../../lib/log.ts";
 import { sleep } from "../../lib/retry.ts";
 import type { DocumentChunk } from "../../runtime/documents/chunking.ts";
+import type { PagesDone } from "../../runtime/documents/pages-done.ts";
 import type { DocumentHead } from "../../runtime/sandbox/document-task.ts";
 import type { FileBlobs } from "../../storage/db/file-blobs.ts";
 import type { Db } from "../../storage/db/open.ts";
 import { retryWrite } from "../../storage/db/retry-write.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork, FileRef } from "./document-work.ts";
+import { createPageProgress } from "./page-progress.ts";
 import { withTypeMismatch } from "./promised-type.ts";
 import { type FileRow, type IndexingProgress, serializeFile } from "./row.ts";
 
@@ -28,6 +30,7 @@ export interface Reader {
   read(
     order: DocumentHead & { content: Iterable<Uint8Array> },
     signal: AbortSignal,
+    help: { onPages: PagesDone; takeRoom: () => (() => void) | null },
   ): Promise<ReadDocument | { error: CodedError }>;
 }
 
@@ -209,6 +212,19 @@ export class Processing {
   }
 
   async #readContent(file: FileRow, signal: AbortSignal) {
+    const { db, work } = this.#options;
+    // The next write has it if one fails.
+    const write = (...pages: Parameters<PagesDone>) =>
+      void db.write(() => work.progress(file, ...pages)).catch(() => {});
+    const progress = createPageProgress(write);
+    try {
+      return await this.#readInTries(file, signal, progress.tell);
+    } finally {
+      progress.stop();
+    }
+  }
+
+  async #readInTries(file: FileRow, signal: AbortSignal, onPages: PagesDone) {
     const { blobs, reader } = this.#options;
     const chunking = file.chunking ?? defaultChunking;
     for (let tries = 1; ; tries++) {
@@ -218,11 +234,23 @@ export class Processing {
       const outcome = await reader.read(
         { mime_type, bytes, encoding, include_hidden, content: { [Symbol.iterator]: () => content.read() }, chunking },
         signal,
+        { onPages, takeRoom: () => this.#takeRoom(file) },
       );
       const died = "error" in outcome && outcome.error.code === "sandbox_failed";
       if (!died || tries === triesOfChild) return outcome;
       await sleep(this.#pause_ms, signal);
     }
+  }
+
+  /** Takes one more place for a document of this project, unless that would be more than its share. */
+  #takeRoom(scope: Scope): (() => void) | null {
+    const owner = nameOf(scope);
+    if (!this.#isRunning || !this.#places.mayTake(owner)) return null;
+    const giveBack = this.#places.take(owner);
+    return () => {
+      giveBack();
+      this.wake();
+    };
   }
 
   /** Stores chunks in several writes. The last write also sets their number. */

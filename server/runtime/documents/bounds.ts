@@ -14,8 +14,20 @@ export const documentBounds = {
 export const ocrBounds = {
   /** Pages to read of a document without text. Later pages are skipped, and a note in the text says so. */
   pages: 50,
-  /** No page is started after this time. */
+  /** Processor time of all children together after which no page is started. */
   time_ms: 240_000,
+  /** Wall time after which no page is started, however little the processors did in it. */
+  wall_ms: 1_800_000,
+  /** Processor time of a page. */
+  page_ms: 90_000,
+  /** Pages that a child reads, because loading takes it a part of a page's time. */
+  batch: 4,
+  /** Children that read one document at once. Each takes up to 250 MB. */
+  children: 4,
+  /** Attempts to read a page, because a child may die of something else. */
+  tries: 2,
+  /** Bytes of the text and boxes of a page. */
+  text: 4 * 2 ** 20,
   /** Images to draw for one page. */
   images: 100,
   /** Pixels of an input image. */
@@ -43,6 +55,6 @@ export const attachmentBounds = {
   depth: 10,
   count: 200,
   bytes: 200 * 2 ** 20,
-  /** No attachment is read after this time, so that the text of the message is there in time. */
+  /** No attachment is read after this processor time, so that the text of the message is there in time. */
   time_ms: 20_000,
 } as const;

@@ -3,7 +3,7 @@ import { docxOf, pdfOf, xlsxOf } from "../../testing/documents.ts";
 import { smimeMessages } from "../../testing/smime-messages.ts";
 import { tnefOf } from "../../testing/tnef-file.ts";
 import { attachmentBounds } from "./bounds.ts";
-import { OcrRequired, PdfRequired } from "./document-error.ts";
+import { PartOcrRequired, PdfRequired } from "./document-error.ts";
 import { parse } from "./parse.ts";
 import type { ParseOptions } from "./parse-options.ts";
 
@@ -234,8 +234,18 @@ test("a mail asks for the child that reads PDF, or images, only if it has one at
     `Content-ID: <1>\n${file("a.png", latin1("\x89PNG\r\n\x1a\n"), "image/png").replace("attachment", "inline")}`,
   );
   expect(read(pdf, { hasPdf: false })).rejects.toBeInstanceOf(PdfRequired);
-  expect(read(image, { hasPdf: false })).rejects.toBeInstanceOf(OcrRequired);
+  expect(read(image, { hasPdf: false })).rejects.toBeInstanceOf(PartOcrRequired);
   expect((await read(inline, { hasPdf: false })).warnings).toEqual([]);
+});
+
+test("pages of attached PDFs are not counted as pages of the mail, nor taken for those that OCR has read", async () => {
+  const mail = multipart("mixed", plain("Text"), file("a.pdf", pdfOf(["One"])), file("b.pdf", pdfOf(["Two", "Three"])));
+  const heard: unknown[] = [];
+  const line = { text: "Of another document", box: null };
+  const scans = { read: new Map([[1, [[line]]]]), left: [], lost: [] };
+  const { text } = await read(mail, { scans, onPages: (...pages) => heard.push(pages) });
+  expect([heard, text.includes(line.text)]).toEqual([[], false]);
+  for (const word of ["One", "Two", "Three"]) expect(text).toContain(word);
 });
 
 test("text in an attached image is read, and an image without text is reported as one", async () => {

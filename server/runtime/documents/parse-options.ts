@@ -1,5 +1,7 @@
 import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
+import type { PagesDone } from "./pages-done.ts";
+import type { Scans } from "./scans.ts";
 
 /** Choices of the upload, and the means of the child that reads the document. */
 export interface ParseOptions {
@@ -7,20 +9,26 @@ export interface ParseOptions {
   encoding: string | null;
   /** True if hidden text is read as well. */
   includeHidden: boolean;
-  /** Null if this child has no OCR. */
+  /** Text of pages that are images. Null while they are not read. */
+  scans: Scans | null;
+  /** Reads images in this child: for parts of a document, whose pages other children cannot find. Null if it cannot. */
   ocr: Ocr | null;
   /** True if this child has the PDF reader. */
   hasPdf: boolean;
   /** True if attachments are read; else they are only named. */
   attachments: boolean;
+  /** Called after each page of a format whose pages take time. Not for parts, whose pages are not the document's. */
+  onPages: PagesDone;
 }
 
 export const defaultOptions: ParseOptions = {
   encoding: null,
   includeHidden: false,
+  scans: null,
   ocr: null,
   hasPdf: true,
   attachments: true,
+  onPages() {},
 };
 
 /** Options of a parser: those of the document, and the readers of other formats for what is inside it. */

@@ -3,9 +3,8 @@ import { documentBounds, ocrBounds } from "./bounds.ts";
 import type { Box, PlacedLine } from "./boxes.ts";
 import { type CharacterMaps, loadCharacterMaps, openCharacterMaps } from "./character-maps.ts";
 import { DocumentError, noTextInImages, OcrRequired, tooLarge, unreadable } from "./document-error.ts";
-import { openDrawer, type PageDrawer } from "./draw-pages.ts";
-import type { Ocr } from "./ocr.ts";
 import type { Outline } from "./outline.ts";
+import type { ParseOptions } from "./parse-options.ts";
 import { annotationsOn } from "./pdf-annotations.ts";
 import { withoutWarnings } from "./pdf-faults.ts";
 import { removeFurniture } from "./pdf-furniture.ts";
@@ -15,52 +14,66 @@ import { readItems } from "./pdf-items.ts";
 import { hyphenatedWords, isContents, joinLines, linesFrom, type PdfLine } from "./pdf-lines.ts";
 import { mayHaveLetters } from "./pdf-scan.ts";
 import { mayContinue, type PdfTable, type TableHeader, tableLines, tablesIn } from "./pdf-tables.ts";
+import { readScansHere } from "./read-scans.ts";
+import type { Scans } from "./scans.ts";
 
 /**
- * Parses a PDF: the text of each page, or OCR of the drawn page if it has no text. Lines in a larger font are headings.
- * Returns the number of pages.
+ * Parses a PDF: the text of each page, or OCR's if it has none. Lines in a larger font are headings.
+ * Returns the number of pages. Throws OcrRequired if pages must be read by OCR first.
  */
-export const parsePdf = (
+export const parsePdf = (bytes: Uint8Array, outline: Outline, options: ScanOptions): Promise<number> =>
+  withoutWarnings(() => readPdf(bytes, outline, options));
+
+type ScanOptions = Pick<ParseOptions, "scans" | "ocr" | "onPages">;
+
+async function readPdf(
   bytes: Uint8Array,
   outline: Outline,
-  ocr: Ocr | null,
-  clock = () => performance.now(),
-): Promise<number> => withoutWarnings(() => readPdf(bytes, outline, ocr, clock));
-
-async function readPdf(bytes: Uint8Array, outline: Outline, ocr: Ocr | null, clock: () => number): Promise<number> {
+  { scans: given, ocr, onPages }: ScanOptions,
+): Promise<number> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(1024, bytes.length)).toString("latin1");
   if (!head.includes("%PDF-")) throw unreadable("It is not a PDF.");
   const maps = openCharacterMaps();
   const glyphs = openGlyphNames();
-  // First, because PDF.js takes the bytes. A page that cannot be drawn is not read.
-  const drawer = ocr && (await openDrawer(bytes).catch(() => null));
+  // PDF.js takes the bytes.
+  const copy = ocr && bytes.slice();
   const pdf = await open(bytes, maps);
   if (pdf.numPages > documentBounds.pages) throw tooLarge(`It has more than ${documentBounds.pages} pages.`);
   const pages: PdfLine[][] = [];
   const annotations: PlacedLine[][] = [];
   const faults: (readonly string[])[] = [];
-  const scans = openScans(ocr, drawer, clock);
+  const needed: number[] = [];
   let [size, failed] = [0, 0];
   for (let number = 1; number <= pdf.numPages; number++) {
     const page = await readPage(pdf, number, { maps, glyphs });
     if (page === null) failed++;
     const { lines, beside, faults: ofPage } = page ?? damagedPage;
-    const found = page && !lines.some(hasLetter) ? await scans.read(pdf, number) : 0;
-    const kept = found > 0 ? [] : lines;
-    size += [...kept, ...beside].reduce((sum, { text }) => sum + text.length, found);
+    if (page && !given && !lines.some(hasLetter) && (await isScan(pdf, number))) needed.push(number);
+    size += charactersOf([...lines, ...beside]);
     if (size > documentBounds.text) throw tooLarge(`It holds more than ${documentBounds.text} bytes of text.`);
-    pages.push(kept);
+    pages.push(lines);
     annotations.push(beside);
-    faults.push(found > 0 ? [] : ofPage);
+    faults.push(ofPage);
+    onPages(number - needed.length, pdf.numPages);
   }
   if (failed === pages.length) throw unreadable("None of its pages can be read.");
-  outlinePages({ pages, annotations, faults, scans: scans.found }, outline);
-  const note = scans.note();
+  if (needed.length > 0 && !copy) throw new OcrRequired(needed, pdf.numPages);
+  const order = { mime_type: "application/pdf", pages: needed };
+  const scans = given ?? (ocr && copy && needed.length > 0 ? await readScansHere(copy, order, ocr) : noScans);
+  for (const [page, paragraphs] of scans.read) {
+    const found = charactersOf(paragraphs.flat());
+    if (found > 0) [pages[page - 1], faults[page - 1]] = [[], []];
+    size += found;
+  }
+  outlinePages({ pages, annotations, faults, scans }, outline);
+  const note = noteOf(scans);
   if (note !== null) outline.block(note);
   if (size === 0 && faults.flat().length > 0) throw unreadable("Its fonts do not say which letters they show.");
   if (size === 0) throw new DocumentError("document_empty", noTextInImages);
   return pdf.numPages;
 }
+
+const noScans: Scans = { read: new Map(), left: [], lost: [] };
 
 /** False if a line has only spaces, and letters of a font that does not name them. */
 const hasLetter = ({ text }: PdfLine): boolean => /[^\p{C}\s]/u.test(text);
@@ -71,47 +84,21 @@ export async function loadPdf(): Promise<void> {
   await getResolvedPDFJS();
 }
 
-/** Applies OCR to pages without text, up to a limit, and records the pages that it skipped. */
-function openScans(ocr: Ocr | null, drawer: PageDrawer | null, clock: () => number) {
-  const found = new Map<number, PlacedLine[][]>();
-  const left: number[] = [];
-  const startedAt = clock();
-  let read = 0;
-  return {
-    /** Paragraphs by page number, from 1. */
-    found,
-    /** Returns the number of characters found. Throws OcrRequired if there may be letters and there is no OCR. */
-    async read(pdf: Pdf, number: number): Promise<number> {
-      if (read >= ocrBounds.pages || clock() - startedAt > ocrBounds.time_ms) {
-        left.push(number);
-        return 0;
-      }
-      const page = await pdf.getPage(number);
-      const isScan = await mayHaveLetters(page).catch(() => false);
-      page.cleanup();
-      if (!isScan) return 0;
-      if (ocr === null) throw new OcrRequired();
-      read++;
-      const image = drawer && scanOf(drawer, number);
-      const paragraphs = image ? ocr(image) : [];
-      found.set(number, paragraphs);
-      return paragraphs.flat().reduce((sum, { text }) => sum + text.length, 0);
-    },
-    note: (): string | null =>
-      left.length === 0
-        ? null
-        : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`,
-  };
+/** Returns true if a page without text may have letters that OCR can read. */
+async function isScan(pdf: Pdf, number: number): Promise<boolean> {
+  const page = await pdf.getPage(number);
+  const isLettered = await mayHaveLetters(page).catch(() => false);
+  page.cleanup();
+  return isLettered;
 }
 
-/** Returns null if the page cannot be drawn. */
-function scanOf(drawer: PageDrawer, number: number): Uint8Array | null {
-  try {
-    return drawer.scan(number);
-  } catch {
-    return null;
-  }
-}
+const charactersOf = (lines: readonly PlacedLine[]): number => lines.reduce((sum, { text }) => sum + text.length, 0);
+
+/** Returns a note about pages for which there was no time. */
+const noteOf = ({ left }: Scans): string | null =>
+  left.length === 0
+    ? null
+    : `[${left.length} pages from page ${left[0]} on were not read: they have no text of their own.]`;
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -209,7 +196,7 @@ interface PdfPages {
   annotations: readonly (readonly PlacedLine[])[];
   /** Losses of the text of each page, in words. */
   faults: readonly (readonly string[])[];
-  scans: ReadonlyMap<number, PlacedLine[][]>;
+  scans: Scans;
 }
 
 function outlinePages({ pages: all, annotations, faults, scans }: PdfPages, outline: Outline): void {
@@ -223,9 +210,10 @@ function outlinePages({ pages: all, annotations, faults, scans }: PdfPages, outl
   let header: TableHeader | null = null;
   let before: (PdfTable | PdfLine)[] = [];
   for (const [at, lines] of pages.entries()) {
-    const scan = scans.get(at + 1) ?? [];
+    const scan = scans.read.get(at + 1) ?? [];
     outline.page(at + 1, { isScan: scan.length > 0 });
     for (const fault of faults[at] ?? []) outline.warn("text_unreadable", fault);
+    if (scans.lost.includes(at + 1)) outline.warn("text_unreadable", "The text in the image could not be read.");
     for (const paragraph of scan) outline.lines(joinLines(paragraph, words));
     const found = tablesIn(lines, isTitle);
     let carried: TableHeader | null = mayContinue(before, found) ? header : null;

@@ -258,7 +258,9 @@ test("the error for images without text says that OCR reads English only", async
     [image, "image/png"],
     [await content(), mimeTypes.pdf],
   ] as const)
-    await expect(parse(new Uint8Array(bytes), type, { ocr: () => [] })).rejects.toThrow("no English text");
+    await expect(
+      parse(new Uint8Array(bytes), type, { scans: { read: new Map(), left: [], lost: [] } }),
+    ).rejects.toThrow("no English text");
 });
 
 /** Parses a document; any error that is not a document error fails the test. */
@@ -309,32 +311,55 @@ describe("a PDF of more images than are read", () => {
     streamOf("\xff", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray "),
     streamOf("/I Do"),
   ]);
-  /** Returns the texts if each page takes this many milliseconds. */
-  async function textsIn(page_ms: number): Promise<(readonly [number | null, string, string | undefined])[]> {
+  const texts = async (read: readonly number[], left: readonly number[], lost: readonly number[] = []) => {
     const outline = openOutline();
-    let now = 0;
-    const ocr = () => {
-      now += page_ms;
-      return [[{ text: `Read at ${now}`, box: [0, 0, 1, 1] as const }]];
+    const paragraphs = (page: number) => [[{ text: `Read ${page}`, box: [0, 0, 1, 1] as const }]];
+    const found = new Map(read.map((page) => [page, paragraphs(page)]));
+    const given = { scans: { read: found, left, lost }, ocr: null, onPages() {} };
+    expect(await parsePdf(scans.slice(), outline, given)).toBe(pages);
+    return {
+      texts: outline.close().map(({ page, text, source }) => [page, text, source] as const),
+      warnings: outline.report().warnings,
     };
-    expect(await parsePdf(scans.slice(), outline, ocr, () => now)).toBe(pages);
-    return outline.close().map(({ page, text, source }) => [page, text, source] as const);
-  }
+  };
+  const numbers = Array.from({ length: pages }, (_, at) => at + 1);
+
+  test("asks for all of them before it has text", async () => {
+    const done: number[] = [];
+    const error = await parsePdf(scans.slice(), openOutline(), {
+      scans: null,
+      ocr: null,
+      onPages: (count) => done.push(count),
+    }).catch((error) => error);
+    expect(error).toBeInstanceOf(OcrRequired);
+    expect([error.scans, error.pages, Math.max(...done)]).toEqual([numbers, pages, 0]);
+  });
+
+  test("is read at once by a process that has OCR, within the same limits", async () => {
+    const outline = openOutline();
+    const ocr = () => [[{ text: "Read", box: null }]];
+    await parsePdf(scans.slice(), outline, { scans: null, ocr, onPages() {} });
+    const sections = outline.close();
+    expect([sections.length, sections[49]?.text, sections[50]?.text.slice(0, 8)]).toEqual([51, "Read", "[3 pages"]);
+  });
 
   test("has the first 50 pages, and says which ones are missing", async () => {
-    const texts = await textsIn(1);
-    expect(texts).toHaveLength(51);
-    expect(texts[49]).toEqual([50, "Read at 50", "ocr"]);
-    expect(texts[50]).toEqual([
+    const { texts: all, warnings } = await texts(numbers.slice(0, 50), [51, 52, 53]);
+    expect(all).toHaveLength(51);
+    expect(all[49]).toEqual([50, "Read 50", "ocr"]);
+    expect(all[50]).toEqual([
       53,
       "[3 pages from page 51 on were not read: they have no text of their own.]",
       undefined,
     ]);
+    expect(warnings).toEqual([]);
   });
 
-  test("has the pages for which there was time", async () => {
-    const texts = await textsIn(60_000);
-    expect(texts.map(([, text]) => text).slice(0, 5)).toEqual([1, 2, 3, 4, 5].map((at) => `Read at ${at * 60_000}`));
-    expect(texts.at(-1)![1]).toStartWith("[48 pages from page 6 on");
+  test("names the pages that could not be read", async () => {
+    const { texts: all, warnings } = await texts([1, 3], [], [2]);
+    expect(all.map(([page]) => page)).toEqual([1, 3]);
+    expect(warnings).toEqual([
+      { code: "text_unreadable", message: "The text in the image could not be read.", page: 2 },
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import type { DocumentReport } from "../../domain/document-report.ts";
 import { openAttachmentReader } from "./attachments.ts";
 import { declaredInCode } from "./declared-encoding.ts";
 import { decodeDocument } from "./decode-document.ts";
-import { DocumentError, OcrRequired, PdfRequired, tooLarge, unreadable } from "./document-error.ts";
+import { DocumentError, OcrRequired, PartOcrRequired, PdfRequired, tooLarge, unreadable } from "./document-error.ts";
 import { isFlatPackage } from "./flat-package.ts";
 import { type DocumentFormat, formatOf } from "./formats.ts";
 import { outlineMarkdownFile } from "./markdown.ts";
@@ -47,11 +47,11 @@ const parsers: Record<DocumentFormat, Parser> = {
   json: parseJson,
   jsonl: parseJsonLines,
   csv: parseCsv,
-  pdf: (bytes, outline, { ocr, hasPdf }) => {
-    if (!hasPdf) throw new PdfRequired();
-    return parsePdf(bytes, outline, ocr);
+  pdf: (bytes, outline, options) => {
+    if (!options.hasPdf) throw new PdfRequired();
+    return parsePdf(bytes, outline, options);
   },
-  image: (bytes, outline, { ocr }) => parseImage(bytes, outline, ocr),
+  image: parseImage,
   docx: parseDocx,
   wordml: parseWordml,
   xlsx: parseXlsx,
@@ -68,8 +68,9 @@ const parsers: Record<DocumentFormat, Parser> = {
 };
 
 /**
- * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError},
- * {@link OcrRequired} if images must be read and there is no OCR, or {@link PdfRequired} likewise.
+ * Extracts the text of a document as Markdown. Runs only in the sandboxed child. Throws {@link DocumentError};
+ * {@link OcrRequired} if images must be read first, or {@link PartOcrRequired} if they are in a part and there is no
+ * OCR; or {@link PdfRequired} likewise.
  */
 export async function parse(
   bytes: Uint8Array,
@@ -78,7 +79,10 @@ export async function parse(
 ): Promise<ParsedDocument> {
   const own = { ...defaultOptions, ...options };
   const readPart: ReadPart = async (part, type, outline, its) => {
-    await read(part, type, outline, { ...own, ...its, readPart, attachmentReader });
+    const inner = { ...own, ...its, ...partMeans, readPart, attachmentReader };
+    await read(part, type, outline, inner).catch((error) => {
+      throw error instanceof OcrRequired ? new PartOcrRequired() : error;
+    });
   };
   const attachmentReader = openAttachmentReader(readPart, own);
   const outline = openOutline();
@@ -88,6 +92,9 @@ export async function parse(
   if (sections.length === 0) throw emptyFault(report);
   return { sections, pages: typeof pages === "number" ? pages : null, report };
 }
+
+/** The pages of a part are not those of the document: neither those that OCR has read, nor those that are done. */
+const partMeans: Pick<ParseOptions, "scans" | "onPages"> = { scans: null, onPages() {} };
 
 async function read(bytes: Uint8Array, mimeType: string, outline: Outline, options: ParserOptions): Promise<unknown> {
   const format = formatOf(mimeType);
@@ -129,9 +136,11 @@ function emptyFault({ warnings }: DocumentReport): DocumentError {
   );
 }
 
-/** Maps an error of a parser to a document error. */
-function asFault(error: unknown): DocumentError | OcrRequired | PdfRequired {
-  if (error instanceof DocumentError || error instanceof OcrRequired || error instanceof PdfRequired) return error;
+const needs = [OcrRequired, PartOcrRequired, PdfRequired];
+
+/** Maps an error of a parser to a document error, unless it asks for another child. */
+function asFault(error: unknown): Error {
+  if (error instanceof DocumentError || needs.some((need) => error instanceof need)) return error as Error;
   const words = error instanceof Error ? error.message : "";
   if (/call stack/i.test(words)) return unreadable("It nests too deep.");
   if (/length|too (long|large)/i.test(words) && error instanceof RangeError) return tooLarge("It unpacks to too much.");

@@ -54,6 +54,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   let started: number | null = null;
   // Processor time used before the task started.
   let loaded_ms = 0;
+  let computed: number | null = null;
   let ended = 0;
   let why: StopReason | null = null;
   let diedEarly = false;
@@ -127,6 +128,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
           if (figures === null) return;
           const { resident_mb, computed_ms } = figures;
           if (resident_mb > newTask.memory_mb + overhead_mb) end({ kind: "memory", message: newTask.memory_message });
+          computed = computed_ms;
           if (started === null) loaded_ms = computed_ms;
           else if (!isLong && computed_ms - loaded_ms > short_ms) {
             isLong = true;
@@ -138,7 +140,8 @@ export function startChild({ language, jailed, command }: ChildOptions) {
       }
       await gone;
       signal.throwIfAborted();
-      return newTask.outcome(why, ended - (started ?? ended));
+      const duration_ms = ended - (started ?? ended);
+      return newTask.outcome(why, duration_ms, computed === null ? duration_ms : computed - loaded_ms);
     } finally {
       signal.removeEventListener("abort", stop);
     }
@@ -171,7 +174,7 @@ export async function performWithRestart<Outcome>(
 ): Promise<Outcome> {
   const once = async () => {
     const child = await spawnWithRetry(start, signal).catch(unstarted);
-    if ("kind" in child) return { outcome: task().outcome(child, 0), diedEarly: false };
+    if ("kind" in child) return { outcome: task().outcome(child, 0, 0), diedEarly: false };
     return { outcome: await child.perform(task(), signal, ownerPrograms), diedEarly: child.diedEarly() };
   };
   const first = await once();

@@ -8,8 +8,9 @@ import { hostileDocuments, hostileImages, mailWith, mimeTypes } from "../../test
 import { openDrawer } from "../documents/draw-pages.ts";
 import { performWithRestart, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
-import { documentTask, scanTask } from "./document-task.ts";
+import { documentTask, scannedPartsTask, scannedTask } from "./document-task.ts";
 import { encodePacket, packetKinds } from "./packet.ts";
+import { type ScanEnd, scanTask } from "./scan-task.ts";
 
 // Ends a hang only: children have the lowest priority, and reading a scan takes them seconds of it.
 setDefaultTimeout(180_000);
@@ -139,8 +140,23 @@ describe("a document", () => {
   });
 });
 
+test("the pages that are done of a long PDF are told before its end", async () => {
+  const pages = Array.from({ length: 1200 }, (_, at) => `# Page ${at}\n${"A line of words.\n".repeat(30)}`);
+  const heard: number[] = [];
+  const outcome = await reader.read(order(pdfOf(pages), mimeTypes.pdf), never, {
+    onPages(done, all) {
+      expect(all).toBe(1200);
+      heard.push(done);
+    },
+  });
+  expect(outcome).toMatchObject({ pages: 1200 });
+  expect(heard.length).toBeGreaterThan(0);
+  expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+});
+
+const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
+
 describe("text in images", () => {
-  const scan = (name: string) => new Uint8Array(readFileSync(new URL(`../../testing/scans/${name}`, import.meta.url)));
   const text = [
     "Minutes of the harbour committee",
     "The lighthouse keeper reported that the lamp\nwas replaced in October after the storm.",
@@ -226,6 +242,39 @@ describe("text in images", () => {
     ]);
   });
 
+  test("of several pages is read by several children at once, in order, and each page is told as it is read", async () => {
+    const image = Buffer.from(await new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes()).toString("latin1");
+    const scanned = pdfFrom([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      `<< /Type /Pages /Count 6 /Kids [${"3 0 R ".repeat(6)}] >>`,
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 300] /Resources << /XObject << /I 4 0 R >> >> /Contents 5 0 R >>",
+      streamOf(
+        image,
+        "/Type /XObject /Subtype /Image /Width 875 /Height 625 /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter /DCTDecode ",
+      ),
+      streamOf("420 0 0 300 0 0 cm /I Do"),
+    ]);
+    const done: number[] = [];
+    const rooms: string[] = [];
+    const outcome = await reader.read(order(scanned, mimeTypes.pdf), never, {
+      onPages: (count) => done.push(count),
+      takeRoom() {
+        if (rooms.length > 0) return null;
+        rooms.push("taken");
+        return () => rooms.push("given back");
+      },
+    });
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.map((chunk) => [chunk.page, chunk.source, chunk.text.slice(0, 7)])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((page) => [page, "ocr", "Minutes"]),
+    );
+    expect([outcome.pages, outcome.report.warnings]).toEqual([6, []]);
+    expect([done, rooms]).toEqual([
+      [1, 2, 3, 4, 5, 6],
+      ["taken", "given back"],
+    ]);
+  });
+
   test("that is unreadable has a clear error code", async () => {
     // The executable reads all of them in e2e/hostile-documents.e2e.ts.
     const some = ["png: 1.6 billion pixels in its head", "png: cut off", "pdf: images and no text"];
@@ -237,10 +286,12 @@ describe("text in images", () => {
 
 describe("a mail", () => {
   test("has the text of an attached PDF and of an attached image, which jailed children read", async () => {
-    const image = new Uint8Array(readFileSync(new URL("../../testing/scans/scan.png", import.meta.url)));
+    const image = scan("scan.png");
+    const scanned = scan("scan.pdf");
     for (const [name, content, text] of [
       ["report.pdf", pdfOf(["The mast is broken."]), "The mast is broken."],
       ["scan.png", image, "Minutes of the harbour committee"],
+      ["scan.pdf", scanned, "Minutes of the harbour committee"],
     ] as const) {
       const outcome = await read(mailWith([content], name), mimeTypes.eml);
       if ("error" in outcome) throw new Error(outcome.error.message);
@@ -282,7 +333,8 @@ describe("the reader", () => {
 
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const [ready, started] = [encodePacket("ready"), encodePacket("started")];
-const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodePacket(kind, utf8(JSON.stringify(value)));
+const said = (kind: "chunks" | "ended" | "result" | "progress" | "page", value: unknown) =>
+  encodePacket(kind, utf8(JSON.stringify(value)));
 const report = { characters: 4, encoding: null, warnings: [] };
 const end = said("ended", { error: null, pages: null, report });
 const endWith = (fields: object) => said("ended", { error: null, pages: null, report: { ...report, ...fields } });
@@ -332,6 +384,19 @@ describe("a compromised child", () => {
     ["a warning without an end", [started, endWith({ warnings: [{ ...warning, message: "x".repeat(301) }] })]],
     ["a warning on no page", [started, endWith({ warnings: [{ ...warning, page: 0 }] })]],
     ["an error that nobody knows", [started, said("ended", { error: { code: "evil", message: "x" }, pages: null })]],
+    ["progress that is no count", [started, said("progress", ["1", 2]), end]],
+    ["progress without its pages", [started, said("progress", 1), end]],
+    ["progress beyond the last page", [started, said("progress", [3, 2]), end]],
+    ["progress of more pages than there may be", [started, said("progress", [1, 5001]), end]],
+    ["the same progress again", [started, said("progress", [1, 2]), said("progress", [1, 2]), end]],
+    ["progress backwards", [started, said("progress", [2, 3]), said("progress", [1, 3]), end]],
+    ["progress with other pages", [started, said("progress", [1, 3]), said("progress", [2, 4]), end]],
+    ["progress after its end", [started, encodePacket("progress", utf8("null")), end]],
+    ["no page for OCR", [started, said("ended", { error: "scanned", pages: 1, scans: [] })]],
+    ["a page for OCR twice", [started, said("ended", { error: "scanned", pages: 2, scans: [1, 1] })]],
+    ["a page for OCR after the last", [started, said("ended", { error: "scanned", pages: 2, scans: [3] })]],
+    ["pages for OCR that are no list", [started, said("ended", { error: "scanned", pages: 2, scans: "1" })]],
+    ["a page of a scan", [started, said("page", [1, []]), end]],
     ["a result of a program", [started, said("result", 1), end]],
     ["an answer before it has started", [said("chunks", [chunk]), end]],
     ["nothing more", [started]],
@@ -342,17 +407,33 @@ describe("a compromised child", () => {
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
-  test("cannot pass its images to the OCR child if it is that child", async () => {
-    const scanned = said("ended", { error: "scanned", pages: null });
-    expect(await answer(started, scanned)).toBe("scanned");
-    const outcome = await lying(started, scanned).perform(scanTask(order(utf8("x"))), never);
+  test("cannot ask for OCR once OCR has run", async () => {
+    const scanned = said("ended", { error: "scanned", pages: 3, scans: [1, 3] });
+    expect(await answer(started, scanned)).toEqual({ scans: [1, 3], pages: 3 });
+    const scans = { read: new Map(), left: [], lost: [] };
+    const outcome = await lying(started, scanned).perform(scannedTask(order(utf8("x")), scans), never);
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
-  test("cannot pass an attached PDF to the PDF child without end", async () => {
-    const asked = said("ended", { error: "pdf", pages: null });
-    expect(await answer(started, asked)).toBe("pdf");
-    const outcome = await lying(started, asked).perform(scanTask(order(utf8("x"))), never);
+  test("that says how many pages are done is believed as long as they can be", async () => {
+    const heard: unknown[] = [];
+    const task = documentTask(order(utf8("x")), (...pages) => heard.push(pages));
+    const packets = [said("progress", [1, 3]), said("progress", [3, 3]), said("chunks", [chunk]), end];
+    expect(await lying(started, ...packets).perform(task, never)).toMatchObject({ chunks: [{ text: "text" }] });
+    expect(heard).toEqual([
+      [1, 3],
+      [3, 3],
+    ]);
+  });
+
+  test.each([
+    ["an attached PDF to the PDF child", { error: "pdf" }, "pdf"],
+    ["an attached scan to the OCR child", { error: "scanned-parts" }, "scanned-parts"],
+    ["its images to other children", { error: "scanned", scans: [1], pages: 1 }, { scans: [1], pages: 1 }],
+  ])("cannot pass %s without end", async (_, given, heard) => {
+    const asked = said("ended", { pages: null, ...given });
+    expect(await answer(started, asked)).toEqual(heard as never);
+    const outcome = await lying(started, asked).perform(scannedPartsTask(order(utf8("x"))), never);
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
@@ -371,11 +452,35 @@ describe("a compromised child", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
         const outcome = await answer(started, ...packets);
-        if (typeof outcome === "string") return; // The next child is asked.
+        if (typeof outcome === "string" || "scans" in outcome) return; // Other children are asked.
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },
     );
+  });
+
+  const line = { text: "Read", box: [0, 0, 1, 1] };
+  test.each<[string, Uint8Array]>([
+    ["a page that is not its own", said("page", [3, [[line]]])],
+    ["a page that is no number", said("page", ["1", [[line]]])],
+    ["paragraphs that are no list", said("page", [1, "x"])],
+    ["lines that are no list", said("page", [1, ["x"]])],
+    ["a text that is none", said("page", [1, [[{ ...line, text: 1 }]]])],
+    ["half a character", encodePacket("page", utf8('[1,[[{"text":"\\ud800","box":null}]]]'))],
+    ["a box beyond the page", said("page", [1, [[{ ...line, box: [0, 0, 1, 2] }]]])],
+    ["an error that nobody knows", said("ended", { code: "evil", message: "x" })],
+    ["chunks", said("chunks", [chunk])],
+    ["a page twice", Buffer.concat([said("page", [2, []]), said("page", [2, []])])],
+  ])("that reads scans and sends %s is ended, and keeps what it sent before", async (_, packet) => {
+    const pages: unknown[] = [];
+    const task = scanTask({
+      ...order(utf8("x")),
+      pages: [1, 2, 4],
+      onPage: (...page) => pages.push(page),
+    });
+    const end: ScanEnd = await lying(started, said("page", [4, [[line]]]), packet).perform(task, never);
+    expect([end.why?.kind, end.fault]).toEqual(["failed", null]);
+    expect(pages[0]).toEqual([4, [[line]]]);
   });
 
   test("that dies early is replaced once, and the next one gets the whole document", async () => {
@@ -403,8 +508,8 @@ function hearAll(packets: readonly Uint8Array[]) {
         kind: packetKinds[packet[0] ?? 0] ?? "ended",
         payload: packet.slice(5) as Uint8Array<ArrayBuffer>,
       });
-    return task.outcome(null, 0);
+    return task.outcome(null, 0, 0);
   } catch {
-    return task.outcome({ kind: "failed", message: "" }, 0);
+    return task.outcome({ kind: "failed", message: "" }, 0, 0);
   }
 }

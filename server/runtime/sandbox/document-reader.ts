@@ -1,17 +1,23 @@
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { documentBounds } from "../documents/bounds.ts";
 import { formatOf } from "../documents/formats.ts";
+import type { PagesDone } from "../documents/pages-done.ts";
 import { createChildren, type Spares } from "./children.ts";
 import {
   type DocumentFault,
   type DocumentOrder,
   type DocumentOutcome,
   documentTask,
-  needsOcr,
+  failed,
+  needsPartOcr,
   needsPdf,
-  scanTask,
+  scannedPartsTask,
+  scannedTask,
 } from "./document-task.ts";
 import { type PageImages, type PagesOrder, pagesTask } from "./pages-task.ts";
+
+import { readInBatches } from "./scan-batches.ts";
+import { type ScanOrder, scanTask } from "./scan-task.ts";
 
 export type { DocumentFault, DocumentOrder };
 
@@ -20,9 +26,16 @@ interface DocumentReaderOptions extends Spares {
   level: () => SandboxLevel | Promise<SandboxLevel>;
 }
 
+interface ReadHelp {
+  /** Called as pages are done, with rising numbers. */
+  onPages?: PagesDone;
+  /** Takes room for one more child, and returns a function that gives it back; null if there is none. */
+  takeRoom?: () => (() => void) | null;
+}
+
 export interface DocumentReader {
   /** Rejects only if the signal is aborted. */
-  read(order: DocumentOrder, signal: AbortSignal): Promise<DocumentOutcome>;
+  read(order: DocumentOrder, signal: AbortSignal, help?: ReadHelp): Promise<DocumentOutcome>;
   /** Draws the first pages of a PDF as images. Rejects only if the signal is aborted. */
   draw(order: PagesOrder, signal: AbortSignal): Promise<PageImages>;
   /** Kills all children, also busy ones. */
@@ -36,29 +49,40 @@ export interface DocumentReader {
 export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentReaderOptions): DocumentReader {
   const children = createChildren({ spares, idle_ms });
   /** Reads a document by the smallest child that can. */
-  async function readBy(order: DocumentOrder, jailed: boolean, signal: AbortSignal): Promise<DocumentOutcome> {
+  async function readBy(
+    order: DocumentOrder,
+    jailed: boolean,
+    signal: AbortSignal,
+    help: Required<ReadHelp>,
+  ): Promise<DocumentOutcome> {
     const format = formatOf(order.mime_type);
-    const read = (language: "documents" | "pdfs") =>
-      children.perform({ language, jailed }, () => documentTask(order), signal);
-    if (format !== "image") {
-      let outcome = await read(format === "pdf" ? "pdfs" : "documents");
-      if (outcome === needsPdf) outcome = await read("pdfs");
-      if (outcome === needsPdf) return { error: { code: "sandbox_failed", message: "The PDF reader did not start." } };
-      if (outcome !== needsOcr) return outcome;
-    }
-    return await children.perform({ language: "scans", jailed }, () => scanTask(order), signal);
+    const language = format === "pdf" ? "pdfs" : "documents";
+    const read = (by: "documents" | "pdfs") =>
+      children.perform({ language: by, jailed }, () => documentTask(order, help.onPages), signal);
+    let outcome = format === "image" ? { scans: [1], pages: 1 } : await read(language);
+    if (outcome === needsPdf) outcome = await read("pdfs");
+    if (outcome === needsPdf) return { error: { code: "sandbox_failed", message: "The PDF reader did not start." } };
+    if (outcome === needsPartOcr)
+      return children.perform({ language: "scanned-parts", jailed }, () => scannedPartsTask(order), signal);
+    if (!("scans" in outcome)) return outcome;
+    const perform = (batch: Pick<ScanOrder, "pages" | "onPage">) =>
+      children.perform({ language: "scans", jailed }, () => scanTask({ ...scanOf(order), ...batch }), signal);
+    const scans = await readInBatches(outcome, { perform, ...help, isStopped: children.isStopped });
+    if (!("read" in scans)) return scans.fault ? { error: scans.fault } : failed(scans.why);
+    return children.perform({ language, jailed }, () => scannedTask(order, scans), signal);
   }
 
   return {
-    async read(order, signal) {
+    async read(order, signal, { onPages = () => {}, takeRoom = () => null } = {}) {
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
       const jailed = now === "strict";
-      const outcome = await readBy(order, jailed, signal);
+      const help = { onPages, takeRoom };
+      const outcome = await readBy(order, jailed, signal, help);
       // An attachment may not cost the text of its message.
       if (!mayAttach(order) || !("error" in outcome) || !childFaults.has(outcome.error.code)) return outcome;
-      return await readBy({ ...order, attachments: false }, jailed, signal);
+      return await readBy({ ...order, attachments: false }, jailed, signal, help);
     },
     async draw(order, signal) {
       const now = await level();
@@ -68,6 +92,8 @@ export function createDocumentReader({ level, spares = 1, idle_ms }: DocumentRea
     stop: children.stop,
   };
 }
+
+const scanOf = ({ mime_type, bytes, content }: DocumentOrder) => ({ mime_type, bytes, content });
 
 const childFaults: ReadonlySet<DocumentFault> = new Set([
   "document_timeout",

@@ -1,10 +1,19 @@
 import type { CodeLanguage } from "../../domain/agent-snapshot.ts";
 
 /**
- * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (images with text) or `capsules`, to draw
- * `pages` of PDFs, or to attack its own jail in `self-test`.
+ * Purpose of a child: to run a program, to read `documents`, `pdfs`, `scans` (pages of images with text),
+ * `scanned-parts` (documents with such pages attached) or `capsules`, to draw `pages` of PDFs, or to attack its own jail
+ * in `self-test`.
  */
-export type ChildLanguage = CodeLanguage | "documents" | "pdfs" | "scans" | "pages" | "capsules" | "self-test";
+export type ChildLanguage =
+  | CodeLanguage
+  | "documents"
+  | "pdfs"
+  | "scans"
+  | "scanned-parts"
+  | "pages"
+  | "capsules"
+  | "self-test";
 
 /** Settings of a language in the sandbox. */
 interface Language {
@@ -34,6 +43,15 @@ const documents: Language = {
   spares: 1,
 };
 
+const scans: Language = {
+  data_mb: 3000,
+  overhead_mb: 500,
+  cpu_seconds: 600,
+  environment: [littleMachineCode],
+  load_ms: 180_000,
+  spares: 0,
+};
+
 export const languages: Record<ChildLanguage, Language> = {
   javascript: {
     data_mb: 1500,
@@ -55,14 +73,8 @@ export const languages: Record<ChildLanguage, Language> = {
   },
   documents,
   pdfs: documents,
-  scans: {
-    data_mb: 3000,
-    overhead_mb: 500,
-    cpu_seconds: 600,
-    environment: [littleMachineCode],
-    load_ms: 60_000,
-    spares: 0,
-  },
+  scans,
+  "scanned-parts": scans,
   pages: {
     data_mb: 3000,
     overhead_mb: 300,

@@ -1,6 +1,6 @@
 /**
  * Packets of a child in this order: ready, started, then for a program any number of outputs, result and files, for a
- * document its chunks, for a capsule its rows, for pages their images, and ended.
+ * document its progress and its chunks, for a capsule its rows, for pages their images or their text, and ended.
  */
 export const packetKinds = [
   "ready",
@@ -13,6 +13,8 @@ export const packetKinds = [
   "chunks",
   "rows",
   "image",
+  "progress",
+  "page",
 ] as const;
 type PacketKind = (typeof packetKinds)[number];
 

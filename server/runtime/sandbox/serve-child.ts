@@ -17,7 +17,8 @@ export const serveChild: Record<ChildLanguage, (dropPrivileges: DropPrivileges, 
     },
     documents: async (dropPrivileges) => (await import("./serve-document.ts")).serveDocument(dropPrivileges),
     pdfs: async (dropPrivileges) => (await import("./serve-document.ts")).servePdf(dropPrivileges),
-    scans: async (dropPrivileges) => {
+    scans: async (dropPrivileges) => (await import("./serve-scans.ts")).serveScans(dropPrivileges),
+    "scanned-parts": async (dropPrivileges) => {
       const { loadOcr } = await import("../documents/ocr.ts");
       await (await import("../documents/draw-pages.ts")).loadPdfium();
       return (await import("./serve-document.ts")).servePdf(dropPrivileges, await loadOcr());

@@ -27,5 +27,6 @@ export interface Task<Outcome> {
   /** Throws if the packet is not valid at this point. */
   onPacket(packet: Packet): void;
   isComplete(): boolean;
-  outcome(why: StopReason | null, duration_ms: number): Outcome;
+  /** `computed_ms`: processor time, or wall time if the system does not tell. */
+  outcome(why: StopReason | null, duration_ms: number, computed_ms: number): Outcome;
 }

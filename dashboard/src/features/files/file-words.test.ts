@@ -20,7 +20,8 @@ test("progress is unknown until the chunks are counted", () => {
 });
 
 test("progress counts pages until the chunks are counted", () => {
-  expect(progressWords({ processed: 0, total: null, pages_done: null })).toBe("");
-  expect(progressWords({ processed: 0, total: null, pages_done: 3 })).toBe("3 pages read");
-  expect(progressWords({ processed: 5, total: 1200, pages_done: 3 })).toBe("5 of 1,200");
+  expect(progressWords({ processed: 0, total: null, pages: null, pages_done: null })).toBe("");
+  expect(progressWords({ processed: 0, total: null, pages: null, pages_done: 3 })).toBe("3 pages read");
+  expect(progressWords({ processed: 0, total: null, pages: 8, pages_done: 3 })).toBe("3 of 8 pages read");
+  expect(progressWords({ processed: 5, total: 1200, pages: 8, pages_done: 3 })).toBe("5 of 1,200");
 });

@@ -29,12 +29,13 @@ export function failureWords({ error }: Pick<StoredFile, "error">): string {
 }
 
 /** Returns how far a file is processed: its chunks, or its pages before they are known; else an empty text. */
-export function progressWords({ processed, total, pages_done }: Progress): string {
+export function progressWords({ processed, total, pages, pages_done }: Progress): string {
   if (total) return `${formatCount(processed)} of ${formatCount(total)}`;
-  return pages_done ? `${plural(pages_done, "page")} read` : "";
+  if (!pages_done) return "";
+  return pages ? `${formatCount(pages_done)} of ${plural(pages, "page")} read` : `${plural(pages_done, "page")} read`;
 }
 
-type Progress = Pick<StoredFile, "processed" | "total" | "pages_done">;
+type Progress = Pick<StoredFile, "processed" | "total" | "pages" | "pages_done">;
 
 /** Returns why a file cannot be uploaded, or null if it can. */
 export function localFault({ name, size }: Pick<File, "name" | "size">): string | null {
