@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { SandboxLevel } from "../../server/domain/api-types/enums.ts";
 import type { DocumentReport } from "../../server/domain/document-report.ts";
-import { headBytes, typeOfFile } from "../../server/resources/files/file-type.ts";
 import { type DocumentError, OcrRequired } from "../../server/runtime/documents/document-error.ts";
+import { headBytes, typeOfFile } from "../../server/runtime/documents/file-type.ts";
 import { formatOf } from "../../server/runtime/documents/formats.ts";
 import { parse } from "../../server/runtime/documents/parse.ts";
 import { createChildren } from "../../server/runtime/sandbox/children.ts";
-import { documentTask, needsOcr, scanTask } from "../../server/runtime/sandbox/document-task.ts";
+import { documentTask, needsPdf } from "../../server/runtime/sandbox/document-task.ts";
 
 /** Outcome of reading a file as an upload is read. */
 export interface Reading {
@@ -26,8 +26,8 @@ export interface Reading {
 const chunking = { max_chunk_size_tokens: 4096, chunk_overlap_tokens: 0 };
 
 interface Reader {
-  /** `ocr`: images are read as well, which takes minutes. */
-  read(path: string, options: { ocr: boolean }): Promise<Reading>;
+  /** Images are not read: OCR takes minutes, and no reference has their words. */
+  read(path: string): Promise<Reading>;
   stop(): void;
 }
 
@@ -37,7 +37,7 @@ export function createReader(level: SandboxLevel): Reader {
   const jailed = level === "strict";
   const never = new AbortController().signal;
   return {
-    read: (path, { ocr }) =>
+    read: (path) =>
       reading(path, async (bytes, mime_type) => {
         const order = {
           mime_type,
@@ -47,10 +47,10 @@ export function createReader(level: SandboxLevel): Reader {
           encoding: null,
           include_hidden: false,
         };
-        const language = formatOf(mime_type) === "pdf" ? "pdfs" : "documents";
-        const outcome = await children.perform({ language, jailed }, () => documentTask(order), never);
-        if (outcome !== needsOcr || !ocr) return readingOf(outcome);
-        return readingOf(await children.perform({ language: "scans", jailed }, () => scanTask(order), never));
+        const perform = (language: "pdfs" | "documents") =>
+          children.perform({ language, jailed }, () => documentTask(order), never);
+        const outcome = await perform(formatOf(mime_type) === "pdf" ? "pdfs" : "documents");
+        return readingOf(outcome === needsPdf ? await perform("pdfs") : outcome);
       }),
     stop: children.stop,
   };
@@ -67,7 +67,7 @@ export const inProcessReader: Reader = {
         const { sections, pages, report } = await parse(bytes, mime_type);
         return readingOf({ chunks: sections, pages, report });
       } catch (error) {
-        if (error instanceof OcrRequired) return readingOf(needsOcr);
+        if (error instanceof OcrRequired) return scan;
         const { code, message } = error as DocumentError;
         return { refused: code, message };
       }
@@ -96,12 +96,17 @@ function pieces(bytes: Uint8Array): Uint8Array[] {
 }
 
 type Chunk = { text: string; heading: string | null };
-type Outcome =
+type DocumentAnswer =
   | { chunks: readonly Chunk[]; pages: number | null; report: DocumentReport }
-  | { error: { code: string; message: string } };
+  | { error: { code: string; message: string } }
+  // Pages that OCR must read, or a word for another child.
+  | { scans: readonly number[] }
+  | string;
 
-function readingOf(outcome: Outcome | typeof needsOcr): Partial<Reading> {
-  if (outcome === needsOcr) return { refused: "scan", message: "It has images and no text." };
+const scan: Partial<Reading> = { refused: "scan", message: "It has images and no text." };
+
+function readingOf(outcome: DocumentAnswer): Partial<Reading> {
+  if (typeof outcome === "string" || "scans" in outcome) return scan;
   if ("error" in outcome) return { refused: outcome.error.code, message: outcome.error.message };
   const { chunks, pages, report } = outcome;
   const text = chunks.map((chunk) => chunk.text).join("\n");

@@ -109,7 +109,7 @@ async function readAll(those: readonly CorpusFile[]): Promise<FileOutcome[]> {
   async function readOne(file: CorpusFile, reference?: Reference): Promise<FileOutcome> {
     const text = reference && "text" in reference ? reference.text : null;
     // Images without words in the reference are left out: OCR takes minutes, and nothing says how well it reads.
-    const read = await reader.read(file.path, { ocr: text !== null && /\p{L}{3}/u.test(text) });
+    const read = await reader.read(file.path);
     // Without OCR, nothing is known of a scan.
     const isCompared = text !== null && read.refused !== "scan";
     return { file, reading: read, comparison: isCompared ? compare(text, read.text, file.format === "pdf") : null };

@@ -60,12 +60,12 @@ function cloneNamesAlone(): void {
   if (isCloning) return;
   isCloning = true;
   const clone = globalThis.structuredClone;
-  const cloneNames: typeof clone = (value: unknown, options?: Parameters<typeof clone>[1]) => {
+  const cloneNames = ((value: unknown, options?: object) => {
     const [, kind, font]: unknown[] = [Object(value).data].flat();
     const { extra } = Object(kind === "Font" ? font : null);
     if (extra) Object(font).extra = { differences: Object.fromEntries(Object.entries(extra.differences ?? {})) };
     return clone(value, options);
-  };
+  }) as typeof clone;
   globalThis.structuredClone = cloneNames;
 }
 
