@@ -25,6 +25,8 @@ test("every rate of a price is multiplied, and the price is an estimate", () => 
     estimated: true,
   });
   expect(priceInTier(price, "google", "flex")).toMatchObject({ input: 1, output: 5, estimated: true });
+  // Paid in advance, so that its calls cost no more.
+  expect(priceInTier(price, "anthropic", "priority")).toMatchObject({ input: 2, output: 10, estimated: true });
   expect(priceInTier(price, "openai", null)).toBe(price);
   expect(priceInTier(null, "openai", "priority")).toBeNull();
 });
@@ -33,5 +35,6 @@ test("a tier that no list has costs at least the standard price, and a cheaper o
   expect(priceInTier(price, "openai", "scale")).toMatchObject({ input: 2, estimated: true });
   expect(priceInTier(price, "openai_compatible", "priority")).toMatchObject({ input: 5 });
   expect(dearestInTier(price, "openai", "flex")).toEqual(price);
+  expect(dearestInTier(price, "anthropic", "priority")).toEqual(price);
   expect(dearestInTier(price, "openai", "ultrafast")).toMatchObject({ input: 12 });
 });

@@ -20,7 +20,7 @@ const multiples: Record<string, Readonly<Record<string, number>>> = {
   // Pricing of Amazon Bedrock: 75 % more, or half.
   bedrock: { flex: 0.5, priority: 1.75 },
   // Fast mode of Claude: up to six times. Its priority tier is paid in advance.
-  anthropic: { fast: 6, batch: 0.5 },
+  anthropic: { fast: 6, batch: 0.5, priority: 1 },
 };
 
 /** Multiples of providers that publish none: never less than those of any other. */
