@@ -13,6 +13,7 @@ import type { Candidate, RunStart } from "./messages.ts";
 import { extraSettings } from "./model-extras.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Asked } from "./spending.ts";
+import { suitDocuments } from "./suit-documents.ts";
 
 /** A model that is called now. */
 export interface Callee {
@@ -78,10 +79,11 @@ export function runModels({ state, start }: Pick<RunContext, "state" | "start">)
 /** Returns the request for this model, which may replace another: with an answer that it can give, and a prompt for it. */
 export function suitRequest(
   request: ModelRequest,
-  { price, counted, at }: Callee,
+  { price, counted, at, takes }: Callee,
   { paused = false }: Pick<RunState, "paused">,
 ): ModelRequest {
-  const messages = paused ? withContinuation(request.messages, at.provider) : request.messages;
+  const own = suitDocuments(request.messages, takes);
+  const messages = paused ? withContinuation(own, at.provider) : own;
   const { max_output_tokens: wanted } = request.settings;
   const most = price?.max_output_tokens;
   if (counted.model === undefined || wanted === undefined || most === undefined || wanted <= most)
