@@ -13,6 +13,11 @@ test("the tier is found in any field that a provider has for it", () => {
   expect(requestedTier({ extra_body: { service_tier: "default" }, provider_options: {} })).toBeNull();
   for (const tier of [null, 7, {}, ""]) expect(requestedTier({ extra_body: { service_tier: tier } })).toBeNull();
   expect(requestedTier({})).toBeNull();
+  expect(requestedTier({ headers: { "X-Vertex-AI-LLM-Shared-Request-Type": "priority" } })).toBe("priority");
+  expect(requestedTier({ provider_options: { sharedRequestType: "flex" } })).toBe("flex");
+  expect(requestedTier({ headers: { "x-team": "priority" } })).toBeNull();
+  expect(specialTier("ON_DEMAND_PRIORITY")).toBe("priority");
+  for (const traffic of ["ON_DEMAND", "TRAFFIC_TYPE_UNSPECIFIED"]) expect(specialTier(traffic)).toBeNull();
   expect(specialTier("SERVICE_TIER_PRIORITY")).toBe("priority");
 });
 
