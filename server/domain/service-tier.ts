@@ -3,7 +3,14 @@ import type { ModelPrice } from "./price.ts";
 import type { Rates } from "./rates.ts";
 
 /** Tiers at the list price. `auto` leaves the choice to the provider, whose answer says what it chose. */
-const standard: ReadonlySet<string> = new Set(["default", "standard", "standard_only", "auto", "on_demand", "unspecified"]);
+const standard: ReadonlySet<string> = new Set([
+  "default",
+  "standard",
+  "standard_only",
+  "auto",
+  "on_demand",
+  "unspecified",
+]);
 
 /** OpenAI's list of July 2026: from 1.75 to 2.5 times the standard price; flex as its batches. */
 const openAi = { flex: 0.5, priority: 2.5, fast: 2.5, ultrafast: 6 };
@@ -31,7 +38,8 @@ const vertexHeader = "x-vertex-ai-llm-shared-request-type";
 
 /** Name of a tier in lower case; null for the standard one. Google has prefixes: Vertex AI names a kind of traffic. */
 export const specialTier = (tier: unknown): string | null => {
-  const name = typeof tier === "string" ? tier.toLowerCase().replace(/^(service_tier|traffic_type|on_demand)_/, "") : "";
+  const name =
+    typeof tier === "string" ? tier.toLowerCase().replace(/^(service_tier|traffic_type|on_demand)_/, "") : "";
   return name === "" || standard.has(name) ? null : name;
 };
 

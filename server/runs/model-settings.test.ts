@@ -142,7 +142,8 @@ test("headers with secrets and fields go to no other server, if a run or a fork 
   await overridden(sibling.model);
   await overridden(other.model);
   await client.post(`/v1/runs/${first.id}/fork?wait=60`, { step_index: -1, edits: { model: other.model } });
-  const sent = ({ asked }: typeof own) => asked().map(({ request, body }) => [request.headers.get("x-team"), body.top_k]);
+  const sent = ({ asked }: typeof own) =>
+    asked().map(({ request, body }) => [request.headers.get("x-team"), body.top_k]);
   expect(sent(own)).toEqual([["Team canary-4711-value", 5]]);
   expect(sent(sibling)).toEqual([["Team canary-4711-value", 5]]);
   expect(sent(other)).toEqual([
