@@ -15,7 +15,7 @@ const realServers = [
     model: "SmolLM2-135M-Instruct, Q4_1",
     date: "2026-11-29",
     tried: "text, structured output, overflow, a refused image, cancel, usage, the list of models",
-    not: "tools: the model does not call them",
+    not: "tools, reasoning, images and PDFs: beyond this small model",
   },
 ];
 

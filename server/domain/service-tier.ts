@@ -3,7 +3,14 @@ import type { ModelPrice } from "./price.ts";
 import type { Rates } from "./rates.ts";
 
 /** Tiers at the list price. `auto` leaves the choice to the provider, whose answer says what it chose. */
-const standard: ReadonlySet<string> = new Set(["default", "standard", "standard_only", "auto", "on_demand"]);
+const standard: ReadonlySet<string> = new Set([
+  "default",
+  "standard",
+  "standard_only",
+  "auto",
+  "on_demand",
+  "unspecified",
+]);
 
 /** OpenAI's list of July 2026: from 1.75 to 2.5 times the standard price; flex as its batches. */
 const openAi = { flex: 0.5, priority: 2.5, fast: 2.5, ultrafast: 6 };
@@ -20,29 +27,33 @@ const multiples: Record<string, Readonly<Record<string, number>>> = {
   // Pricing of Amazon Bedrock: 75 % more, or half.
   bedrock: { flex: 0.5, priority: 1.75 },
   // Fast mode of Claude: up to six times. Its priority tier is paid in advance.
-  anthropic: { fast: 6, batch: 0.5 },
+  anthropic: { fast: 6, batch: 0.5, priority: 1 },
 };
 
 /** Multiples of providers that publish none: never less than those of any other. */
 const unknownProvider: Readonly<Record<string, number>> = { priority: 2.5, fast: 6, ultrafast: 6 };
 
-/** Name of a tier in lower case; null for the standard one. */
+/** Header by which Vertex AI is asked for a tier. */
+const vertexHeader = "x-vertex-ai-llm-shared-request-type";
+
+/** Name of a tier in lower case; null for the standard one. Google has prefixes: Vertex AI names a kind of traffic. */
 export const specialTier = (tier: unknown): string | null => {
-  const name = typeof tier === "string" ? tier.toLowerCase().replace(/^service_tier_/, "") : "";
+  const name =
+    typeof tier === "string" ? tier.toLowerCase().replace(/^(service_tier|traffic_type|on_demand)_/, "") : "";
   return name === "" || standard.has(name) ? null : name;
 };
 
-/** Returns the tier that an agent's own fields ask for; null for the standard one. */
-export function requestedTier({ extra_body, provider_options }: ModelSettings): string | null {
+/** Returns the tier that an agent's own fields and headers ask for; null for the standard one. */
+export function requestedTier({ extra_body, provider_options, headers = {} }: ModelSettings): string | null {
   for (const fields of [extra_body, provider_options]) {
-    const { service_tier, serviceTier, speed } = fields ?? {};
-    const tier = service_tier ?? serviceTier;
+    const { service_tier, serviceTier, sharedRequestType, speed } = fields ?? {};
+    const tier = service_tier ?? serviceTier ?? sharedRequestType;
     // Bedrock's is an object.
     const name = typeof tier === "object" && tier !== null && "type" in tier ? tier.type : tier;
     const found = specialTier(name) ?? specialTier(speed);
     if (found !== null) return found;
   }
-  return null;
+  return specialTier(Object.entries(headers).find(([name]) => name.toLowerCase() === vertexHeader)?.[1]);
 }
 
 const multipleOf = (provider: string, tier: string): number =>

@@ -30,8 +30,8 @@ async function started(options: TestAppOptions) {
     app,
     client,
     /** Runs an agent, and returns what was left out of its request. */
-    async run(model: string) {
-      const settings = { parallel_tool_calls: true, seed: 7 };
+    async run(model: string, more: object = {}) {
+      const settings = { parallel_tool_calls: true, seed: 7, ...more };
       const made = await client.post("/v1/agents", { name: "A", instructions: "", model, model_settings: settings });
       const ran = await client.post("/v1/runs?wait=60", { agent_id: made.body.id, input: "Hello" });
       const [step] = (await client.get(`/v1/traces/${ran.body.id}`)).body.steps;
@@ -82,6 +82,25 @@ test("another key, another address or a removal forgets them, and connections sh
   await app.connections.remove("gpu", testActor);
   await app.connections.put(connection, testActor);
   expect(await shown()).toEqual([]);
+});
+
+test("a refusal that follows from an agent's own fields counts for requests with the same fields only", async () => {
+  // A model that takes a setting, except while it thinks; or a gateway that is told which server to ask.
+  const server = startModelServer("gpu", (body) =>
+    "thinking" in body && "seed" in body ? refuses(400, "seed is not supported with thinking") : says("Hi."),
+  );
+  open.push(server);
+  const { environment, model, requests } = server;
+  const first = await started({ environment });
+  const thinking = { extra_body: { thinking: { type: "enabled" } } };
+  expect(await first.run(model, thinking)).toEqual({ output: "Hi.", left: ["seed"] });
+  expect(await first.run(model, thinking)).toEqual({ output: "Hi.", left: ["seed"] });
+  expect(requests).toHaveLength(3);
+  expect(await first.run(model)).toEqual({ output: "Hi.", left: [] });
+  await first.app.stop();
+  const second = await started({ environment, db: first.app.db });
+  expect(await second.run(model)).toEqual({ output: "Hi.", left: [] });
+  expect(requests).toHaveLength(5);
 });
 
 test("a refusal that did not help is not remembered, nor one older than a month", async () => {

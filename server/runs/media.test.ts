@@ -175,7 +175,7 @@ describe("an image", () => {
     ["TIFF", Buffer.from("II*\x00rest of it"), /image\/tiff.*Convert/],
     ["SVG", Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"), /text/],
     ["PDF", pdf, /a PDF.*Send it as a file/],
-    ["HTML", Buffer.from("<!doctype html><title>Sign in</title>"), /text/],
+    ["HTML", Buffer.from("<!doctype html><title>Sign in</title>"), /an HTML page/],
   ])("that is %s is refused before the run, and the error says what it is", async (_, content, message) => {
     const part = { type: "image", data: `data:image/png;base64,${base64(content)}` };
     const answer = await run(await newAgent("openai", "gpt-5"), show(part));
@@ -276,6 +276,18 @@ describe("a PDF", () => {
       { filename: "report.pdf", page_images: 1, pages: 1, note: null },
     ]);
     expect(journalOf(body.id)).not.toContain(image.slice(0, 100));
+  });
+
+  test("is not drawn or sent again by a replay, and goes as it is to a model that reads PDFs in a fork", async () => {
+    const { body } = await run(await newAgent("openai_compatible", "qwen2.5-vl-7b"), show(part));
+    const asked = providers.bodies.length;
+    const replay = await client.post(`/v1/runs/${body.id}/replay`, { mode: "verify" });
+    expect([replay.body.replay.divergences, providers.bodies.length]).toEqual([[], asked]);
+    const edits = { model: "anthropic/claude-sonnet-4-5" };
+    const fork = await client.post(`/v1/runs/${body.id}/fork?wait=60`, { step_index: -1, edits });
+    expect(fork.body.status).toBe("completed");
+    expect(lastBody()).toContain(base64(pdf));
+    expect(lastBody()).not.toContain("image/jpeg");
   });
 
   test("without text is shown to a model that may see", async () => {

@@ -129,6 +129,29 @@ test("a budget holds behind a gateway that takes another name for the limit", as
 
 const headers = { "x-team": "Team {{secret.TEAM_KEY}}", "x-plain": "blue" };
 
+test("headers with secrets and fields go to no other server, if a run or a fork names a model of another connection", async () => {
+  const [own, sibling, other] = [
+    modelOf("openai_compatible"),
+    modelOf("openai_compatible"),
+    modelOf("anthropic"),
+  ] as const;
+  const model_settings = { seed: 7, headers, extra_body: { top_k: 5 } };
+  const { run: first } = await run(own.model, model_settings);
+  const overridden = (model: string) =>
+    client.post("/v1/runs?wait=60", { agent_id: first.agent_id, input: "Hi.", overrides: { model } });
+  await overridden(sibling.model);
+  await overridden(other.model);
+  await client.post(`/v1/runs/${first.id}/fork?wait=60`, { step_index: -1, edits: { model: other.model } });
+  const sent = ({ asked }: typeof own) =>
+    asked().map(({ request, body }) => [request.headers.get("x-team"), body.top_k]);
+  expect(sent(own)).toEqual([["Team canary-4711-value", 5]]);
+  expect(sent(sibling)).toEqual([["Team canary-4711-value", 5]]);
+  expect(sent(other)).toEqual([
+    [null, undefined],
+    [null, undefined],
+  ]);
+});
+
 test.each<[ConnectionProvider, object, object]>([
   ["openai", { user: "ada" }, { user: "ada" }],
   ["anthropic", { metadata: { userId: "ada" } }, { metadata: { user_id: "ada" } }],

@@ -365,6 +365,37 @@ describe("a long turn that Anthropic pauses", () => {
     expect(replay.body.replay.divergences).toEqual([]);
   });
 
+  test.each([
+    ["google", "gemini-3-flash", "contents", { role: "user", parts: [{ text: "Continue." }] }],
+    ["openai", "gpt-5", "input", { role: "user", content: [{ type: "input_text", text: "Continue." }] }],
+  ] as const)(
+    "is continued by a model of %s, which is asked to: it has no pauses",
+    async (provider, model, list, last) => {
+      [pauses, paused] = [2, 0];
+      const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", unlimited));
+      const [, second] = await modelSteps(ended.id);
+      const edits = { model: `${provider}/${model}` };
+      const fork = await client.post(`/v1/runs/${ended.id}/fork?wait=60`, { step_index: second.step_index, edits });
+      expect(fork.body).toMatchObject({ status: "completed", error: null });
+      const sent = JSON.parse(lastBody())[list];
+      expect(sent.at(-1)).toEqual(last);
+      expect(JSON.stringify(sent)).toContain("I look.");
+      const replay = await client.post(`/v1/runs/${fork.body.id}/replay`, { mode: "verify" });
+      expect(replay.body.replay.divergences).toEqual([]);
+    },
+  );
+
+  test("is over in a fork that edits the paused answer", async () => {
+    [pauses, paused] = [1, 0];
+    const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", unlimited));
+    const [first] = await modelSteps(ended.id);
+    const asked = providers.bodies.length;
+    const edits = { model_output: { content: "It is dry." } };
+    const fork = await client.post(`/v1/runs/${ended.id}/fork?wait=60`, { step_index: first.step_index, edits });
+    expect(fork.body).toMatchObject({ status: "completed", output: "It is dry." });
+    expect(providers.bodies).toHaveLength(asked);
+  });
+
   test("ends after the run's turns, if it is paused again and again", async () => {
     [pauses, paused] = [99, 0];
     const ended = await run(await newAgent("anthropic", "claude-sonnet-4-5", { ...webSearch, max_turns: 3 }));

@@ -5,6 +5,7 @@ import type { Viewer } from "../../http/auth.ts";
 import { throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
+import { parseModel } from "../../runtime/models/registry.ts";
 import type { Db } from "../../storage/db/open.ts";
 import type { agents } from "../../storage/db/schema.ts";
 import type { createScopedTable } from "../../storage/db/scoped-table.ts";
@@ -64,7 +65,8 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     const stored = readDefinition<Definition>(row.definition);
     const models = several ?? (one === undefined ? stored.models : undefined);
     const model = models?.[0] ?? one ?? row.model;
-    const definition = overrideDefinition({ ...stored, models }, different);
+    const model_settings = settingsAt(model, { model: row.model, settings: stored.model_settings });
+    const definition = overrideDefinition({ ...stored, models, model_settings }, different);
     const { memory } = definition;
     checkJudges(models ?? [model], definition.guardrails);
     const references = toolIds ? attached.require(scope, toolIds, "overrides.") : attached.of(scope, id);
@@ -113,7 +115,19 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       checkJudges(several ?? [model], agent.guardrails ?? []);
       for (const each of edits.models ?? (model === agent.model ? [] : [model]))
         checkProviderTools(each, agent.provider_tools ?? [], agent.tools.length > 0, "edits.");
-      return { ...others, instructions, model, ...(several && { models: several }) };
+      const settings = settingsAt(model, agent);
+      return { ...others, instructions, model, settings, ...(several && { models: several }) };
     },
   };
+}
+
+/**
+ * Returns the settings for a model that replaces the agent's own. Another connection's server gets neither the headers,
+ * which may have secrets, nor the fields and options, which suit only the agent's server.
+ */
+function settingsAt(model: string, { model: own, settings }: Pick<AgentSnapshot, "model" | "settings">) {
+  const [before, after] = [parseModel(own), parseModel(model)];
+  if (before?.provider === after?.provider && before?.connection === after?.connection) return settings;
+  const { headers: _, extra_body: __, provider_options: ___, ...common } = settings;
+  return common;
 }

@@ -7,6 +7,7 @@ import type { Scope, ScopeColumns } from "../../domain/scope.ts";
 import { truncationNotice } from "../../domain/truncate-middle.ts";
 import { pageImageBounds } from "../../runtime/documents/bounds.ts";
 import { joinChunk } from "../../runtime/documents/join-chunks.ts";
+import { nativePagesMost } from "../../runtime/models/input-kinds.ts";
 import type { Db } from "../../storage/db/open.ts";
 
 interface Row {
@@ -44,8 +45,8 @@ interface Room {
   images: number;
 }
 
-/** Longest PDF that providers take, in pages; in bytes it has to fit into a request in base64. */
-const nativeMost = { pages: 100, bytes: 10 * 1024 * 1024 };
+/** Largest PDF that providers take: it has to fit into a request in base64. */
+const nativeBytesMost = 10 * 1024 * 1024;
 // For a PDF without text; scans have more bytes per page.
 const bytesPerPage = 100 * 1024;
 
@@ -138,7 +139,7 @@ export function createAttachments({
     const note = reasonAgainst(row, order.images);
     const pages = order.pdf === true && mayBeNative(row) ? pagesOf(scope, row) : 0;
     const size = bytesFor(pages * pageTokens);
-    if (pages > 0 && pages <= nativeMost.pages && size <= room.bytes) {
+    if (pages > 0 && pages <= nativePagesMost && size <= room.bytes) {
       room.bytes -= size;
       return {
         ...about,
@@ -211,7 +212,7 @@ const isBeingRead = (row: Row | null): boolean =>
 const unreadable = ["document_unreadable", "document_encrypted", "document_too_large", "document_out_of_memory"];
 
 /** True if providers may take the PDF itself. */
-const mayBeNative = (row: Row): boolean => row.bytes <= nativeMost.bytes && isReadablePdf(row);
+const mayBeNative = (row: Row): boolean => row.bytes <= nativeBytesMost && isReadablePdf(row);
 
 /** True if a PDF can be opened. One without text may still have pictures. */
 const isReadablePdf = ({ mime_type, status, purpose, error }: Row): boolean =>

@@ -123,7 +123,7 @@ async function makeAttempt<Response>(
   { request, send, used }: ModelCall<Response>,
   callee: Callee,
 ): Promise<Attempt<Response> | { refused: RunError }> {
-  const suited = suitRequest(request(), callee);
+  const suited = suitRequest(request(), callee, context.state());
   const allowed = await reserveBudget(context, suited, used?.(), callee.price, callee.at);
   if ("code" in allowed) return { refused: allowed };
   const sent = limitToAllowance(suited, allowed);

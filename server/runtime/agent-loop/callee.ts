@@ -1,7 +1,9 @@
 import { defaultFailover } from "../../domain/failover.ts";
-import type { ModelRequest } from "../../domain/model-call.ts";
+import type { ModelRequest, PromptMessage } from "../../domain/model-call.ts";
 import type { ModelPrice } from "../../domain/price.ts";
+import { itemOf } from "../../domain/provider-items.ts";
 import { modelsOf } from "../../domain/run-models.ts";
+import type { RunState } from "../../domain/run-state.ts";
 import { requestedTier } from "../../domain/service-tier.ts";
 import { type InputKinds, takenBy } from "../models/input-kinds.ts";
 import type { Connection, Model } from "../models/model.ts";
@@ -11,6 +13,7 @@ import type { Candidate, RunStart } from "./messages.ts";
 import { extraSettings } from "./model-extras.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Asked } from "./spending.ts";
+import { suitDocuments } from "./suit-documents.ts";
 
 /** A model that is called now. */
 export interface Callee {
@@ -73,10 +76,27 @@ export function runModels({ state, start }: Pick<RunContext, "state" | "start">)
   return { models, failover_on: start.agent.failover_on ?? defaultFailover };
 }
 
-/** Returns the request with an answer that this model can give: a model that replaces another may say less. */
-export function suitRequest(request: ModelRequest, { price, counted }: Callee): ModelRequest {
+/** Returns the request for this model, which may replace another: with an answer that it can give, and a prompt for it. */
+export function suitRequest(
+  request: ModelRequest,
+  { price, counted, at, takes }: Callee,
+  { paused = false }: Pick<RunState, "paused">,
+): ModelRequest {
+  const own = suitDocuments(request.messages, takes);
+  const messages = paused ? withContinuation(own, at.provider) : own;
   const { max_output_tokens: wanted } = request.settings;
   const most = price?.max_output_tokens;
-  if (counted.model === undefined || wanted === undefined || most === undefined || wanted <= most) return request;
-  return { ...request, settings: { ...request.settings, max_output_tokens: most } };
+  if (counted.model === undefined || wanted === undefined || most === undefined || wanted <= most)
+    return messages === request.messages ? request : { ...request, messages };
+  return { ...request, messages, settings: { ...request.settings, max_output_tokens: most } };
+}
+
+/**
+ * Asks for the rest of an answer that another provider paused: only that one goes on by itself, and Google refuses a
+ * prompt that ends with an answer.
+ */
+function withContinuation(messages: PromptMessage[], provider: string): PromptMessage[] {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.parts.some((part) => itemOf(part)?.provider === provider)) return messages;
+  return [...messages, { role: "user", content: "Continue." }];
 }

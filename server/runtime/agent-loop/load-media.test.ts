@@ -153,6 +153,18 @@ describe("pages of a PDF as images", () => {
   });
 });
 
+test("a PDF with more pages than providers take goes as its text, also to a model that reads PDFs", async () => {
+  asked.length = 0;
+  const long = { ...pdf, pages: 150, page_images: 0 };
+  const { messages } = await loadMedia(
+    requestOf({ role: "user", content: "Here.", documents: [long] }),
+    everything,
+    ask,
+  );
+  expect(messages[0]).toMatchObject({ content: expect.stringContaining("Words.") });
+  expect([messages[0], asked]).toEqual([expect.not.objectContaining({ documents: expect.anything() }), []]);
+});
+
 test("a deleted PDF is replaced by its text, and one without text by a note", async () => {
   const gone = { ...pdf, file_id: "file_gone" };
   const { messages } = await loadMedia(

@@ -6,6 +6,7 @@ import { pageImageBounds } from "../documents/bounds.ts";
 import type { InputKinds } from "../models/input-kinds.ts";
 import { readFile } from "./adapters.ts";
 import type { Ask } from "./messages.ts";
+import { isNative } from "./suit-documents.ts";
 
 type UserMessage = Extract<PromptMessage, { role: "user" }>;
 type ToolMessage = Extract<PromptMessage, { role: "tool" }>;
@@ -65,7 +66,7 @@ async function loadUser(
   }
   const documents: PromptDocument[] = [];
   for (const document of message.documents ?? []) {
-    const data = takes.pdf ? await bytesOf(document.file_id, requestBytesMax, room, ask) : notRead;
+    const data = isNative(document, takes) ? await bytesOf(document.file_id, requestBytesMax, room, ask) : notRead;
     if ("bytes" in data) {
       documents.push({ ...document, data: data.bytes });
       continue;

@@ -1,3 +1,6 @@
+/** Longest PDF that providers take, in pages. */
+export const nativePagesMost = 100;
+
 /** Kinds of content that a model takes beside text. */
 export interface InputKinds {
   images: boolean;

@@ -7,7 +7,7 @@ import { withChatCache } from "./chat-cache.ts";
 import { adapted, isAdaptation, keyHeader } from "./chat-dialect.ts";
 import { adaptationsFor } from "./chat-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
-import { type LearntRefusals, learntRefusals } from "./learnt-refusals.ts";
+import { type LearntRefusals, learntRefusals, refusalsOfFields } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
 import { isNetwork, NoOllama } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
@@ -52,12 +52,15 @@ export function chatAnswers(
   const headers = { "content-type": "application/json", ...keyHeader(plain, api_key) };
   const secrets = api_key ? [api_key] : [];
 
+  const ofFields = refusalsOfFields();
+
   return async (request, signal, way, observer) => {
+    const { extras } = request;
+    const learnt = extras ? ofFields(extras) : refusals.known;
     for (let round = 0; ; round++) {
       // A copy, because other calls of this model learn at the same time. A newer version may have learnt more.
-      const used = new Set([...refusals.known].filter(isAdaptation));
+      const used = new Set([...refusals.known, ...learnt].filter(isAdaptation));
       const dialect = adapted(plain, used);
-      const { extras } = request;
       const own = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
       const body = extras ? (withFields(withFields(own, extras.body), extras.options) as typeof own) : own;
       const sent = JSON.stringify(body);
@@ -74,7 +77,7 @@ export function chatAnswers(
       observer.onAdjustments?.(adjustmentsOf(request, modelName, dialect, used));
       if (response.ok) {
         observer.onByte();
-        if (round > 0) refusals.confirm(used);
+        if (round > 0 && !extras) refusals.confirm(used);
         const all = extras ? [...secrets, ...extras.secrets] : secrets;
         const tools = request.tools.map(({ name }) => name);
         return readChatAnswer(response, { secrets: all, observer, tools, extras });
@@ -84,7 +87,7 @@ export function chatAnswers(
         (each) => !used.has(each) && each !== plain.limit, // A limit that was renamed is not renamed back.
       );
       if (wanted.length === 0 || round === roundsMax) throw refused;
-      for (const each of wanted) refusals.known.add(each);
+      for (const each of wanted) learnt.add(each);
     }
   };
 }

@@ -270,9 +270,9 @@ function container({ finishReason, providerMetadata }: Finish, parts: AnswerPart
 
 /** Returns the tier in which the provider answered, under the name that its SDK or its usage has for it. */
 function tierIn({ providerMetadata, usage }: Omit<Finish, "type">): unknown {
-  const { speed } = fieldsOf(usage.raw);
+  const { speed, trafficType } = fieldsOf(usage.raw);
   const tiers = Object.values(providerMetadata ?? {}).map(({ serviceTier }) => serviceTier);
-  return [speed, ...tiers].find((tier) => specialTier(tier) !== null) ?? tiers[0];
+  return [speed, trafficType, ...tiers].find((tier) => specialTier(tier) !== null) ?? trafficType ?? tiers[0];
 }
 
 const finishes: Partial<Record<LanguageModelV4FinishReason["unified"], FinishReason>> = {

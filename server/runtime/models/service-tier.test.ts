@@ -84,6 +84,7 @@ test("the tier in which a provider answered is in the usage, also one that the p
   expect(await servedTier("anthropic", "claude-opus-4-6", claude({ service_tier: "standard", speed: "fast" }))).toBe("fast"); // biome-ignore format: one line
   expect(await servedTier("google", "gemini-2.5-flash", gemini({ serviceTier: "flex" }))).toBe("flex");
   expect(await servedTier("bedrock", "amazon.nova-pro-v1:0", nova("priority"))).toBe("priority");
+  expect(await servedTier("vertex", "gemini-2.5-pro", gemini({ trafficType: "ON_DEMAND_PRIORITY" }))).toBe("priority");
 });
 
 test("the standard tier is not named, unless another one was asked for and the provider had no room in it", async () => {
@@ -92,10 +93,15 @@ test("the standard tier is not named, unless another one was asked for and the p
   expect(await servedTier("openai", "gpt-5", openAi("default"))).toBeUndefined();
   expect(await servedTier("anthropic", "claude-opus-4-6", claude({ service_tier: "standard" }))).toBeUndefined();
   expect(await servedTier("bedrock", "amazon.nova-pro-v1:0", nova("default"))).toBeUndefined();
+  expect(await servedTier("vertex", "gemini-2.5-pro", gemini({ trafficType: "ON_DEMAND" }))).toBeUndefined();
   const body = { service_tier: "priority" };
   expect(await servedTier("openai", "gpt-5", openAi("default"), { body })).toBe("default");
   expect(await servedTier("openai", "gpt-5", openAi("default"), { options: { serviceTier: "flex" } })).toBe("default");
   expect(await servedTier("openai_compatible", "m", chat("default"), { body })).toBe("default");
+  const shared = { sharedRequestType: "priority" };
+  expect(await servedTier("vertex", "gemini-2.5-pro", gemini({ trafficType: "ON_DEMAND" }), { options: shared })).toBe(
+    "on_demand",
+  );
   const headers = { "x-gemini-service-tier": "standard" };
   const options = { serviceTier: "priority" };
   expect(await servedTier("google", "gemini-2.5-flash", gemini({}), { options, headers })).toBe("standard");

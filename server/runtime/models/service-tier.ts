@@ -7,8 +7,12 @@ import type { ModelRequest, ModelUsage } from "./model.ts";
  */
 export function servedTier(said: unknown, extras: ModelRequest["extras"]): Pick<ModelUsage, "service_tier"> {
   if (typeof said !== "string" || said === "") return {};
-  const asked = extras ? requestedTier({ extra_body: extras.body, provider_options: extras.options }) : null;
-  return specialTier(said) !== null || asked !== null ? { service_tier: said.toLowerCase().slice(0, lengthMax) } : {};
+  const asked = extras
+    ? requestedTier({ extra_body: extras.body, provider_options: extras.options, headers: extras.headers })
+    : null;
+  const special = specialTier(said);
+  if (special === null && asked === null) return {};
+  return { service_tier: (special ?? said.toLowerCase()).slice(0, lengthMax) };
 }
 
 const lengthMax = 64;
