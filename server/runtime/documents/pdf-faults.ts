@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { nonsense } from "./pdf-glyph-names.ts";
+import { hasNonsense, nonsense } from "./pdf-glyph-names.ts";
 import type { PdfItem } from "./pdf-item.ts";
 
 /** Hears PDF.js's warnings while it reads. */
@@ -41,6 +41,7 @@ const [fewest, share] = [3, 0.05];
 
 /** True if the items of one font read as nonsense, bullets and pictures of symbol fonts aside: what the page shows is not known. */
 export function isUnreadable(items: readonly PdfItem[]): boolean {
+  if (!items.some(({ str }) => hasNonsense(str))) return false;
   return [...Map.groupBy(items, ({ fontName }) => fontName).values()].some((ofFont) => {
     const text = ofFont.map(({ str }) => str.replace(/[\uf000-\uf0ff\s]/g, "")).join("");
     const count = text.match(nonsense)?.length ?? 0;

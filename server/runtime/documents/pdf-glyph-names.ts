@@ -14,6 +14,12 @@ interface Font {
 /** Codes that no text has. A glyph has its code as its text if PDF.js does not know its name. */
 export const nonsense = /(?![\t\n\r])\p{Cc}|[\ufffd\p{Co}\p{Cn}]/gu;
 
+/** The same without the bullets of symbol fonts, which many documents have, and which are worth no time. */
+const unknown =
+  /(?![\t\n\r\uf06c\uf06e\uf06f\uf071\uf075\uf076\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc\uf0fe])[\p{Cc}\ufffd\p{Co}\p{Cn}]/u;
+
+export const hasNonsense = (text: string): boolean => unknown.test(text);
+
 /** Private codes that are no letters: pieces of large brackets, and small capitals and digits, which have usual ones. */
 const bracketPieces = /[\uf8e5-\uf8fe]/g;
 const smallCapitals = /[\uf730-\uf739\uf761-\uf77a]/g;
@@ -38,9 +44,10 @@ export function openGlyphNames() {
     return [own, ...[...fonts.values()].filter((font) => font !== null).filter(({ name }) => name === own.name)];
   }
   return {
-    async named(page: Page, items: readonly PdfItem[]): Promise<PdfItem[]> {
+    async named(page: Page, items: readonly PdfItem[]): Promise<readonly PdfItem[]> {
+      if (!items.some(({ str }) => hasNonsense(str))) return items;
       const usual = items.map((item) => ({ ...item, str: withoutPrivateForms(item.str) }));
-      const ids = new Set(usual.flatMap(({ str, fontName = "" }) => (str.search(nonsense) < 0 ? [] : [fontName])));
+      const ids = new Set(usual.flatMap(({ str, fontName = "" }) => (hasNonsense(str) ? [fontName] : [])));
       if (ids.size === 0) return usual;
       await learn(page, ids);
       return usual.map((item) =>
@@ -61,9 +68,9 @@ function cloneNamesAlone(): void {
   isCloning = true;
   const clone = globalThis.structuredClone;
   const cloneNames = ((value: unknown, options?: object) => {
-    const [, kind, font]: unknown[] = [Object(value).data].flat();
-    const { extra } = Object(kind === "Font" ? font : null);
-    if (extra) Object(font).extra = { differences: Object.fromEntries(Object.entries(extra.differences ?? {})) };
+    const { data } = Object(value);
+    const font = Array.isArray(data) && data[1] === "Font" ? Object(data[2]) : null;
+    if (font?.extra) font.extra = { differences: Object.fromEntries(Object.entries(font.extra.differences ?? {})) };
     return clone(value, options);
   }) as typeof clone;
   globalThis.structuredClone = cloneNames;

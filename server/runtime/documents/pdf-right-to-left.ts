@@ -8,9 +8,10 @@ const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])[\p{L}\p{Nd}]/
  * order: often as seen, from left to right. PDF.js has put the letters within an item into reading order.
  */
 export function inReadingOrder(items: readonly PdfItem[]): readonly PdfItem[] {
+  if (items.every(({ str }) => str.search(rightToLeft) < 0)) return items;
   const text = items.map(({ str }) => str).join("");
   const count = text.match(rightToLeft)?.length ?? 0;
-  if (count === 0 || !items.every(isLevel)) return items;
+  if (!items.every(isLevel)) return items;
   const isRight = count > (text.match(leftToRight)?.length ?? 0);
   const placed = items.filter(({ str }) => str !== "").sort((one, other) => leftOf(one) - leftOf(other));
   const ordered = isRight ? turned(placed.reverse(), leftToRight) : turned(placed, rightToLeft);
