@@ -177,3 +177,10 @@ test("documents are the searchable types", () => {
     true,
   ]);
 });
+
+test("markup behind any number of comments is told in no time, also if none follows", () => {
+  const comments = "<!-- a -->\n".repeat(300);
+  expect(typeOfFile("a.doc", Buffer.from(`${comments}x`))).toBe("text/plain");
+  expect(typeOfFile("a.txt", Buffer.from(`${comments}<!DOCTYPE html>`))).toBe("text/html");
+  expect(typeOfFile("a.xls", Buffer.from(`${comments}<table>`))).toBe("text/html");
+});
