@@ -68,6 +68,11 @@ describe("JSON", () => {
     );
   });
 
+  test("keeps strings of any length", async () => {
+    const long = "lighthouse\n\\".repeat(500_000);
+    expect((await read(JSON.stringify({ a: long }), "application/json")).text).toBe(`a: ${long}`);
+  });
+
   test("with comments or errors is read as text, with a warning", async () => {
     const { text, warnings } = await read('// settings\n{"a": "lighthouse", /* c */ "b": 1,}', "application/json");
     expect(text).toBe('// settings\n{"a": "lighthouse", /* c */ "b": 1,}');
