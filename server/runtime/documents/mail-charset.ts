@@ -1,5 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { encodingOf } from "./code-pages.ts";
+import { encodingOf, encodingNamed as nameInFiles } from "./code-pages.ts";
+import { decodeAs } from "./decode.ts";
+import { markedEncoding, wideEncodingOf } from "./wide-encoding.ts";
 
 /** Text of a part with the encoding in which it was read. */
 export interface DecodedText {
@@ -64,7 +66,7 @@ export function encodingNamed(declared: string): string | null {
       // Not this one.
     }
   }
-  return null;
+  return nameInFiles(label);
 }
 
 /** Returns "iso-8859-2" for "iso8859_2" and the like. */
@@ -82,6 +84,8 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
     if (isUtf8(bytes)) return decodeIn("utf-8", bytes);
     return name === "windows-1252" ? decodeIn(name, bytes) : null;
   }
+  // The name does not tell the order of the bytes.
+  if (name.startsWith("utf-16")) return decodeIn(markedEncoding(bytes) ?? wideEncodingOf(bytes) ?? name, bytes);
   if (encodingNamed(name) === null) return isUtf8(bytes) ? decodeIn("utf-8", bytes) : null;
   if (eastAsian.has(name) && isSurelyUtf8(bytes)) return decodeIn("utf-8", bytes);
   const found = decodeIn(name, bytes);
@@ -93,9 +97,7 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
 }
 
 export function decodeIn(name: string, bytes: Uint8Array): DecodedText {
-  const text = Object.hasOwn(own, name)
-    ? (own[name] as (bytes: Uint8Array) => string)(bytes)
-    : new TextDecoder(name as Bun.Encoding).decode(bytes);
+  const text = Object.hasOwn(own, name) ? (own[name] as (bytes: Uint8Array) => string)(bytes) : decodeAs(name, bytes);
   return { text, encoding: name, hasErrors: text.includes("\ufffd") };
 }
 

@@ -40,9 +40,15 @@ test.each<[string, string, string]>([
   ["UTF-8 that is declared as Latin", `charset=iso-8859-1\n\n${utf8("Grüße")}`, "Grüße"],
   ["UTF-8 that is declared as Chinese", `charset=gb2312\n\n${utf8("你好！我公司可代开")}`, "你好！我公司可代开"],
   ["characters beyond GB2312", "charset=gb2312\n\n\x95\x83\xa0\x46", "晝燜"],
+  ["UTF-16 without a mark", "charset=utf-16\nContent-Transfer-Encoding: base64\n\nAGsAZQB5ACAANAA3", "key 47"],
   ["an unknown encoding with UTF-8", `charset=x-unknown\n\n${utf8("Grüße")}`, "Grüße"],
 ])("the text of a mail is read in %s", async (_, mail, text) => {
   expect(await textOf(`Subject: x\nContent-Type: text/plain; ${mail}`)).toBe(`# x\n\n${text}`);
+});
+
+test("the encoding that an upload names is that of its texts, also one of DOS", async () => {
+  const found = await read("Subject: x\n\nM\x81ller", { encoding: "ibm850" });
+  expect(found).toMatchObject({ text: "# x\n\nMüller", encoding: "ibm850", warnings: [] });
 });
 
 test("a mail reports the encoding of its first text, and says where it was guessed or has errors", async () => {
