@@ -128,6 +128,18 @@ test("lines of flowed text are joined, and errors of quoted-printable and Base64
   expect(await textOf(`Subject: x\n${coded}`)).toContain("First second.");
 });
 
+test("Base64 ends where lines of words follow, as mailing lists append them", async () => {
+  const footer = "_______________________________________________\nAnglers mailing list\nAnglers@example.com";
+  const coded = (text: string) => `Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n${text}`;
+  for (const text of ["Key 4711", "Key 47112"])
+    expect(await textOf(`Subject: x\n${coded(`${base64(text)}\n${footer}`)}`)).toBe(`# x\n\n${text}\n${footer}`);
+  const parts = multipart("mixed", coded(`${base64("Key 4711")}\n-- \nAnn`), plain("Next"));
+  expect(await textOf(parts)).toBe("# x\n\nKey 4711\n-- \nAnn\n\nNext");
+  expect(await textOf(`Subject: x\n${coded("Hello, it is plain.\nSecond line")}`)).toBe(
+    "# x\n\nHello, it is plain.\nSecond line",
+  );
+});
+
 test("of two versions of a text, the plain one is read if it has the words of the other", async () => {
   const long = "The warehouse key hangs behind the counter, number 4711.";
   expect(await textOf(multipart("alternative", plain(long), html(`<p>${long}</p>`)))).toBe(`# x\n\n${long}`);
