@@ -37,6 +37,11 @@ describe("code", () => {
   });
 });
 
+test("a line of a contact that only names its encoding, again and again, is read in linear time", async () => {
+  const line = `A${";ENCODING=QUOTED-PRINTABLE".repeat(100_000)}`;
+  expect((await read(line, "text/vcard")).text).toBe(line);
+});
+
 test("calendars and contacts have their folded lines whole", async () => {
   const calendar =
     "BEGIN:VEVENT\r\nSUMMARY:Meeting at the light\r\n house\\, upstairs\r\nDESCRIPTION:one\\ntwo\r\nEND:VEVENT\r\n";
