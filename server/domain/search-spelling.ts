@@ -11,7 +11,9 @@ export function foldText(text: string): string {
   const small = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: nothing to fold in plain ASCII.
   if (/^[\x00-\x7f]*$/.test(small)) return small;
-  const bare = withoutManyMarks(small).normalize("NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
+  const bare = withoutManyMarks(small)
+    .normalize("NFD")
+    .replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
   return bare.normalize("NFC").replace(/[ßæœøłđðþı]/g, (each) => foldings[each] ?? each);
 }
 
