@@ -39,6 +39,9 @@ export const isFragment = (start: string): boolean =>
     withoutMark(start).replace(comments, ""),
   );
 
+/** True for XML that says so. */
+export const isXml = (start: string): boolean => /^\s*<\?xml\s/.test(withoutMark(start));
+
 /** Returns the type of a message in MIME: a web archive, or an e-mail. Returns null if it has no MIME header. */
 export function typeOfMime(start: string): string | null {
   const head = headerBlockOf(withoutMark(start));

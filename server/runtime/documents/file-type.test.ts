@@ -107,6 +107,7 @@ test.each([
   ["a.xls", 'ID;PWXL;N;E\r\nP;PGeneral\r\nC;Y1;X1;K"name"', "application/x-sylk"],
   ["a.csv", "ID;Preis\n1;2\n", "text/csv"],
   ["a.xls", 'TABLE\r\n0,1\r\n"x"', "application/x-dif"],
+  ["a.xls", '<?xml version="1.0"?><rows><row>1</row></rows>', "application/xml"],
   ["a.xls", "Only a note.", "text/plain"],
   ["a.doc", "Only, a note.\nOf two, lines.", "text/plain"],
   ["a.xls", bookXml, "application/vnd.ms-spreadsheetml"],
