@@ -14,6 +14,8 @@ export interface DecodedText {
 // Programs declare these without looking at the text.
 const careless = /^(?:us-ascii|ascii|utf-8|windows-1252|unknown|unknown-8bit|x-unknown|default|none|8bit|binary)$/;
 
+const asciiName = /^["']?(?:us-)?ascii\b/i;
+
 const aliases: Record<string, string> = {
   "iso-8859-8-i": "iso-8859-8",
   "iso-8859-8-e": "iso-8859-8",
@@ -82,7 +84,9 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
   const name = declared === undefined ? null : (encodingNamed(declared) ?? declared.toLowerCase());
   if (name === null || careless.test(name)) {
     if (isUtf8(bytes)) return decodeIn("utf-8", bytes);
-    return name === "windows-1252" ? decodeIn(name, bytes) : null;
+    // Bytes beyond ASCII show that its declaration is wrong.
+    const isOther = asciiName.test(declared ?? "");
+    return name === "windows-1252" && !isOther ? decodeIn(name, bytes) : null;
   }
   // The name does not tell the order of the bytes.
   if (name.startsWith("utf-16")) return decodeIn(markedEncoding(bytes) ?? wideEncodingOf(bytes) ?? name, bytes);

@@ -128,6 +128,25 @@ test("lines of flowed text are joined, and errors of quoted-printable and Base64
   expect(await textOf(`Subject: x\n${coded}`)).toContain("First second.");
 });
 
+test.each<[declared: string, bytes: string, text: string]>([
+  ["us-ascii", utf8("Größe;1\nä;2"), "Größe"],
+  ["iso-8859-1", utf8("Größe;1\nä;2"), "Größe"],
+  ["iso-8859-1", "Gr\xf6\xdfe;1\n\xe4;2", "Größe"],
+  ["unknown-8bit", utf8("Größe;1\nä;2"), "Größe"],
+  ["us-ascii", "\xd0\xd5\xc3\xfb;\xb2\xbf\xc3\xc5\n\xd5\xc5\xce\xb0;\xb2\xd6\xbf\xe2", "姓名"],
+  ["utf-8", "\xd0\xd5\xc3\xfb;\xb2\xbf\xc3\xc5\n\xd5\xc5\xce\xb0;\xb2\xd6\xbf\xe2", "姓名"],
+  ["utf-7", "Gr+APYA3w-e;1\n+AOQ-;2", "Größe"],
+])("a table attached to a mail that declares %s is read as its bytes are: %j", async (declared, bytes, text) => {
+  const table = file("a.csv", Buffer.from(bytes, "latin1"), `text/csv; charset=${declared}`);
+  expect(await textOf(multipart("mixed", plain("x"), table))).toContain(`| ${text} |`);
+});
+
+test("the encoding that an upload names is that of attached texts too", async () => {
+  const table = file("a.csv", Buffer.from("\xca\xeb\xfe\xf7;1\n\xe4;2", "latin1"), "text/csv; charset=iso-8859-1");
+  const mail = multipart("mixed", plain("x"), table);
+  expect((await read(mail, { encoding: "windows-1251" })).text).toContain("| Ключ |");
+});
+
 test("Base64 ends where lines of words follow, as mailing lists append them", async () => {
   const footer = "_______________________________________________\nAnglers mailing list\nAnglers@example.com";
   const coded = (text: string) => `Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n${text}`;
