@@ -146,7 +146,7 @@ function quotedAt(text: string, start: number, separator: string): Cell | "open"
 }
 
 // Each cell of a line is searched.
-const looseCellMost = 2000;
+const looseCellMost = 1000;
 
 /** Returns the next quote of this line that ends a cell, or null if a quote begins one before. */
 function closingOnLine(text: string, from: number, separator: string): number | null {

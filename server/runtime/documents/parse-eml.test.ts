@@ -41,6 +41,7 @@ test.each<[string, string, string]>([
   ["UTF-8 that is declared as Chinese", `charset=gb2312\n\n${utf8("你好！我公司可代开")}`, "你好！我公司可代开"],
   ["characters beyond GB2312", "charset=gb2312\n\n\x95\x83\xa0\x46", "晝燜"],
   ["UTF-16 without a mark", "charset=utf-16\nContent-Transfer-Encoding: base64\n\nAGsAZQB5ACAANAA3", "key 47"],
+  ["ASCII that is declared as UTF-16", "charset=utf-16\n\nkey 4711", "key 4711"],
   ["an unknown encoding with UTF-8", `charset=x-unknown\n\n${utf8("Grüße")}`, "Grüße"],
 ])("the text of a mail is read in %s", async (_, mail, text) => {
   expect(await textOf(`Subject: x\nContent-Type: text/plain; ${mail}`)).toBe(`# x\n\n${text}`);
