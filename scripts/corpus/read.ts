@@ -7,7 +7,7 @@ import { headBytes, typeOfFile } from "../../server/runtime/documents/file-type.
 import { formatOf } from "../../server/runtime/documents/formats.ts";
 import { parse } from "../../server/runtime/documents/parse.ts";
 import { createChildren } from "../../server/runtime/sandbox/children.ts";
-import { documentTask, needsPdf } from "../../server/runtime/sandbox/document-task.ts";
+import { documentTask } from "../../server/runtime/sandbox/document-task.ts";
 
 /** Outcome of reading a file as an upload is read. */
 export interface Reading {
@@ -45,12 +45,14 @@ export function createReader(level: SandboxLevel): Reader {
           content: pieces(bytes),
           chunking,
           encoding: null,
-          include_hidden: false,
+          // References do not tell hidden text apart.
+          include_hidden: true,
         };
-        const perform = (language: "pdfs" | "documents") =>
-          children.perform({ language, jailed }, () => documentTask(order), never);
-        const outcome = await perform(formatOf(mime_type) === "pdf" ? "pdfs" : "documents");
-        return readingOf(outcome === needsPdf ? await perform("pdfs") : outcome);
+        const perform = (language: "pdfs" | "documents", attachments: boolean) =>
+          children.perform({ language, jailed }, () => documentTask({ ...order, attachments }), never);
+        const isPdf = formatOf(mime_type) === "pdf";
+        // References have no words of attached documents.
+        return readingOf(await perform(isPdf ? "pdfs" : "documents", isPdf));
       }),
     stop: children.stop,
   };
@@ -64,7 +66,7 @@ export const inProcessReader: Reader = {
   read: (path) =>
     reading(path, async (bytes, mime_type) => {
       try {
-        const { sections, pages, report } = await parse(bytes, mime_type);
+        const { sections, pages, report } = await parse(bytes, mime_type, { includeHidden: true, attachments: false });
         return readingOf({ chunks: sections, pages, report });
       } catch (error) {
         if (error instanceof OcrRequired) return scan;

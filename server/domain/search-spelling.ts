@@ -1,11 +1,19 @@
 const foldings: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
 
+/**
+ * Leaves out marks beyond the thirty on one letter that Unicode allows in streams: normalization sorts them in a time
+ * that grows with the square of their number.
+ */
+const withoutManyMarks = (text: string): string => text.replace(/(\p{Mn}{30})\p{Mn}+/gu, "$1");
+
 /** Lowercases a text and removes optional diacritics: `Straße` is `strasse`, `Müller` is `muller`. */
 export function foldText(text: string): string {
   const small = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: nothing to fold in plain ASCII.
   if (/^[\x00-\x7f]*$/.test(small)) return small;
-  const bare = small.normalize("NFD").replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
+  const bare = withoutManyMarks(small)
+    .normalize("NFD")
+    .replace(/(\p{Script=Latin})\p{Mn}+/gu, "$1");
   return bare.normalize("NFC").replace(/[ßæœøłđðþı]/g, (each) => foldings[each] ?? each);
 }
 
@@ -57,7 +65,7 @@ export function searchSpelling(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word;
   const bare = optionalMarks.reduce(
     (text, marks) => text.replace(marks, ""),
-    word.replace(invisible, "").normalize("NFD"),
+    withoutManyMarks(word.replace(invisible, "")).normalize("NFD"),
   );
   return bare
     .replace(replaced, (letter) => sameLetters[letter] ?? letter)

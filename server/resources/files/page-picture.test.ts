@@ -46,8 +46,11 @@ test("a file that is no PDF has no pages to show, and a damaged one says so", as
   expect([status, body.error.code]).toEqual([409, "page_not_drawn"]);
 }, 60_000);
 
-test("another project's pages are not shown", async () => {
+test("another project's pages are not shown, also if they were drawn before", async () => {
   const id = await upload("one.pdf", pdfOf(["one"]));
+  const own = await show(id, 1);
+  expect([own.status, own.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
   const stranger = await server.client({ project: "stranger" });
-  expect((await stranger.get(`/v1/files/${id}/pages/1`)).status).toBe(404);
-});
+  const headers = { authorization: `Bearer ${stranger.key.secret}`, "if-none-match": own.headers.get("etag")! };
+  expect((await show(id, 1, headers)).status).toBe(404);
+}, 60_000);

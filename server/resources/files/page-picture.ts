@@ -34,7 +34,7 @@ export async function pagePicture({ files, pageImages, viewer, id, number, reque
   const last = Math.min(mime_type === "application/pdf" ? (pages ?? pageImageBounds.pages) : 0, pageImageBounds.pages);
   if (page === null || page > last) throw new AppError("resource_not_found", noSuch("page"));
   const etag = `"${sha256}-${page}"`;
-  const headers = { etag, "cache-control": "private, max-age=3600", "cross-origin-resource-policy": "same-origin" };
+  const headers = { etag, "cache-control": "private, no-cache", "cross-origin-resource-policy": "same-origin" };
   if (isKnown(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const count = Math.min(last, Math.ceil(page / step) * step);
   const image = (await pageImages.of(viewer, { file_id: id, count }))?.[page - 1];

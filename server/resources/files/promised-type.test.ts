@@ -11,6 +11,7 @@ test("a file whose name promises another kind of document has a warning that say
   ]);
   expect(messages("list.xls", "text/tab-separated-values")).toHaveLength(1);
   expect(messages("page.doc", "multipart/related")[0]).toContain("a web archive (MIME)");
+  expect(messages("rows.xls", "application/xml")[0]).toContain("an XML file");
   expect(messages("scan.pdf", "image/png")).toHaveLength(1);
   expect(messages("notes.txt", "text/html")).toHaveLength(1);
 });

@@ -17,6 +17,7 @@ const kinds = {
   book: "an e-book (EPUB)",
   table: "a table of text",
   text: "text",
+  xml: "an XML file",
   image: "an image",
 } as const;
 type Kind = keyof typeof kinds;
@@ -54,6 +55,7 @@ const types: [RegExp, Kind][] = [
   [/epub/, "book"],
   [/csv$|tab-separated/, "table"],
   [/^text\/(?:plain|(?:x-)?markdown)$/, "text"],
+  [/^application\/xml$/, "xml"],
   [/^image\//, "image"],
 ];
 

@@ -1,11 +1,14 @@
 import { attachmentBounds, ocrBounds } from "./bounds.ts";
+import { encodingNamed } from "./code-pages.ts";
 import { cleanText } from "./decode.ts";
 import { DocumentError, TooNested } from "./document-error.ts";
 import { headBytes, typeOfFile } from "./file-type.ts";
-import { formatOf } from "./formats.ts";
+import { type DocumentFormat, formatOf } from "./formats.ts";
+import { decodeDeclared } from "./mail-charset.ts";
 import type { Ocr } from "./ocr.ts";
 import type { Attachment, AttachmentReader, ParseOptions, ReadPart } from "./parse-options.ts";
 import { partOutline } from "./part-outline.ts";
+import { markedEncoding } from "./wide-encoding.ts";
 
 /** Opens the reader of all attachments of a document, which share its limits however they nest. */
 export function openAttachmentReader(
@@ -55,10 +58,10 @@ export function openAttachmentReader(
       const { ocr } = options;
       const skip = () => inner.warn("pages_skipped", "Its images were not read: there are too many.");
       try {
-        await readPart(content, type, inner, {
-          encoding: attachment.charset ?? options.encoding,
-          ocr: ocr && ocrFor(ocr, skip),
-        });
+        const { encoding } = options;
+        const isDeclared = encoding === null && textFormats.has(formatOf(type) ?? "pdf");
+        const text = isDeclared ? declaredText(attachment) : { bytes: content, encoding };
+        await readPart(text.bytes, type, inner, { encoding: text.encoding, ocr: ocr && ocrFor(ocr, skip) });
       } catch (error) {
         if (!(error instanceof DocumentError)) throw error;
         if (error.code === "document_empty" && formatOf(type) === "image")
@@ -83,6 +86,24 @@ export function openAttachmentReader(
 function processorTime_ms(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
+}
+
+/** Formats that do not define their encoding. */
+const textFormats: ReadonlySet<DocumentFormat> = new Set(
+  "text markdown code calendar html json jsonl csv".split(" ") as DocumentFormat[],
+);
+
+/**
+ * Returns the text of an attachment in the encoding that the message declares, if its bytes can be that. Else the
+ * encoding is null, and detected: many programs declare one without looking at the text.
+ */
+function declaredText({ content, charset }: Attachment): { bytes: Uint8Array; encoding: string | null } {
+  const isDeclared = charset !== undefined && markedEncoding(content) === null;
+  const found = isDeclared ? decodeDeclared(content, charset) : null;
+  if (found === null) return { bytes: content, encoding: null };
+  if (encodingNamed(found.encoding) !== null) return { bytes: content, encoding: found.encoding };
+  // Only the reader of mail knows this encoding.
+  return { bytes: Buffer.from(`\ufeff${found.text}`), encoding: null };
 }
 
 const lowerFirst = (text: string): string => text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase());

@@ -37,6 +37,11 @@ describe("code", () => {
   });
 });
 
+test("a line of a contact that only names its encoding, again and again, is read in linear time", async () => {
+  const line = `A${";ENCODING=QUOTED-PRINTABLE".repeat(100_000)}`;
+  expect((await read(line, "text/vcard")).text).toBe(line);
+});
+
 test("calendars and contacts have their folded lines whole", async () => {
   const calendar =
     "BEGIN:VEVENT\r\nSUMMARY:Meeting at the light\r\n house\\, upstairs\r\nDESCRIPTION:one\\ntwo\r\nEND:VEVENT\r\n";
@@ -66,6 +71,11 @@ describe("JSON", () => {
     expect((await read('[{"a":"one\\ntwo \\"three\\" C:\\\\new"}]', "application/json")).text).toBe(
       '{\n  "a": "one two \\"three\\" C:\\\\new"\n}',
     );
+  });
+
+  test("keeps strings of any length", async () => {
+    const long = "lighthouse\n\\".repeat(500_000);
+    expect((await read(JSON.stringify({ a: long }), "application/json")).text).toBe(`a: ${long}`);
   });
 
   test("with comments or errors is read as text, with a warning", async () => {

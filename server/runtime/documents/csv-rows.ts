@@ -145,9 +145,13 @@ function quotedAt(text: string, start: number, separator: string): Cell | "open"
   return { value: valueTo(quote) + text.slice(quote + 1, end), end };
 }
 
+// Each cell of a line is searched.
+const looseCellMost = 1000;
+
 /** Returns the next quote of this line that ends a cell, or null if a quote begins one before. */
 function closingOnLine(text: string, from: number, separator: string): number | null {
-  for (let at = from; at < text.length && text[at] !== "\n"; at++) {
+  const last = Math.min(text.length, from + looseCellMost);
+  for (let at = from; at < last && text[at] !== "\n"; at++) {
     if (text[at] !== '"') continue;
     const next = text[at + 1];
     if (next === undefined || next === separator || next === "\n") return at;

@@ -78,3 +78,11 @@ test("a table of nothing but open quotes is read in linear time", async () => {
   expect((await read(`a,b\n${',"x\n'.repeat(50_000)}`)).length).toBeGreaterThan(100_000);
   expect((await read(`a,b\n"${'x"y"'.repeat(50_000)}`)).length).toBeGreaterThan(100_000);
 });
+
+test("a table of a million rows is read", async () => {
+  expect(await read("a,b\n1,2\n".repeat(500_000))).toEndWith("| a | b |\n| 1 | 2 |");
+});
+
+test("a line of quotes within texts is read in linear time", async () => {
+  expect((await read('"a"b, '.repeat(20_000))).length).toBeGreaterThan(80_000);
+});

@@ -5,11 +5,13 @@ const headBytes = 1_048_576;
 export function declaredInHtml(bytes: Uint8Array): string | undefined {
   const head = asLatin1(bytes, headBytes);
   const start = /<!--|<(script|style)[\s>]|<meta\s/gi;
+  const letters = head.toLowerCase();
   for (let found = start.exec(head); found; found = start.exec(head)) {
     // Comments and scripts can contain such an element as well.
     const [sign, name] = found;
     const isMeta = sign.startsWith("<m") || sign.startsWith("<M");
-    const end = head.indexOf(isMeta ? ">" : name === undefined ? "-->" : `</${name}`, start.lastIndex);
+    const sought = isMeta ? ">" : name === undefined ? "-->" : `</${name.toLowerCase()}`;
+    const end = letters.indexOf(sought, start.lastIndex);
     if (end < 0) break;
     const charset = isMeta ? charsetIn(head.slice(found.index, end)) : undefined;
     if (charset !== undefined) return charset;

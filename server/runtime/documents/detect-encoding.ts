@@ -28,7 +28,9 @@ export function guessEncoding(bytes: Uint8Array, decode: (encoding: string, byte
   const candidates = detector()
     .detectAll(sample, { detectEncodings: detected, minimumThreshold: 0 })
     .flatMap(({ encoding, confidence }) => ({ encoding: encodingNamed(encoding ?? "") ?? western, confidence }));
-  const { encoding, confidence } = candidates.find((one) => !isOdd(one.encoding)) ?? candidates[0] ?? none;
+  const best = candidates.find((one) => !isOdd(one.encoding)) ?? candidates[0] ?? none;
+  const { encoding, confidence } =
+    letters < manyLetters && central.has(best.encoding) ? westernIfClose(best, candidates) : best;
   // Words of another script have their letters in a row; in a Latin text they stand between those of ASCII.
   if (confidence < leastConfidence && run < 3 && !isOdd(western)) return { encoding: western, certainty: "unsure" };
   if (confidence < leastConfidence || letters < fewLetters) return { encoding, certainty: "unsure" };
@@ -36,12 +38,23 @@ export function guessEncoding(bytes: Uint8Array, decode: (encoding: string, byte
 }
 
 const western = "windows-1252";
+/** Latin letters of Central Europe, of which a few tell little. */
+const central = new Set(["windows-1250", "iso-8859-2", "ibm852"]);
+
+/** Returns the guess of Western Europe if it is nearly as good as this one: more texts are in its languages. */
+const westernIfClose = <T extends { encoding: string; confidence: number }>(best: T, candidates: readonly T[]): T =>
+  candidates.find((one) => one.encoding === western && one.confidence > 0.8 * best.confidence) ?? best;
+
 const none = { encoding: western, confidence: 0 };
 
 const word = String.raw`[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]`;
-/** Control characters, signs within a word, and capitals behind small letters, as a wrong encoding has them. */
+const otherScript = String.raw`[\p{Script=Greek}\p{Script=Cyrillic}]`;
+/**
+ * Control characters, signs within a word, capitals behind small letters, and words of two scripts, as a wrong encoding
+ * has them.
+ */
 const odd = new RegExp(
-  String.raw`[\x80-\x84\x86-\x9f\ufffd]|(?<=${word})[^\0-\x7f\p{L}\p{M}\p{N}\s’‘·‐‑–—…\xad](?=${word})|(?<=\p{Ll})(?![A-Z])\p{Lu}`,
+  String.raw`[\x80-\x84\x86-\x9f\ufffd]|(?<=${word})[^\0-\x7f\p{L}\p{M}\p{N}\s’‘·‐‑–—…\xad](?=${word})|(?<=\p{Ll})(?![A-Z])\p{Lu}|(?<=\p{Script=Latin})${otherScript}|${otherScript}(?=\p{Script=Latin})`,
   "gu",
 );
 

@@ -10,11 +10,13 @@ const flatOpenDocument =
   /\soffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)/;
 /** The declaration, instructions, comments and document type before an element, each of limited length. */
 const prolog = /^(?:\s+|<\?[^>]{0,500}\?>|<!--[\s\S]{0,2000}?-->|<!doctype[^>[]{0,500}>)+/i;
+// Nothing may follow the repetition: the pattern would try all ways to split comments, which are endless for a hostile file.
+const comments = /^(?:\s+|<!--[\s\S]{0,2000}?-->)+/;
 
 /** Returns the type of a document in XML or HTML by its first element, or null. */
 export function typeOfMarkup(start: string): string | null {
   const text = withoutMark(start);
-  const isPage = /^\s*(?:<!--[\s\S]{0,2000}?-->\s*)*<!doctype\s+html\b/i.test(text);
+  const isPage = /^<!doctype\s+html\b/i.test(text.replace(comments, ""));
   const first = /^<(?:[\w-]{1,20}:)?([\w-]{1,40})(?=[\s/>])/.exec(text.replace(prolog, ""))?.[1] ?? "";
   if (isPage || first.toLowerCase() === "html") return xml.html;
   if (first === "wordDocument") return xml.word2003;
@@ -33,9 +35,12 @@ export function typeOfExchange(start: string): string | null {
 
 /** True for a part of a web page without its `html` element, such as a table that a program exports. */
 export const isFragment = (start: string): boolean =>
-  /^\s*(?:<!--[\s\S]{0,2000}?-->\s*)*<(?:table|head|body|meta|style|div|p|h[1-6]|center|font|title|b|br|span|script)(?=[\s/>])/i.test(
-    withoutMark(start),
+  /^<(?:table|head|body|meta|style|div|p|h[1-6]|center|font|title|b|br|span|script)(?=[\s/>])/i.test(
+    withoutMark(start).replace(comments, ""),
   );
+
+/** True for XML that says so. */
+export const isXml = (start: string): boolean => /^\s*<\?xml\s/.test(withoutMark(start));
 
 /** Returns the type of a message in MIME: a web archive, or an e-mail. Returns null if it has no MIME header. */
 export function typeOfMime(start: string): string | null {

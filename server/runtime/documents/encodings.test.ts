@@ -113,6 +113,8 @@ describe("text that names no encoding is read in its own one, and the file says 
       "São Paulo",
       "Müller",
       "naïve résumé",
+      "café au lait, naïve résumé",
+      "Perché è così? Più tardi, città",
     ])
       expect((await read(inOneByte(text, "windows-1252"))).text).toBe(text);
   });
@@ -180,7 +182,7 @@ describe("a page is read in the encoding that it declares", () => {
   const html = (text: string) => read(inOneByte(text, "windows-1251"), { type: "text/html" });
 
   test("after any number of scripts, and not in a comment or a script", async () => {
-    const script = `<script>var a = '<meta charset="koi8-r">';</script><!-- <meta charset="koi8-r"> -->`;
+    const script = `<SCRIPT>var a = '<meta charset="koi8-r">';</script><!-- <meta charset="koi8-r"> -->`;
     const page = `<html><head>${script.repeat(100)}<meta http-equiv=Content-Type content="text/html; charset=windows-1251"><p>Да`;
     expect(await html(page)).toMatchObject({ text: "Да", encoding: "windows-1251", codes: [] });
   });

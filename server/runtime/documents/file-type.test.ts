@@ -107,6 +107,7 @@ test.each([
   ["a.xls", 'ID;PWXL;N;E\r\nP;PGeneral\r\nC;Y1;X1;K"name"', "application/x-sylk"],
   ["a.csv", "ID;Preis\n1;2\n", "text/csv"],
   ["a.xls", 'TABLE\r\n0,1\r\n"x"', "application/x-dif"],
+  ["a.xls", '<?xml version="1.0"?><rows><row>1</row></rows>', "application/xml"],
   ["a.xls", "Only a note.", "text/plain"],
   ["a.doc", "Only, a note.\nOf two, lines.", "text/plain"],
   ["a.xls", bookXml, "application/vnd.ms-spreadsheetml"],
@@ -176,4 +177,11 @@ test("documents are the searchable types", () => {
     false,
     true,
   ]);
+});
+
+test("markup behind any number of comments is told in no time, also if none follows", () => {
+  const comments = "<!-- a -->\n".repeat(300);
+  expect(typeOfFile("a.doc", Buffer.from(`${comments}x`))).toBe("text/plain");
+  expect(typeOfFile("a.txt", Buffer.from(`${comments}<!DOCTYPE html>`))).toBe("text/html");
+  expect(typeOfFile("a.xls", Buffer.from(`${comments}<table>`))).toBe("text/html");
 });

@@ -1,5 +1,5 @@
 import { ownValue } from "../../lib/collections.ts";
-import { isFragment, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
+import { isFragment, isXml, typeOfExchange, typeOfMarkup, typeOfMime, typeOfTable } from "./disguised-types.ts";
 import { formatOf } from "./formats.ts";
 import { textTypeOf } from "./text-types.ts";
 import { markedEncoding, wideEncodingOf } from "./wide-encoding.ts";
@@ -184,6 +184,7 @@ function typeOfText(extension: string, start: Uint8Array, isNamedText: boolean):
     const text = decodeStart(start);
     const found = isDocumentName || guesses.has(extension) ? guessType(extension, text) : null;
     if (found !== null) return found;
+    if (isDocumentName && isXml(text)) return "application/xml";
     if (isDocumentName) return sheets.test(extension) ? typeOfTable(text) : "text/plain";
   }
   if (isUnicode) return known ?? "text/plain";

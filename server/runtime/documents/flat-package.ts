@@ -20,7 +20,9 @@ export function openFlatPackage(bytes: Uint8Array): Archive {
     const name = /\bname\s*=\s*["']\/?([^"']{1,300})["']/.exec(open[1] ?? "")?.[1];
     partEnd.lastIndex = part.lastIndex;
     const end = partEnd.exec(text)?.index ?? -1;
-    if (name === undefined || end < 0) continue;
+    // Without this, each further part would be searched to the end of the file.
+    if (end < 0) break;
+    if (name === undefined) continue;
     if (parts.size >= partsMost) throw tooLarge(`It has more than ${partsMost} parts.`);
     parts.set(name.toLowerCase(), text.slice(part.lastIndex, end));
     part.lastIndex = end;

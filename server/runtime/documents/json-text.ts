@@ -1,5 +1,25 @@
-/** Tokens of JSON: a string, a sign, or a number or word. */
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+/** Tokens of JSON: the begin of a string, a sign, or a number or word. */
+const token = /["{}[\],:]|[^\s"{}[\],:]+/g;
+
+/** Returns the tokens. A pattern of a whole string would run out of memory at a few million characters. */
+function* tokensOf(json: string): Generator<string> {
+  token.lastIndex = 0;
+  for (let found = token.exec(json); found; found = token.exec(json)) {
+    if (found[0] !== '"') yield found[0];
+    else {
+      const end = stringEnd(json, found.index);
+      yield json.slice(found.index, end);
+      token.lastIndex = end;
+    }
+  }
+}
+
+/** Returns the position behind the quote that ends a string. */
+function stringEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
 
 /**
  * Returns valid JSON as paragraphs: one for each element of its list or property of its object, or one with
@@ -16,7 +36,7 @@ export function jsonParagraphs(json: string, isWhole: boolean): string[] {
     pieces = [];
   };
   const line = () => (depth > top ? `\n${"  ".repeat(depth - top)}` : "");
-  for (const [sign] of json.matchAll(token)) {
+  for (const sign of tokensOf(json)) {
     const isNext = before === "," || before === "{" || before === "[";
     if (sign === "}" || sign === "]") {
       depth--;

@@ -1,5 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { encodingOf } from "./code-pages.ts";
+import { encodingOf, encodingNamed as nameInFiles } from "./code-pages.ts";
+import { decodeAs } from "./decode.ts";
+import { markedEncoding, wideEncodingOf } from "./wide-encoding.ts";
 
 /** Text of a part with the encoding in which it was read. */
 export interface DecodedText {
@@ -11,6 +13,8 @@ export interface DecodedText {
 
 // Programs declare these without looking at the text.
 const careless = /^(?:us-ascii|ascii|utf-8|windows-1252|unknown|unknown-8bit|x-unknown|default|none|8bit|binary)$/;
+
+const asciiName = /^["']?(?:us-)?ascii\b/i;
 
 const aliases: Record<string, string> = {
   "iso-8859-8-i": "iso-8859-8",
@@ -64,7 +68,7 @@ export function encodingNamed(declared: string): string | null {
       // Not this one.
     }
   }
-  return null;
+  return nameInFiles(label);
 }
 
 /** Returns "iso-8859-2" for "iso8859_2" and the like. */
@@ -80,8 +84,13 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
   const name = declared === undefined ? null : (encodingNamed(declared) ?? declared.toLowerCase());
   if (name === null || careless.test(name)) {
     if (isUtf8(bytes)) return decodeIn("utf-8", bytes);
-    return name === "windows-1252" ? decodeIn(name, bytes) : null;
+    // Bytes beyond ASCII show that its declaration is wrong.
+    const isOther = asciiName.test(declared ?? "");
+    return name === "windows-1252" && !isOther ? decodeIn(name, bytes) : null;
   }
+  // The name does not tell the order of the bytes, or whether the text was changed on its way.
+  if (name.startsWith("utf-16") && isAscii(bytes) && !bytes.includes(0)) return decodeIn("utf-8", bytes);
+  if (name.startsWith("utf-16")) return decodeIn(markedEncoding(bytes) ?? wideEncodingOf(bytes) ?? name, bytes);
   if (encodingNamed(name) === null) return isUtf8(bytes) ? decodeIn("utf-8", bytes) : null;
   if (eastAsian.has(name) && isSurelyUtf8(bytes)) return decodeIn("utf-8", bytes);
   const found = decodeIn(name, bytes);
@@ -93,9 +102,7 @@ export function decodeDeclared(bytes: Uint8Array, declared: string | undefined):
 }
 
 export function decodeIn(name: string, bytes: Uint8Array): DecodedText {
-  const text = Object.hasOwn(own, name)
-    ? (own[name] as (bytes: Uint8Array) => string)(bytes)
-    : new TextDecoder(name as Bun.Encoding).decode(bytes);
+  const text = Object.hasOwn(own, name) ? (own[name] as (bytes: Uint8Array) => string)(bytes) : decodeAs(name, bytes);
   return { text, encoding: name, hasErrors: text.includes("\ufffd") };
 }
 

@@ -22,13 +22,27 @@ export interface MailPart {
 
 type Line = Uint8Array<ArrayBuffer>;
 
+interface Decoder {
+  update(line: Line): void;
+  finalize(): Promise<ArrayBuffer>;
+}
+
+/** A part whose lines are being read. */
+interface OpenPart {
+  state: string;
+  headerLines: string[];
+  contentType: Field;
+  contentTransferEncoding: { encoding: string };
+  contentDecoder: Decoder | null;
+}
+
 /**
  * The parser with the tree that it builds, because its result loses the order of the parts. It corrects the lines of
  * headers on their way in.
  */
 class MessageParser extends PostalMime {
   declare readonly root: MailPart & { state: string };
-  declare readonly currentNode: { state: string; headerLines: string[] };
+  declare readonly currentNode: OpenPart;
   declare av: Line;
   declare readPos: number;
 
@@ -40,6 +54,7 @@ class MessageParser extends PostalMime {
   }
 
   async processLine(line: Line, isFinal: boolean): Promise<void> {
+    if (this.currentNode.state === "body") endCoding(this.currentNode, line);
     if (this.currentNode.state !== "header" || line.length === 0) return await this.passOn(line, isFinal);
     if (this.endsHeaders(line)) await this.passOn(new Uint8Array(), false);
     return await this.passOn(isUtf8(line) ? line : (utf8Of(line, this.charset) as Line), isFinal);
@@ -58,6 +73,38 @@ class MessageParser extends PostalMime {
     if (headerLines.length === 0) return !this.isBare || this.currentNode !== (this.root as unknown);
     const next = latin1(this.av.subarray(this.readPos, this.readPos + 200)).split(/\r?\n/)[0] ?? "";
     return !isHeader.test(next);
+  }
+}
+
+/** A line of words, or a line that is drawn of signs. */
+const isPlainLine = /^(?=.*[^\w+/=\s-])\S+[ \t]+\S|^(?:-- ?|[-_=*]{8,})\s*$/;
+
+/**
+ * Ends the Base64 of a text at a line of words: mailing lists append theirs as they are, and some programs declare
+ * Base64 for what is not. A boundary among such lines is still found, as it never reaches a decoder.
+ */
+function endCoding(part: OpenPart, line: Line): void {
+  const { contentDecoder: coded, contentTransferEncoding, contentType } = part;
+  if (coded === null || coded instanceof PlainRest || !/base64/i.test(contentTransferEncoding.encoding)) return;
+  if (contentType.parsed.value.startsWith("text/") && isPlainLine.test(latin1(line.subarray(0, 200))))
+    part.contentDecoder = new PlainRest(coded);
+}
+
+/** Keeps lines as they are behind the content that was decoded. */
+class PlainRest implements Decoder {
+  readonly #lines: Line[] = [];
+  constructor(private readonly coded: Decoder) {}
+
+  update(line: Line): void {
+    this.#lines.push(line.slice());
+  }
+
+  async finalize(): Promise<ArrayBuffer> {
+    const content = await this.coded.finalize();
+    const lines = this.#lines.map((line) => latin1(line));
+    if (lines.length === 0) return content;
+    const rest = Buffer.from(`${content.byteLength > 0 ? "\n" : ""}${lines.join("\n")}`, "latin1");
+    return new Uint8Array(Buffer.concat([new Uint8Array(content), rest])).buffer;
   }
 }
 

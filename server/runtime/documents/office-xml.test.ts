@@ -88,3 +88,9 @@ test("XML that names another encoding is read in it", async () => {
   const { sections } = await parse(new Uint8Array(bytes), "application/vnd.ms-spreadsheetml");
   expect(sections[0]?.text).toContain("Ключ");
 });
+
+test("a document in one XML file whose parts never end is refused in linear time", async () => {
+  const xml = `<?xml version="1.0"?><pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">`;
+  const open = read(xml + '<pkg:part pkg:name="/a">'.repeat(100_000), "application/vnd.ms-word2006ml");
+  await expect(open).rejects.toMatchObject({ code: "document_unreadable" });
+});

@@ -6,7 +6,10 @@ import type { ParseOptions } from "./parse-options.ts";
 /** Parses calendars (iCalendar) and contacts (vCard): their lines, which are folded within words, are made whole. */
 export function parseCalendar(bytes: Uint8Array, outline: Outline, options: ParseOptions): void {
   const text = decodeDocument(bytes, outline, options);
-  const quoted = text.replace(/^[^\n:]*;(?:ENCODING=)?QUOTED-PRINTABLE[^\n:]*:(?:[^\n]*=\n)*[^\n]*$/gim, readQuoted);
+  const quoted = text.replace(
+    /^[^\n:]{0,500};(?:ENCODING=)?QUOTED-PRINTABLE[^\n:]{0,500}:(?:[^\n]*=\n)*[^\n]*$/gim,
+    readQuoted,
+  );
   const lines = quoted.replace(/\n[ \t]/g, "").split("\n");
   outline.code(lines.map(withoutEscapes).join("\n"));
 }

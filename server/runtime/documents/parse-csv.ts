@@ -36,6 +36,7 @@ const lineOf = (row: string[]): string => {
 
 /** Removes the columns at the end that are empty in all rows: some programs end each line with a separator. */
 function withoutEmptyEnd(rows: Rows): Rows {
-  const width = Math.max(...rows.map((row) => row.findLastIndex((cell) => cell.trim() !== "") + 1));
+  const widthOf = (row: string[]) => row.findLastIndex((cell) => cell.trim() !== "") + 1;
+  const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), 0);
   return rows.map((row) => row.slice(0, width));
 }

@@ -40,9 +40,16 @@ test.each<[string, string, string]>([
   ["UTF-8 that is declared as Latin", `charset=iso-8859-1\n\n${utf8("Grüße")}`, "Grüße"],
   ["UTF-8 that is declared as Chinese", `charset=gb2312\n\n${utf8("你好！我公司可代开")}`, "你好！我公司可代开"],
   ["characters beyond GB2312", "charset=gb2312\n\n\x95\x83\xa0\x46", "晝燜"],
+  ["UTF-16 without a mark", "charset=utf-16\nContent-Transfer-Encoding: base64\n\nAGsAZQB5ACAANAA3", "key 47"],
+  ["ASCII that is declared as UTF-16", "charset=utf-16\n\nkey 4711", "key 4711"],
   ["an unknown encoding with UTF-8", `charset=x-unknown\n\n${utf8("Grüße")}`, "Grüße"],
 ])("the text of a mail is read in %s", async (_, mail, text) => {
   expect(await textOf(`Subject: x\nContent-Type: text/plain; ${mail}`)).toBe(`# x\n\n${text}`);
+});
+
+test("the encoding that an upload names is that of its texts, also one of DOS", async () => {
+  const found = await read("Subject: x\n\nM\x81ller", { encoding: "ibm850" });
+  expect(found).toMatchObject({ text: "# x\n\nMüller", encoding: "ibm850", warnings: [] });
 });
 
 test("a mail reports the encoding of its first text, and says where it was guessed or has errors", async () => {
@@ -120,6 +127,37 @@ test("lines of flowed text are joined, and errors of quoted-printable and Base64
   expect(await textOf(`Subject: x\n${quoted}`)).toBe("# x\n\n100 =% of ü, end");
   const coded = `Content-Transfer-Encoding: base64\n\n!!${base64("First ")}\n\n=*=${base64("second.")}--`;
   expect(await textOf(`Subject: x\n${coded}`)).toContain("First second.");
+});
+
+test.each<[declared: string, bytes: string, text: string]>([
+  ["us-ascii", utf8("Größe;1\nä;2"), "Größe"],
+  ["iso-8859-1", utf8("Größe;1\nä;2"), "Größe"],
+  ["iso-8859-1", "Gr\xf6\xdfe;1\n\xe4;2", "Größe"],
+  ["unknown-8bit", utf8("Größe;1\nä;2"), "Größe"],
+  ["us-ascii", "\xd0\xd5\xc3\xfb;\xb2\xbf\xc3\xc5\n\xd5\xc5\xce\xb0;\xb2\xd6\xbf\xe2", "姓名"],
+  ["utf-8", "\xd0\xd5\xc3\xfb;\xb2\xbf\xc3\xc5\n\xd5\xc5\xce\xb0;\xb2\xd6\xbf\xe2", "姓名"],
+  ["utf-7", "Gr+APYA3w-e;1\n+AOQ-;2", "Größe"],
+])("a table attached to a mail that declares %s is read as its bytes are: %j", async (declared, bytes, text) => {
+  const table = file("a.csv", Buffer.from(bytes, "latin1"), `text/csv; charset=${declared}`);
+  expect(await textOf(multipart("mixed", plain("x"), table))).toContain(`| ${text} |`);
+});
+
+test("the encoding that an upload names is that of attached texts too", async () => {
+  const table = file("a.csv", Buffer.from("\xca\xeb\xfe\xf7;1\n\xe4;2", "latin1"), "text/csv; charset=iso-8859-1");
+  const mail = multipart("mixed", plain("x"), table);
+  expect((await read(mail, { encoding: "windows-1251" })).text).toContain("| Ключ |");
+});
+
+test("Base64 ends where lines of words follow, as mailing lists append them", async () => {
+  const footer = "_______________________________________________\nAnglers mailing list\nAnglers@example.com";
+  const coded = (text: string) => `Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n${text}`;
+  for (const text of ["Key 4711", "Key 47112"])
+    expect(await textOf(`Subject: x\n${coded(`${base64(text)}\n${footer}`)}`)).toBe(`# x\n\n${text}\n${footer}`);
+  const parts = multipart("mixed", coded(`${base64("Key 4711")}\n-- \nAnn`), plain("Next"));
+  expect(await textOf(parts)).toBe("# x\n\nKey 4711\n-- \nAnn\n\nNext");
+  expect(await textOf(`Subject: x\n${coded("Hello, it is plain.\nSecond line")}`)).toBe(
+    "# x\n\nHello, it is plain.\nSecond line",
+  );
 });
 
 test("of two versions of a text, the plain one is read if it has the words of the other", async () => {

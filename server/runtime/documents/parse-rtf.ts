@@ -113,7 +113,7 @@ export function parseRtf(
 
   const write = (piece: string) => {
     if (group.hidden) return;
-    if (group.deleted && includeHidden) text = `${text.endsWith("~~") ? text.slice(0, -2) : `${text}~~`}${piece}~~`;
+    if (group.deleted && includeHidden) text += `${deletionStart}${piece}${deletionEnd}`;
     else if (group.deleted) skipped.deletion += piece;
     else if (group.vanished && !includeHidden) skipped.text += piece;
     else text += group.raised ? `${raisedStart}${piece}${raisedEnd}` : piece;
@@ -157,7 +157,7 @@ export function parseRtf(
       text += " ";
       return;
     }
-    const done = markRaisedText(text);
+    const done = markText(text);
     text = "";
     if (group.edge) return void (hasWords(done) && edgeTexts.add(done.trim()));
     if (inTable) {
@@ -283,7 +283,7 @@ export function parseRtf(
       endParagraph();
       text = outerTexts.pop() ?? "";
     } else if (besideGroups.delete(done)) {
-      const noteText = markRaisedText(text).replace(/\s+/g, " ").trim();
+      const noteText = markText(text).replace(/\s+/g, " ").trim();
       if (noteText !== "") behind.push(done.beside + noteText);
       text = outerTexts.pop() ?? "";
     }
@@ -315,6 +315,7 @@ export function parseRtf(
     }
     if (sign !== undefined && /[\\{}]/.test(sign) && isOpenPair(bytesHeld, encodingNow())) {
       bytesHeld.push(sign.charCodeAt(0));
+      flushBytes();
       continue;
     }
     // Line ends of the file may stand between the bytes of a letter.
@@ -340,6 +341,17 @@ export function parseRtf(
   if (edgeTexts.size > 0) outline.leave();
   for (const one of edgeTexts) outline.block(one);
 }
+
+/** Delimiters of deleted text until a paragraph is complete, as for raised letters. */
+const [deletionStart, deletionEnd] = ["\u0003", "\u0004"];
+
+const markText = (text: string): string =>
+  markRaisedText(
+    text
+      .replaceAll(deletionEnd + deletionStart, "")
+      .replaceAll(deletionStart, "~~")
+      .replaceAll(deletionEnd, "~~"),
+  );
 
 const decode = (bytes: Uint8Array | readonly number[], encoding: string): string =>
   decodeAs(encoding, Uint8Array.from(bytes));

@@ -161,6 +161,14 @@ describe("RTF", () => {
     expect(await rtf(raw`{\rtf1 a{\*\x\bin5 }}}}b}c\par}`)).toBe("ac");
   });
 
+  test("is read in linear time, however its letters and deletions are cut", async () => {
+    const pairs = `{\\rtf1{\\fonttbl{\\f0\\fcharset128 x;}}\\f0 ${"\\'81\\{".repeat(100_000)}}`;
+    expect(await rtf(pairs)).toBe("＋".repeat(100_000));
+    const deleted = `{\\rtf1 a{\\deleted ${"b\\'e9".repeat(100_000)}}c}`;
+    const { all } = await sectionsOf(deleted, "application/rtf", { includeHidden: true });
+    expect(all).toBe(`a~~${"bé".repeat(100_000)}~~c`);
+  });
+
   test("has hidden and deleted text only if the upload wants it, and says that it was left out", async () => {
     const content = raw`{\rtf1 seen{\v  hidden}{\deleted  gone}\par}`;
     const without = await sectionsOf(content, "application/rtf");
