@@ -2,7 +2,12 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { SandboxLevel } from "../../server/domain/api-types/enums.ts";
 import type { DocumentReport } from "../../server/domain/document-report.ts";
-import { type DocumentError, OcrRequired } from "../../server/runtime/documents/document-error.ts";
+import {
+  type DocumentError,
+  OcrRequired,
+  PartOcrRequired,
+  PdfRequired,
+} from "../../server/runtime/documents/document-error.ts";
 import { headBytes, typeOfFile } from "../../server/runtime/documents/file-type.ts";
 import { formatOf } from "../../server/runtime/documents/formats.ts";
 import { parse } from "../../server/runtime/documents/parse.ts";
@@ -50,9 +55,9 @@ export function createReader(level: SandboxLevel): Reader {
         };
         const perform = (language: "pdfs" | "documents", attachments: boolean) =>
           children.perform({ language, jailed }, () => documentTask({ ...order, attachments }), never);
-        const isPdf = formatOf(mime_type) === "pdf";
-        // References have no words of attached documents.
-        return readingOf(await perform(isPdf ? "pdfs" : "documents", isPdf));
+        const outcome = await perform(formatOf(mime_type) === "pdf" ? "pdfs" : "documents", true);
+        // Attached PDFs and scans need larger children, and no reference reads them.
+        return readingOf(typeof outcome === "string" ? await perform("documents", false) : outcome);
       }),
     stop: children.stop,
   };
@@ -65,9 +70,14 @@ export function createReader(level: SandboxLevel): Reader {
 export const inProcessReader: Reader = {
   read: (path) =>
     reading(path, async (bytes, mime_type) => {
+      const options = { includeHidden: true, hasPdf: formatOf(mime_type) === "pdf" };
+      const parsed = (attachments: boolean) =>
+        parse(bytes, mime_type, { ...options, attachments }).then(({ sections, pages, report }) =>
+          readingOf({ chunks: sections, pages, report }),
+        );
+      const isForOther = (error: unknown) => error instanceof PdfRequired || error instanceof PartOcrRequired;
       try {
-        const { sections, pages, report } = await parse(bytes, mime_type, { includeHidden: true, attachments: false });
-        return readingOf({ chunks: sections, pages, report });
+        return await parsed(true).catch((error) => (isForOther(error) ? parsed(false) : Promise.reject(error)));
       } catch (error) {
         if (error instanceof OcrRequired) return scan;
         const { code, message } = error as DocumentError;

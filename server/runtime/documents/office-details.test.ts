@@ -173,6 +173,9 @@ test("a workbook has dates and durations as such, whatever format shows them, an
     ["0.00E+00", "123456789", "123456789"],
     ["#,##0.00\\ \\h", "8", "8"],
     ["General", "46083", "46083"],
+    // Programs write more digits than make the number.
+    ["General", "6.1699999999999998E-2", "0.0617"],
+    ["General", "12345678901234567890", "12345678901234567890"],
   ] as const;
   const builtIn = [
     [14, "46083", "2026-03-02"],

@@ -345,9 +345,16 @@ function shown({ type, kind, value, formula }: Cell, strings: readonly string[],
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
   if (type === "n" && kind === "duration") return durationOf(Number(value)) ?? value;
   if (type === "n" && kind === "date") return dateOf(Number(value), epoch) ?? value;
+  if (type === "n" && /[.eE]/.test(value)) return shortest(value);
   // A date as text, without a time if it has none.
   if (type === "d") return value.replace(/T00:00:00(?:\.0+)?Z?$/, "").replace("T", " ");
   return value;
+}
+
+/** Returns the fewest digits of the same number: programs store 0.0617 as `6.1699999999999998E-2`. */
+function shortest(value: string): string {
+  const number = Number(value);
+  return value.trim() !== "" && Number.isFinite(number) ? String(number) : value;
 }
 
 const epoch1900 = 25_569;
