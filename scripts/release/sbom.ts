@@ -92,8 +92,12 @@ const componentOf = ({ name, version, license, source }: Notice) => ({
   ...(source && { externalReferences: [{ type: "vcs", url: source }] }),
 });
 
+/** Licences of parts that SPDX does not list. */
+const unlisted: ReadonlySet<string> = new Set(["AGG-2.3"]);
+
 /** Returns a licence by its SPDX id, by an expression of several, or by its name. */
 function licenseOf(text: string) {
+  if (unlisted.has(text)) return { license: { name: text } };
   if (/^[\w.+-]+$/.test(text)) return { license: { id: text } };
   if (/^\(?[\w.+-]+( (OR|AND|WITH) [\w.+-]+)+\)?$/.test(text)) return { expression: text };
   return { license: { name: text } };

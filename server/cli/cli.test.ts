@@ -425,7 +425,7 @@ describe("without a server", () => {
       detail: expect.stringMatching(/^\d+ models of 2026-09-23, \d+ days old, built in/),
     });
     write({ id: "openai/gpt-9", input: 7, output: 70 });
-    expect(await update(file)).toMatchObject({ code: 0, out: "1 models of 2026-01-15, from prices.json.\n" });
+    expect(await update(file)).toMatchObject({ code: 0, out: "1 model of 2026-01-15, from prices.json.\n" });
     expect((await runnel(["models", "prices", "list", "--data-dir", data])).out).toMatch(
       /openai\/gpt-9 +7 +7 +70 +\d+ +2026-01-15 +your table +prices.json/,
     );

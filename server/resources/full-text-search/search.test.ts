@@ -25,6 +25,8 @@ const agentOf = async (by: Client, more: object = {}): Promise<string> =>
 const run = async (by: Client, input: string, more: object = {}): Promise<string> => {
   const { status, body } = await by.post("/v1/runs?wait=60", { agent_id: await agentOf(by), input, ...more });
   expect([status, body.error]).toEqual([201, null]);
+  // Results are in the order in which the index took them.
+  await server.search.catchUp();
   return body.id;
 };
 const settled = async (id: string): Promise<void> => {

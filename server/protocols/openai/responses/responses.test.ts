@@ -331,7 +331,7 @@ describe("unsupported requests", () => {
     ["no items", { input: [] }, 400, "validation_failed", "input"],
     ["an unknown role", { input: [{ role: "tool", content: "x" }] }, 400, "validation_failed", "input[0].role"],
     ["an unknown item", { input: [{ type: "computer_call" }] }, 400, "validation_failed", "input[0].type"],
-    ["an item that is none", { input: [1] }, 400, "validation_failed", "input"],
+    ["an item that is none", { input: [1] }, 400, "validation_failed", "input[0]"],
     [
       "a file that is not there",
       { input: message([{ type: "input_file", file_id: "x" }]) },
