@@ -59,7 +59,7 @@ function countRows({ dataDir }: Runnel, generation = 1): Record<string, number> 
       entries: count("memory_entries"),
       chunks: count("memory_chunks"),
       vectors: count(`memory_1_vectors_${generation}_rowids`),
-      words: count("memory_1_terms_docsize"),
+      words: count("memory_1_forms_docsize"),
     };
   } finally {
     sqlite.close();
