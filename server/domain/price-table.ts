@@ -1,3 +1,4 @@
+import { memoize } from "../lib/memoize.ts";
 import { type Candidate, candidatesOf, withoutSnapshot } from "./model-aliases.ts";
 import { familyOf, relativesOf } from "./model-family.ts";
 import { knownLimits } from "./model-limits.ts";
@@ -38,6 +39,8 @@ export interface Listing {
   context_window: number | null;
   source: string;
 }
+
+type Place = { line: PriceLine; name: string; isGuess: boolean } | { relatives: readonly PriceLine[] };
 
 export type PriceTable = ReturnType<typeof createPriceTable>;
 
@@ -92,9 +95,18 @@ export function createPriceTable({ as_of, lines }: PriceList, source: ModelPrice
     return snapshots.length > 0 ? snapshots.map(([, line]) => line) : relativesOf(family, membersOf(provider));
   }
 
+  /** Returns the line of a model, or those of its relatives. A run looks its models up several times. */
+  const placeOf = memoize((model): Place => {
+    const [provider, name] = [providerOf(model), nameOf(model)];
+    for (const candidate of candidatesOf(provider, name)) {
+      const line = lineOf(candidate);
+      if (line) return { line, name: candidate.name, isGuess: candidate.is_guess === true };
+    }
+    return { relatives: relativesOfUnknown(provider, name) };
+  });
+
   /** Returns the highest prices and the smallest limits of the model's relatives. */
-  function estimated(provider: string, name: string, at: number): Listing | null {
-    const relatives = relativesOfUnknown(provider, name);
+  function estimated(relatives: readonly PriceLine[], at: number): Listing | null {
     const [first] = relatives;
     if (!first) return null;
     const listings = relatives.map((line) => listed(line, nameOf(line.id), at, true));
@@ -123,12 +135,8 @@ export function createPriceTable({ as_of, lines }: PriceList, source: ModelPrice
     lines,
     /** Returns the price of a model by its full name; null if neither it nor its family is listed. */
     find(model: string, at: number): Listing | null {
-      const [provider, name] = [providerOf(model), nameOf(model)];
-      for (const candidate of candidatesOf(provider, name)) {
-        const line = lineOf(candidate);
-        if (line) return listed(line, candidate.name, at, candidate.is_guess === true);
-      }
-      return estimated(provider, name, at);
+      const place = placeOf(model);
+      return "line" in place ? listed(place.line, place.name, at, place.isGuess) : estimated(place.relatives, at);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { sha256 } from "../lib/hash.ts";
+import { memoize } from "../lib/memoize.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import type { ModelRequest, ModelSettings } from "./model-call.ts";
 import type { RunCreated } from "./run-event.ts";
@@ -20,8 +21,9 @@ export function withPromptCaching(
 }
 
 /** The same for all runs of a thread. Runs without one share their beginning, the agent's instructions and tools. */
-const cacheKey = (agentId: string, threadId: string | null): string =>
-  sha256(`${agentId} ${threadId ?? ""}`).slice(0, 32);
+const cacheKey = (agentId: string, threadId: string | null): string => keyOf(`${agentId} ${threadId ?? ""}`);
+
+const keyOf = memoize((text) => sha256(text).slice(0, 32));
 
 /** Without tools and thread, a run asks once: to write its input to a cache would cost more and help no other call. */
 const isLast = ({ messages, tools }: ModelRequest, threadId: string | null): boolean =>

@@ -12,8 +12,16 @@ export interface RunModel {
 
 type Pinned = Pick<RunCreated, "model" | "price" | "context_window" | "fallbacks">;
 
-/** Returns the models of a run in their order, the first included. */
-export const modelsOf = ({ model, price, context_window = null, fallbacks = [] }: Pinned): RunModel[] => [
+const found = new WeakMap<Pinned, readonly RunModel[]>();
+
+/** Returns the models of a run in their order, the first included. Each call of a model needs them several times. */
+export function modelsOf(run: Pinned): readonly RunModel[] {
+  const models = found.get(run) ?? inOrder(run);
+  found.set(run, models);
+  return models;
+}
+
+const inOrder = ({ model, price, context_window = null, fallbacks = [] }: Pinned): RunModel[] => [
   { model, context_window, ...(price !== undefined && { price }) },
   ...fallbacks,
 ];

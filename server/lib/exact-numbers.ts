@@ -18,7 +18,9 @@ const { rawJSON, isRawJSON }: Partial<RawJson> = JSON as unknown as RawJson;
 
 const parse = JSON.parse as RawJson["parse"];
 
-export const isExactNumber = (value: unknown): value is ExactNumber => isRawJSON?.(value) ?? false;
+// The prototype is compared first, because `isRawJSON` is slow, and most values are ordinary objects.
+export const isExactNumber = (value: unknown): value is ExactNumber =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && (isRawJSON?.(value) ?? false);
 
 export const isNumber = (value: unknown): value is number | ExactNumber =>
   typeof value === "number" || isExactNumber(value);

@@ -44,7 +44,6 @@ function eventReader(): FrameReader {
   const parser = createParser({
     onEvent({ event, data }) {
       if (event === "error") payloads.push(errorPayload(data));
-      else if (data.includes("\n") && parsedJson(data) === undefined) payloads.push(...data.split("\n"));
       else payloads.push(data);
     },
     maxBufferSize: frameMax,

@@ -9,6 +9,8 @@ export function adjustmentsOf(
   learnt: ReadonlySet<Adaptation>,
 ): RequestAdjustment[] {
   const { temperature, top_p, seed, stop, parallel_tool_calls, tool_choice, reasoning_effort } = settings;
+  const hasChange = dialect.omits.size > 0 || learnt.size > 0 || provider_tools.length > 0;
+  if (!hasChange && reasoning_effort === undefined) return unchanged;
   const ofTools = tools.length > 0 ? { parallel_tool_calls, tool_choice: forced(tool_choice) } : {};
   const chosen = { temperature, top_p, seed, stop, reasoning_effort, ...ofTools };
   const left = Object.entries(chosen).flatMap(([field, value]) => {
@@ -31,6 +33,8 @@ export function adjustmentsOf(
   });
   return [...left, ...effort, ...forms, ...provider_tools.map(({ type }) => leftOut(type))];
 }
+
+const unchanged: RequestAdjustment[] = [];
 
 const forced = (choice: ModelRequest["settings"]["tool_choice"]) => (choice === "auto" ? undefined : choice);
 

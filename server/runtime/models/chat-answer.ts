@@ -1,5 +1,5 @@
-import { drainBody } from "../../lib/drain-body.ts";
-import { fieldsOf, parsedJson } from "../../lib/json.ts";
+import { drainReader } from "../../lib/drain-body.ts";
+import { fieldsOf, parsedJson, roundedJson } from "../../lib/json.ts";
 import { frameReader, isDone } from "./answer-frames.ts";
 import { callPieces, onlyCall } from "./call-pieces.ts";
 import { chatUsage, laterUsage, withoutZeros } from "./chat-usage.ts";
@@ -56,9 +56,8 @@ export async function* readChatAnswer(
     if (!chat.hasEnd()) throw onceBegun(failure);
   } finally {
     clearTimeout(grace);
-    reader?.releaseLock();
   }
-  if (chat.isOver()) void drainBody(response); // Others close it a moment later: the next call can reuse it.
+  if (chat.isOver() && reader) void drainReader(reader); // Others close it a moment later: the next call can reuse it.
   for (const event of chat.end()) yield event;
 }
 
@@ -144,10 +143,16 @@ export function chatAnswer(
   }
 
   function readPayload(payload: string): void {
-    const value = payload === "[DONE]" ? undefined : parsedJson(payload);
+    const value = payload === "[DONE]" ? undefined : chunkOf(payload);
     if (typeof value === "object") readChunk(value);
     else if (isDone(payload)) over = true;
+    else if (payload.includes("\n")) readLines(payload);
     else if (value === undefined) over = broken = true;
+  }
+
+  /** Reads several chunks that a server sent as one event. */
+  function readLines(payload: string): void {
+    for (const line of payload.split("\n")) if (!over && line !== "") readPayload(line);
   }
 
   function readChunk(value: unknown): void {
@@ -200,8 +205,10 @@ export function chatAnswer(
     if (typeof delta.content === "string") content.push(delta.content);
     else if (Array.isArray(delta.content)) for (const part of delta.content) append(...contentPart(part));
     const refusal = textOf(delta.refusal);
-    refused ||= refusal !== "";
-    append("output", refusal);
+    if (refusal !== "") {
+      refused = true;
+      append("output", refusal);
+    }
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
     if (delta.function_call) takeCall({ index: onlyCall, function: delta.function_call });
   }
@@ -281,6 +288,12 @@ export function chatAnswer(
 }
 
 const noFields: Fields = {};
+
+/**
+ * Parses a chunk; returns undefined if it is not JSON. Only the arguments of a call must keep every digit, and looking
+ * for long numbers in each chunk would take a sixth of the time of an answer.
+ */
+const chunkOf = (payload: string): unknown => (payload.includes("_call") ? parsedJson(payload) : roundedJson(payload));
 
 function contentPart(value: unknown): [Kind, string] {
   const { type, text, thinking } = fieldsOf(value);

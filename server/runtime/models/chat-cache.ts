@@ -1,4 +1,5 @@
 import { fieldsOf, isObject } from "../../lib/json.ts";
+import { memoize } from "../../lib/memoize.ts";
 import { isCacheable } from "./cache-breakpoints.ts";
 import type { Connection, ModelRequest } from "./model.ts";
 
@@ -28,9 +29,11 @@ const isOpenRouter = ({ name, base_url }: Connection): boolean =>
   base_url === null ? name === "openrouter" : isHost(base_url, "openrouter.ai");
 
 const isHost = (url: string, host: string): boolean => {
-  const own = URL.parse(url)?.hostname ?? "";
+  const own = hostnameOf(url);
   return own === host || own.endsWith(`.${host}`);
 };
+
+const hostnameOf = memoize((url) => URL.parse(url)?.hostname ?? "");
 
 const mark = { cache_control: { type: "ephemeral" } };
 

@@ -1,3 +1,5 @@
+import { memoize } from "../../lib/memoize.ts";
+
 /** Longest PDF that providers take, in pages. */
 export const nativePagesMost = 100;
 
@@ -124,8 +126,13 @@ const kinds: Record<string, ProviderKinds> = {
 };
 
 /** Returns what a model takes, by the provider of its connection and its name there. */
-export function takenBy(provider: string, model: string): InputKinds {
+export const takenBy = (provider: string, model: string): InputKinds => kindsOf(`${provider}/${model}`);
+
+// Each call of a model asks for its kinds, and the names of open models are looked for by slow patterns.
+const kindsOf = memoize((id): InputKinds => {
+  const provider = id.slice(0, id.indexOf("/"));
+  const model = id.slice(provider.length + 1);
   const { others, families } = kinds[provider] ?? { others: anything, families: seeing };
   const { name: _, ...own } = families.find(({ name }) => name.test(model.toLowerCase())) ?? {};
   return { ...others, ...own };
-}
+});

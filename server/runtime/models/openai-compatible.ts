@@ -4,7 +4,7 @@ import { addressesOf } from "./chat-address.ts";
 import { adjustmentsOf } from "./chat-adjustments.ts";
 import { readChatAnswer } from "./chat-answer.ts";
 import { withChatCache } from "./chat-cache.ts";
-import { adapted, isAdaptation, keyHeader } from "./chat-dialect.ts";
+import { type Adaptation, adapted, isAdaptation, keyHeader } from "./chat-dialect.ts";
 import { adaptationsFor } from "./chat-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
 import { type LearntRefusals, learntRefusals, refusalsOfFields } from "./learnt-refusals.ts";
@@ -59,8 +59,8 @@ export function chatAnswers(
     const learnt = extras ? ofFields(extras) : refusals.known;
     for (let round = 0; ; round++) {
       // A copy, because other calls of this model learn at the same time. A newer version may have learnt more.
-      const used = new Set([...refusals.known, ...learnt].filter(isAdaptation));
-      const dialect = adapted(plain, used);
+      const used = adaptationsOf(refusals.known, learnt);
+      const dialect = used.size === 0 ? plain : adapted(plain, used);
       const own = withChatCache(chatRequest(modelName, request, way, dialect), request, connection, modelName);
       const body = extras ? (withFields(withFields(own, extras.body), extras.options) as typeof own) : own;
       const sent = JSON.stringify(body);
@@ -90,6 +90,14 @@ export function chatAnswers(
       for (const each of wanted) learnt.add(each);
     }
   };
+}
+
+const nothing: ReadonlySet<Adaptation> = new Set();
+
+/** Returns the adaptations to what is known to be refused. Nearly every server refuses nothing. */
+function adaptationsOf(known: ReadonlySet<string>, learnt: ReadonlySet<string>): ReadonlySet<Adaptation> {
+  if (known.size === 0 && learnt.size === 0) return nothing;
+  return new Set([...known, ...learnt].filter(isAdaptation));
 }
 
 const path = "/chat/completions";

@@ -1,4 +1,5 @@
 import { addressVariables, keyVariables, type Provider, providers } from "../../domain/providers.ts";
+import { memoize } from "../../lib/memoize.ts";
 import type { LearntRefusals } from "./learnt-refusals.ts";
 import type { Connection, Model } from "./model.ts";
 import type { Fetch } from "./model-fetch.ts";
@@ -21,14 +22,14 @@ export const testConnection: Connection = { name: "test", provider: "test", base
  * Parses `<provider>/<model>` or `openai_compatible/<connection>/<model>`; the model's own name may have slashes and
  * colons.
  */
-export function parseModel(name: string): ModelName | null {
+export const parseModel = memoize((name): Readonly<ModelName> | null => {
   const compatible = /^openai_compatible\/([a-z0-9][a-z0-9_-]{0,63})\/(\S{1,200})$/.exec(name); // llama.cpp's names may be paths.
   if (compatible)
     return { provider: "openai_compatible", connection: String(compatible[1]), model: String(compatible[2]) };
   const plain = /^([a-z_]+)\/([^\s/][^\s]{0,199})$/.exec(name);
   const provider = providers.find((known) => known === plain?.[1] && known !== "openai_compatible");
   return provider && plain ? { provider, connection: provider, model: String(plain[2]) } : null;
-}
+});
 
 /**
  * Returns the connection that serves a model; null if the provider, its credentials or the built-in model do not exist.
