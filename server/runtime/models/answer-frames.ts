@@ -56,7 +56,7 @@ function eventReader(): FrameReader {
     parser.feed(text);
     return payloads;
   };
-  return { read, end: () => read("\n\n").filter(isComplete) };
+  return { read, end: () => read("\n\n").flatMap(linesOf).filter(isComplete) };
 }
 
 /** Returns the payload of an event of the type `error`, which may be a sentence. */
@@ -64,6 +64,10 @@ function errorPayload(data: string): string {
   const value = parsedJson(data);
   return JSON.stringify(Object.keys(fieldsOf(value)).length > 0 ? { error: value } : { error: String(value ?? data) });
 }
+
+/** Returns the payloads that a server sent without blank lines between them, as one event of several lines. */
+export const linesOf = (payload: string): string[] =>
+  parsedJson(payload) === undefined ? payload.split("\n").filter((line) => line !== "") : [payload];
 
 /** False for an event cut by the end of the connection: the answer is then incomplete, not unreadable. */
 const isComplete = (payload: string): boolean => isDone(payload) || parsedJson(payload) !== undefined;

@@ -1,6 +1,6 @@
 import { drainReader } from "../../lib/drain-body.ts";
 import { fieldsOf, parsedJson, roundedJson } from "../../lib/json.ts";
-import { frameReader, isDone } from "./answer-frames.ts";
+import { frameReader, isDone, linesOf } from "./answer-frames.ts";
 import { callPieces, onlyCall } from "./call-pieces.ts";
 import { chatUsage, laterUsage, withoutZeros } from "./chat-usage.ts";
 import { finishOf } from "./finish-reason.ts";
@@ -146,13 +146,12 @@ export function chatAnswer(
     const value = payload === "[DONE]" ? undefined : chunkOf(payload);
     if (typeof value === "object") readChunk(value);
     else if (isDone(payload)) over = true;
-    else if (payload.includes("\n")) readLines(payload);
-    else if (value === undefined) over = broken = true;
+    else if (value === undefined) readLines(linesOf(payload));
   }
 
-  /** Reads several chunks that a server sent as one event. */
-  function readLines(payload: string): void {
-    for (const line of payload.split("\n")) if (!over && line !== "") readPayload(line);
+  function readLines(lines: readonly string[]): void {
+    if (lines.length < 2) over = broken = true;
+    else for (const line of lines) if (!over) readPayload(line);
   }
 
   function readChunk(value: unknown): void {
