@@ -270,6 +270,11 @@ export const catalogue = {
     meaning:
       "The agent or connection was changed in the meantime. Read it again, and send its `version` as `expected_version`.",
   },
+  name_ambiguous: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "Several things have this name: `details.ids`. Use one of the ids, or give the others another name.",
+  },
   name_taken: {
     status: 409,
     type: "conflict_error",

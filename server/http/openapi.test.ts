@@ -297,6 +297,8 @@ test("the server accepts exactly the query parameters that the schema allows", a
     "POST /v1/runs/:id/fork": { step_index: -1 },
     "POST /v1/runs/:id/submit_tool_outputs": { tool_outputs: [{ tool_call_id: newId("tool_call"), output: "x" }] },
     "POST /v1/suites/:id/runs": {},
+    "PUT /v1/agents/by-name/:name": { instructions: "", model: "test/echo" },
+    "PUT /v1/tools/by-name/:name": {},
   };
   const idOf = (path: string): string => {
     if (/^\/v1\/(runs|traces)/.test(path)) return run;

@@ -46,6 +46,7 @@ interface Kind {
 const misshapen = ["none", "agt_", "..%2f..%2fetc", "%00", "%20", "x".repeat(500), "%F0%9F%98%80"];
 
 const agentBody = { name: "a", instructions: "", model: "openai/gpt-5" };
+const { name: _, ...nameless } = agentBody;
 const unique = () => `t${newId("tool")}`;
 const idOf = ({ status, body }: Answer): string => {
   expect([status, body.error ?? null]).toEqual([201, null]);
@@ -184,6 +185,24 @@ const kinds = {
     never: unique,
     malformed: misshapen.filter((name) => !/^\w{1,64}$/.test(name)),
   },
+  agent_name: {
+    make: async (client) => {
+      const name = unique();
+      idOf(await client.post("/v1/agents", { ...agentBody, name }));
+      return [name];
+    },
+    never: unique,
+    malformed: [],
+  },
+  tool_name: {
+    make: async (client) => {
+      const name = unique();
+      await makeTool(client, { name });
+      return [name];
+    },
+    never: unique,
+    malformed: [],
+  },
   webhook: {
     make: async (client) => [await makeWebhook(client)],
     gone: async (client) => [await deleted(client, "/v1/webhooks", await makeWebhook(client))],
@@ -265,6 +284,8 @@ async function setSecret(client: Client): Promise<string> {
 const parameters: Record<string, KindName | null> = {
   "agents :id": "agent",
   "agents :version": null,
+  "agents :name": "agent_name",
+  "tools :name": "tool_name",
   "tools :id": "tool",
   "runs :id": "run",
   "runs :other_id": null,
@@ -307,12 +328,20 @@ const bodies: Record<string, () => unknown> = {
   "POST /v1/webhooks/:id/redeliver": () => ({ since: "2026-01-01T00:00:00Z" }),
   "PATCH /v1/api_keys/:id": () => ({ name: "taken over" }),
   "PUT /v1/secrets/:name": () => ({ value: "taken over" }),
+  "PUT /v1/agents/by-name/:name": () => ({ instructions: "", model: "openai/gpt-5" }),
+  "PUT /v1/tools/by-name/:name": () => ({ description: "taken over" }),
   "POST /v1/runs/:id/fork": () => ({ step_index: -1 }),
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
 };
 
 /** Routes that create a missing object, or list its parts: another tenant's object is treated like a new one. */
-const makes = new Set(["PUT /v1/secrets/:name", "GET /v1/users/:id/data", "DELETE /v1/users/:id/data"]);
+const makes = new Set([
+  "PUT /v1/secrets/:name",
+  "PUT /v1/agents/by-name/:name",
+  "PUT /v1/tools/by-name/:name",
+  "GET /v1/users/:id/data",
+  "DELETE /v1/users/:id/data",
+]);
 /** Query with which the route returns when it is done. */
 const waits: Record<string, string> = { "DELETE /v1/users/:id/data": "?wait=60" };
 
@@ -347,6 +376,25 @@ const places: Record<string, Place | null> = {
       path: `/v1/agents/${await makeAgent(client)}`,
       body: { memory: { stores: [{ memory_id: id }] } },
     }),
+  },
+  "PUT /v1/agents/by-name/:name tools[]": {
+    kind: "tool",
+    ask: async (_, id) => ({ path: `/v1/agents/by-name/${unique()}`, body: { ...nameless, tools: [id] } }),
+  },
+  "PUT /v1/agents/by-name/:name memory.stores[].memory_id": {
+    kind: "memory",
+    ask: async (_, id) => ({
+      path: `/v1/agents/by-name/${unique()}`,
+      body: { ...nameless, memory: { stores: [{ memory_id: id }] } },
+    }),
+  },
+  "PUT /v1/tools/by-name/:name agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: `/v1/tools/by-name/${unique()}`, body: { type: "agent", agent_id: id } }),
+  },
+  "PUT /v1/tools/by-name/:name files[]": {
+    kind: "file",
+    ask: async (_, id) => ({ path: `/v1/tools/by-name/${unique()}`, body: { type: "code", files: [id] } }),
   },
   "POST /v1/tools agent_id": {
     kind: "agent",

@@ -50,7 +50,10 @@ const singletonResources = /^(me|usage|analytics|data|chat_page|openapi\.json)$/
 /** Returns the SDK call of a request. Path segments alternate between resources and ids, except after a singleton. */
 export function callOf(method: keyof typeof verbs, path: string): Omit<ClientCall, "body"> {
   const [address = "", search = ""] = path.split("?");
-  const parts = address.replace(/^\/v1\//, "").split("/");
+  const parts = address
+    .replace(/^\/v1\//, "")
+    .replace("/by-name/", "/")
+    .split("/");
   const [names, ids]: [string[], string[]] = [[], []];
   let isName = true;
   for (const part of parts) {

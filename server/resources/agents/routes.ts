@@ -7,8 +7,18 @@ import { invalid } from "../../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../../http/page.ts";
 import type { Principal } from "../../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../../http/schemas.ts";
+import { dryRunQuery, isDryRun, nameParams, namePath } from "../../http/set-by-name.ts";
 import { about } from "../../lib/schema.ts";
-import { Agent, AgentListItem, AgentVersion, CreateAgent, UpdateAgent } from "./schema.ts";
+import {
+  Agent,
+  AgentListItem,
+  AgentSet,
+  AgentVersion,
+  agentFilters,
+  CreateAgent,
+  SetAgent,
+  UpdateAgent,
+} from "./schema.ts";
 import type { AgentStore } from "./store.ts";
 
 const params = pathOf("agent");
@@ -33,15 +43,33 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .get(
       "/",
-      ({ principal, request }) => agents.list(principal, readPage(request.url), agentConditions(principal, "id")),
+      ({ principal, request }) =>
+        agents.list(principal, readPage(request.url, agentFilters), agentConditions(principal, "id")),
       {
         operation: {
           id: "agents.list",
           summary: "List agents",
           needs: "read",
-          query: listQuery,
+          query: { ...listQuery, ...agentFilters },
           returns: listOf(AgentListItem),
         },
+      },
+    )
+    .put(
+      "/by-name/:name",
+      ({ principal, params, body, request }) => agents.set(principal, params.name, body, isDryRun(request.url)),
+      {
+        operation: {
+          id: "agents.set",
+          summary: "Create the agent of this name, or make it as it is given",
+          needs: "admin",
+          path: namePath,
+          query: dryRunQuery,
+          returns: AgentSet,
+          errors: ["name_ambiguous", "model_not_available"],
+        },
+        params: nameParams,
+        body: SetAgent,
       },
     )
     .get("/:id", ({ principal, params }) => agents.get(requireAccess(principal, params.id), params.id), {

@@ -8,8 +8,8 @@ import {
   type MemoryPolicy,
 } from "../../domain/agent-snapshot.ts";
 import * as wire from "../../domain/api-types/agent.ts";
-import { ModelName, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
-import { resource } from "../../domain/api-types/schema.ts";
+import { ModelName, Name, objectOf, UpdatedAt } from "../../domain/api-types/fields.ts";
+import { envelope, resource } from "../../domain/api-types/schema.ts";
 import type { Budget as CoreBudget } from "../../domain/budget-schema.ts";
 import { type FailoverReason, failoverReasons } from "../../domain/failover.ts";
 import { limits } from "../../domain/limits.ts";
@@ -29,6 +29,7 @@ import {
   overridableFields,
   settingFields,
 } from "../../http/schemas.ts";
+import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { guardrailLimits } from "../../runtime/guardrails/limits.ts";
 import { completePolicy, defaultPolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
@@ -284,6 +285,10 @@ const others = {
 export const CreateAgent = t.partly({ name, instructions }, others);
 export type CreateAgent = Static<typeof CreateAgent>;
 
+/** Body of `PUT /v1/agents/by-name/:name`. */
+export const SetAgent = t.partly({ instructions }, others);
+export type SetAgent = Static<typeof SetAgent>;
+
 export const UpdateAgent = t.partial({
   name,
   instructions,
@@ -315,6 +320,14 @@ export const Agent = resource("Agent", "agent", {
   updated_at: UpdatedAt,
 });
 export type Agent = Static<typeof Agent>;
+
+export const AgentSet = t.named(
+  "AgentSet",
+  t.object({ object: objectOf("agent_set"), ...setResult, agent: t.about("The agent.", Agent), ...envelope }),
+);
+export type AgentSet = Static<typeof AgentSet>;
+
+export const agentFilters = nameFilter;
 
 export const AgentListItem = resource("AgentListItem", "agent", {
   ...agent,

@@ -10,6 +10,7 @@ import { listPage, type Page } from "../../http/page.ts";
 import { cachedJson } from "../../http/response.ts";
 import type { Condition } from "../../http/row-filter.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
+import { onlyNamed, writeOrTry } from "../../http/set-by-name.ts";
 import { estimateJsonSize } from "../../lib/estimate-json-size.ts";
 import type { Author, StoreBase } from "../../storage/db/audit.ts";
 import { agents } from "../../storage/db/schema.ts";
@@ -29,7 +30,7 @@ import {
 } from "./definition.ts";
 import { createHasAgent, type HasAgent } from "./has-agent.ts";
 import type { StoreFacts } from "./memory-policy.ts";
-import type { CreateAgent, Definition, UpdateAgent } from "./schema.ts";
+import type { AgentSet, CreateAgent, Definition, SetAgent, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 type Row = typeof agents.$inferSelect;
@@ -91,7 +92,22 @@ export function createAgentStore({
       if (each !== had) await requireModelAvailable(each, input.models ? `models[${i}]` : "model");
   }
 
-  async function create(scope: Author, input: CreateAgent) {
+  const selectNamed = sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM agents WHERE project_id = ? AND environment = ? AND name = ? ORDER BY id LIMIT 100",
+  );
+  /** Agents that the viewer may not use do not count: their names are not revealed. */
+  const idNamed = (viewer: Viewer, name: string): string | null => onlyNamed("agent", name, idsNamed(viewer, name));
+
+  const idsNamed = (viewer: Viewer, name: string): string[] =>
+    selectNamed.all(viewer.project_id, viewer.environment, name).flatMap(({ id }) => (mayUse(viewer, id) ? [id] : []));
+
+  const create = (scope: Author, input: CreateAgent) => add(scope, input);
+
+  async function add(
+    scope: Author,
+    input: CreateAgent,
+    { isDry = false, requireNew = () => {} }: { isDry?: boolean; requireNew?(): void } = {},
+  ) {
     const models = modelsIn(input);
     const [model] = models;
     if (model === undefined) throw invalid("model", "Expected a model, or several as models.");
@@ -99,7 +115,8 @@ export function createAgentStore({
     checkJudges(models, input.guardrails ?? []);
     checkSettings(model, input.model_settings ?? {}, (name) => hasSecret(scope, name));
     await requireAllAvailable(input);
-    return db.write(() => {
+    return writeOrTry(db.write, isDry, () => {
+      requireNew();
       const tools = attached.require(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
@@ -123,12 +140,46 @@ export function createAgentStore({
     });
   }
 
-  /** Stores a new version if anything differs; otherwise returns the current one. */
-  async function update(scope: Author, id: string, input: UpdateAgent) {
+  const update = async (scope: Author, id: string, input: UpdateAgent) =>
+    (await change(scope, id, input, { isDry: false, replaces: false })).agent;
+
+  /**
+   * Creates the only agent of this name, or makes it the one that is given: fields that are left out get their defaults.
+   * Throws if several agents have the name.
+   */
+  async function set(scope: Author & Viewer, name: string, input: SetAgent, isDry: boolean): Promise<AgentSet> {
+    const id = idNamed(scope, name);
+    if (id !== null) {
+      const { agent, changes } = await change(scope, id, { ...input, name }, { isDry, replaces: true });
+      const outcome = changes.length === 0 ? "unchanged" : "updated";
+      return { object: "agent_set", outcome, changes, dry_run: isDry, agent };
+    }
+    const requireNew = () => {
+      if (idNamed(scope, name) !== null) throw new MadeMeanwhile();
+    };
+    try {
+      const agent = await add(scope, { ...input, name }, { isDry, requireNew });
+      return { object: "agent_set", outcome: "created", changes: [], dry_run: isDry, agent };
+    } catch (error) {
+      if (error instanceof MadeMeanwhile) return set(scope, name, input, isDry);
+      throw error;
+    }
+  }
+
+  /**
+   * Stores a new version if anything differs; otherwise returns the current one. With `replaces`, fields that are left
+   * out get their defaults.
+   */
+  async function change(
+    scope: Author,
+    id: string,
+    input: UpdateAgent,
+    { isDry, replaces }: { isDry: boolean; replaces: boolean },
+  ) {
     const before = find(scope, id); // Checked first: an unknown agent is a 404, whatever the body says.
     checkAgent(input, scope.environment, modelAvailable);
     await requireAllAvailable(input, before.model);
-    return db.write(() => {
+    return writeOrTry(db.write, isDry, () => {
       const row = find(scope, id);
       if (input.expected_version !== undefined && input.expected_version !== row.version)
         throw new AppError("version_conflict", `The agent is at version ${row.version}.`, {
@@ -137,35 +188,36 @@ export function createAgentStore({
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: attached.of(scope, id) };
-      const definition = changeDefinition(input, stored, factsOf(scope));
+      const definition = changeDefinition(input, replaces ? null : stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
         model: modelsIn(input)[0] ?? row.model,
         ...definition,
-        tools: input.tools ? attached.require(scope, input.tools) : before.tools,
+        tools: input.tools || replaces ? attached.require(scope, input.tools ?? []) : before.tools,
       };
       checkJudges(after.models ?? [after.model], after.guardrails);
       const isAsBefore = after.model === before.model && Bun.deepEquals(after.model_settings, before.model_settings);
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       for (const each of after.models ?? [after.model])
         checkProviderTools(each, after.provider_tools, after.tools.length > 0);
-      if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
-      const { metadata = row.metadata } = input;
+      if (input.memory || input.tools || replaces) requireUniqueNames(after.memory, after.tools, factsOf(scope));
+      const { metadata = replaces ? {} : row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
-      if (changes.length === 0) return get(scope, id);
+      if (changes.length === 0) return { agent: get(scope, id), changes };
       const [version, at] = [row.version + 1, now()];
       const { name, model } = after;
       rows.update(scope, id, { name, model, version, definition, metadata, updated_at_ms: at });
-      if (input.tools) attached.attach(scope, id, after.tools);
+      if (input.tools || replaces) attached.attach(scope, id, after.tools);
       versions.add(scope, id, version, after, metadata, at);
       audit.note(scope, "agent.updated", id, { name: after.name, version, changes });
-      return get(scope, id);
+      return { agent: get(scope, id), changes };
     });
   }
 
   return {
     create,
     update,
+    set,
     /** Throws if there is no such agent. */
     get: ({ project_id, environment }: Scope, id: string) => agentCache.of(project_id, environment, id),
     /** Ids of the tools that a run of the agent would have; empty if there is no such agent. */
@@ -194,6 +246,11 @@ export function createAgentStore({
 }
 
 const maxCachedAgents = 100;
+
+/** Thrown if another request has made the agent in the meantime. */
+class MadeMeanwhile extends Error {
+  override readonly name = "MadeMeanwhile";
+}
 
 /** Names of the fields whose values differ. */
 const differing = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>

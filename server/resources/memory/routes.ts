@@ -6,6 +6,7 @@ import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../../http/page.ts";
 import { idOf, pathOf, pathWith, ScopeId } from "../../http/schemas.ts";
+import { nameFilter } from "../../http/set-by-name.ts";
 import { about, oneOf } from "../../lib/schema.ts";
 import type { EntryStore } from "./entries.ts";
 import { type KeyPlace, type KeyStore, readIfMatch } from "./keys.ts";
@@ -29,7 +30,7 @@ const entryParams = pathWith({
 });
 const keyParams = pathWith({ id: about("The id.", idOf("memory")), key: about("The key's name.", Type.String()) });
 
-const storeFilters = { kind: about("Only stores of this kind.", oneOf(memoryKindNames)) };
+const storeFilters = { ...nameFilter, kind: about("Only stores of this kind.", oneOf(memoryKindNames)) };
 // The scope is a query parameter, because the body is the value itself.
 const ofOneKey = { scope_id: keyFilters.scope_id };
 const ofNewKey = {

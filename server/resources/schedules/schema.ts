@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { busyPolicies, catchUps, outcomes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
 import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../../http/schemas.ts";
+import { nameFilter } from "../../http/set-by-name.ts";
 import { about, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
 const required = {
@@ -32,5 +33,5 @@ export type CreateSchedule = Static<typeof CreateSchedule>;
 export const UpdateSchedule = partial({ ...required, ...optional });
 export type UpdateSchedule = Static<typeof UpdateSchedule>;
 
-export const scheduleFilters = { agent_id: about("Only items of this agent.", idOf("agent")) };
+export const scheduleFilters = { ...nameFilter, agent_id: about("Only items of this agent.", idOf("agent")) };
 export const firingFilters = { outcome: about("Only times with this outcome.", oneOf(outcomes)) };

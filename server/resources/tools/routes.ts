@@ -3,7 +3,8 @@ import { Deleted, listOf } from "../../domain/api-types/schema.ts";
 import type { Auth } from "../../http/auth.ts";
 import { listQuery, readPage } from "../../http/page.ts";
 import { EmptyBody, pathOf } from "../../http/schemas.ts";
-import { CreateTool, TestTool, Tool, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
+import { dryRunQuery, isDryRun, nameParams, namePath } from "../../http/set-by-name.ts";
+import { CreateTool, SetTool, TestTool, Tool, ToolSet, ToolTest, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
 
@@ -31,6 +32,23 @@ export const toolRoutes = ({ auth, tools }: { auth: Auth; tools: ToolStore }) =>
         returns: listOf(Tool),
       },
     })
+    .put(
+      "/by-name/:name",
+      ({ principal, params, body, request }) => tools.set(principal, params.name, body, isDryRun(request.url)),
+      {
+        operation: {
+          id: "tools.set",
+          summary: "Create the tool of this name, or make it as it is given",
+          needs: "admin",
+          path: namePath,
+          query: dryRunQuery,
+          returns: ToolSet,
+          errors: ["url_not_allowed"],
+        },
+        params: nameParams,
+        body: SetTool,
+      },
+    )
     .get("/:id", ({ principal, params }) => tools.get(principal, params.id), {
       operation: {
         id: "tools.retrieve",

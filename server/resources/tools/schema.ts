@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type ApprovalRule, type ToolType, toolTypes, unknownPolicies } from "../../domain/agent-snapshot.ts";
-import { AttemptsCount, Duration, Enabled, Name, UpdatedAt } from "../../domain/api-types/fields.ts";
+import { AttemptsCount, Duration, Enabled, Name, objectOf, UpdatedAt } from "../../domain/api-types/fields.ts";
 import { choiceOf, ErrorOrNull, envelope, resource, told } from "../../domain/api-types/schema.ts";
 import { FileFacts } from "../../domain/run-event.ts";
 import { pascal } from "../../http/openapi-components.ts";
 import { JsonObject } from "../../http/schemas.ts";
+import { nameFilter, setResult } from "../../http/set-by-name.ts";
 import * as t from "../../lib/schema.ts";
 import { commonFields } from "./types/tool-kind.ts";
 import { responseFields, type TypeOutput, typeFields } from "./types/tool-kinds.ts";
@@ -34,6 +35,10 @@ export const CreateTool = t.partly(
 );
 export type CreateTool = Static<typeof CreateTool>;
 
+/** Body of `PUT /v1/tools/by-name/:name`. */
+export const SetTool = Type.Omit(CreateTool, ["name"], { additionalProperties: false });
+export type SetTool = Static<typeof SetTool>;
+
 /** The type cannot be changed, because calls would change their meaning. */
 export const UpdateTool = t.partial({
   ...fields,
@@ -51,7 +56,10 @@ export const TestTool = t.closedObject({
 });
 export type TestTool = Static<typeof TestTool>;
 
-export const toolFilters = { type: t.about("Only items of this type.", t.oneOf(toolTypes)) };
+export const toolFilters = {
+  ...nameFilter,
+  type: t.about("Only items of this type.", t.oneOf(toolTypes)),
+};
 
 const shared = {
   name: Name,
@@ -99,6 +107,12 @@ export const Tool = Type.Unsafe<Static<typeof ofAnyType> & TypeOutput>(
   choiceOf("Tool", "type", Object.fromEntries(toolTypes.map((type) => [type, ofType(type)]))),
 );
 export type Tool = Static<typeof Tool>;
+
+export const ToolSet = t.named(
+  "ToolSet",
+  t.object({ object: objectOf("tool_set"), ...setResult, tool: t.about("The tool.", Tool), ...envelope }),
+);
+export type ToolSet = Static<typeof ToolSet>;
 
 export const ToolTest = t.named(
   "ToolTest",

@@ -1,3 +1,4 @@
+import { Value } from "@sinclair/typebox/value";
 import { type ToolSnapshot, type ToolType, toolTypes } from "../../domain/agent-snapshot.ts";
 import type { SandboxLevel } from "../../domain/api-types/enums.ts";
 import { changeable } from "../../domain/api-types/schema.ts";
@@ -7,6 +8,7 @@ import type { Environment, Scope } from "../../domain/scope.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
+import { writeOrTry } from "../../http/set-by-name.ts";
 import { createNameValidator } from "../../http/validate-name.ts";
 import type { Egress } from "../../lib/egress.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
@@ -20,11 +22,11 @@ import { changed, parametersOf } from "./definition.ts";
 import { checkOrigin, headerFaults, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row, serverOf } from "./row.ts";
-import type { CreateTool, UpdateTool } from "./schema.ts";
+import type { CreateTool, SetTool, ToolSet, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { freeName, mcpSnapshot, type PinnedTools, pinTools, snapshotOf } from "./snapshots.ts";
 import { offered } from "./types/mcp.ts";
-import type { Definition, Known, Listing } from "./types/tool-kind.ts";
+import { commonFields, type Definition, type Known, type Listing } from "./types/tool-kind.ts";
 import { toolKinds, typeFields } from "./types/tool-kinds.ts";
 
 interface ToolStoreOptions extends StoreBase {
@@ -83,8 +85,14 @@ export function createToolStore(options: ToolStoreOptions) {
     if (secretsFault) throw invalid("headers", secretsFault);
   };
 
+  const selectNamed = db.sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
+  );
+
+  const create = (scope: Author & Viewer, input: CreateTool) => add(scope, input, false);
+
   /** The response is the only place that shows the signing secret. */
-  async function create(scope: Author & Viewer, input: CreateTool) {
+  async function add(scope: Author & Viewer, input: CreateTool, isDry: boolean) {
     const type = input.type ?? (input.url === undefined ? "client" : "http");
     checkTool(input, type, null, await known(scope, type));
     requireFewSecrets(scope, input.headers ?? {});
@@ -95,7 +103,7 @@ export function createToolStore(options: ToolStoreOptions) {
     const sealed = sends
       ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
       : "";
-    await db.write(() => {
+    const added = await writeOrTry(db.write, isDry, () => {
       requireFreeName(scope, input.name, null);
       rows.insert(scope, {
         id,
@@ -108,10 +116,66 @@ export function createToolStore(options: ToolStoreOptions) {
         updated_at_ms: at,
       });
       audit.note(scope, "tool.created", id, { name: input.name, type });
+      return serializeTool(find(scope, id));
     });
+    if (isDry) return added;
     if (type === "mcp") await relistIfPossible(scope, id);
     return { ...serializeTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
   }
+
+  /**
+   * Creates the tool of this name, or makes it the one that is given: fields that are left out get their defaults. Its
+   * type cannot change. A header sent as `********` keeps its value.
+   */
+  async function set(scope: Author & Viewer, name: string, input: SetTool, isDry: boolean): Promise<ToolSet> {
+    if (!Value.Check(commonFields.name, name)) throw invalid("name", "Expected 1 to 64 letters, digits, _ and -.");
+    const existing = selectNamed.get(scope.project_id, scope.environment, name);
+    if (!existing) {
+      const tool = await add(scope, { ...input, name }, isDry);
+      return { object: "tool_set", outcome: "created", changes: [], dry_run: isDry, tool };
+    }
+    const { id } = existing;
+    const changes = await replace(scope, id, input, isDry);
+    const outcome = changes.length === 0 ? "unchanged" : "updated";
+    return { object: "tool_set", outcome, changes, dry_run: isDry, tool: serializeTool(find(scope, id)) };
+  }
+
+  /** Replaces a tool's definition, and returns the names of the fields that differ. */
+  async function replace(scope: Author & Viewer, id: string, given: SetTool, isDry: boolean): Promise<string[]> {
+    const before = find(scope, id);
+    const { type = before.type, ...input } = given;
+    if (type !== before.type) throw invalid("type", `The tool is of the type ${before.type}, which cannot be changed.`);
+    const kind = toolKinds[type];
+    const headers = "headers" in kind.fields ? { headers: input.headers ?? {} } : {};
+    checkTool({ ...input, ...headers }, type, definitionOf(before), await known(scope, type));
+    // A new tool needs fields that a changed one may leave out.
+    throwIfInvalid(kind.faults(input, null, await known(scope, type)));
+    await checkAddress(input, egress(scope.environment), scope.environment);
+    const changes = await writeOrTry(db.write, isDry, () => {
+      const row = find(scope, id);
+      checkOrigin({ ...input, ...headers }, kind, definitionOf(row));
+      const { metadata = {} } = input;
+      const shown: Record<string, unknown> = serializeTool(row);
+      const after = { ...row, definition: withListing(changed({ ...input, ...headers }, type, null), row), metadata };
+      const next: Record<string, unknown> = serializeTool(after);
+      const differing = fieldsOfTool(type).filter((field) => !Bun.deepEquals(shown[field], next[field]));
+      const sealed = kind.sends ? withHeaders(row, input.headers ?? {}) : row.sealed;
+      if (kind.sends && !differing.includes("headers") && !hasSameHeaders(row, sealed)) differing.push("headers");
+      if (differing.length === 0) return differing;
+      rows.update(scope, id, { definition: after.definition, sealed, metadata, updated_at_ms: now() });
+      audit.note(scope, "tool.updated", id, { name: row.name, changes: differing });
+      return differing;
+    });
+    if (!isDry && type === "mcp" && changesList.some((name) => changes.includes(name)))
+      await relistIfPossible(scope, id);
+    return changes;
+  }
+
+  const hasSameHeaders = (row: Row, sealed: string): boolean =>
+    Bun.deepEquals(
+      openToolSecrets(seal, row, row.id, row.sealed).headers,
+      openToolSecrets(seal, row, row.id, sealed).headers,
+    );
 
   async function update(scope: Author & Viewer, id: string, input: UpdateTool) {
     const before = find(scope, id);
@@ -189,6 +253,7 @@ export function createToolStore(options: ToolStoreOptions) {
   return {
     create,
     update,
+    set,
     refresh,
     get: (scope: Scope, id: string) => serializeTool(find(scope, id)),
     list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, serializeTool),
@@ -227,6 +292,14 @@ export function createToolStore(options: ToolStoreOptions) {
     },
   };
 }
+
+/** Keeps the tools that an MCP server has listed, which are no part of what a client gives. */
+const withListing = (definition: Definition, row: Row): Definition =>
+  definition.mcp ? { ...definition, mcp: { ...definition.mcp, listing: serverOf(row).listing } } : definition;
+
+/** Names of the fields that a client can set on a tool of this type. */
+const fieldsOfTool = (type: ToolType): string[] =>
+  [...Object.keys(commonFields), ...Object.keys(toolKinds[type].fields)].filter((name) => name !== "name");
 
 // Other headers may reveal other tools, and only allowed tools are stored.
 const changesList = ["server_url", "headers", "allowed_tools"] as const;
