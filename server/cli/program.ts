@@ -18,6 +18,7 @@ import { modelsCommand } from "./commands/models.ts";
 import { configOption, type DataFlags, dataDirOption, jsonOption, option, tidyEnvironment } from "./commands/option.ts";
 import { writeBeside, writeOut } from "./commands/output.ts";
 import { print } from "./commands/print.ts";
+import { applyCommand, exportCommand } from "./commands/project-files-command.ts";
 import { projectsCommand } from "./commands/projects.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { runCommand } from "./commands/run-command.ts";
@@ -72,6 +73,8 @@ function addOthers(program: Command, serve: Command): void {
     .addCommand(runCommand())
     .addCommand(traceCommand())
     .addCommand(suiteCommand())
+    .addCommand(applyCommand())
+    .addCommand(exportCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(configCommand(serve))

@@ -65,6 +65,8 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       }
     },
     post: <T>(path: string, body: unknown = {}) => json<T>("POST", path, body),
+    put: <T>(path: string, body: unknown) => json<T>("PUT", path, body),
+    patch: <T>(path: string, body: unknown) => json<T>("PATCH", path, body),
     /** Streams events after `lastId` until the connection ends. Throws `ConnectionLost` if it breaks. */
     async *stream(path: string, lastId: string | null, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {
       const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 
 /** Exit codes of the process, for scripts and service managers. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, in_use: 75, too_new: 78, unread: 141 } as const;
+export const exitCodes = { done: 0, failed: 1, usage: 2, differs: 3, in_use: 75, too_new: 78, unread: 141 } as const;
 
 /** An error of usage, or news for the person at the command line: shown without a stack. */
 export class CliError extends Error {

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { stringify } from "yaml";
+import { kinds, rules, type Thing, wordsOf } from "../project-files/kinds.ts";
+import { readFolder } from "../project-files/read-files.ts";
+import { withNames } from "../project-files/references.ts";
+import { readStored, readThing } from "../project-files/stored-things.ts";
+import { type ClientFlags, openClient } from "./client-options.ts";
+import { CliError } from "./exit-code.ts";
+import { writeOut } from "./output.ts";
+import { oneLine, print } from "./print.ts";
+
+/** Writes the things of a project to files. */
+export async function exportTo(folder: string, flags: ClientFlags): Promise<void> {
+  const client = await openClient(flags);
+  const before = existsSync(folder) ? readFolder(folder) : [];
+  const paths = new Map(before.map((thing) => [wordsOf(thing), thing.path]));
+  const stored = await readStored(client);
+  const taken = new Set(paths.values());
+  const written: { object: string; name: string; path: string }[] = [];
+  for (const kind of kinds)
+    for (const { id } of stored.all(kind)) {
+      const thing = await readThing(client, kind, id);
+      stored.idOf(kind, thing.name); // A file cannot tell two things of one name from each other.
+      const path = paths.get(wordsOf(thing)) ?? freePath(thing, taken);
+      taken.add(path);
+      write(join(folder, path), fileFields({ ...thing, fields: withNames(thing, stored.nameOf) }));
+      written.push({ object: kind, name: thing.name, path });
+      if (!flags.json) writeOut(`${oneLine(path)}\n`);
+    }
+  print(flags.json, { files: written }, () => `${written.length} files.`);
+}
+
+/** Returns the fields of a file: without those that have their defaults. */
+export function fileFields({ kind, fields }: Thing): Record<string, unknown> {
+  const { key, defaults } = rules[kind];
+  const { [key]: name, ...rest } = fields;
+  const own = Object.entries(rest).filter(([field, value]) => !Bun.deepEquals(value, defaults[field]));
+  return { object: kind, [key]: name, ...Object.fromEntries(own) };
+}
+
+/** Returns a path for a new file: the name in small letters. */
+function freePath({ kind, name }: Thing, taken: ReadonlySet<string>): string {
+  const plain = name.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
+  const word = plain
+    .replace(/^https?:\/\//, "")
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64);
+  const base = join(rules[kind].folder, word === "" ? kind : word);
+  for (let number = 1; ; number++) {
+    const path = `${base}${number === 1 ? "" : `-${number}`}.yaml`;
+    if (!taken.has(path)) return path;
+  }
+}
+
+function write(path: string, fields: Record<string, unknown>): void {
+  const text = extname(path) === ".json" ? `${JSON.stringify(fields, null, 2)}\n` : stringify(fields, { lineWidth: 0 });
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
