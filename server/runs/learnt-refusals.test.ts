@@ -85,7 +85,7 @@ test("another key, another address or a removal forgets them, and connections sh
 });
 
 test("a refusal that follows from an agent's own fields counts for requests with the same fields only", async () => {
-  // A model that takes a setting, except while it thinks; or a gateway that is told which server to ask.
+  // Two cases: a model that takes a setting only without reasoning, and a gateway that chooses a server by a field.
   const server = startModelServer("gpu", (body) =>
     "thinking" in body && "seed" in body ? refuses(400, "seed is not supported with thinking") : says("Hi."),
   );

@@ -242,7 +242,7 @@ describe("text in images", () => {
     ]);
   });
 
-  test("of several pages is read by several children at once, in order, and each page is told as it is read", async () => {
+  test("of several pages is read by several children at once, in order, and reports each page once it is read", async () => {
     const image = Buffer.from(await new Bun.Image(scan("scan.png")).jpeg({ quality: 90 }).bytes()).toString("latin1");
     const scanned = pdfFrom([
       "<< /Type /Catalog /Pages 2 0 R >>",
