@@ -95,8 +95,8 @@ function addOthers(program: Command, serve: Command): void {
 Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on. What a configuration file says
 (--config, RUNNEL_CONFIG) counts where neither a flag nor a variable says something else.
 Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs reference/configuration").
-Exit codes: 0 done, 1 failed, 2 usage, 3 something would change (apply --dry-run), 75 data directory in use, 78 database newer than this executable, or no way into the cluster,
-141 the reader of its output is gone.`,
+Exit codes: 0 done, 1 failed, 2 usage, 3 something would change (apply --dry-run), 75 data directory in use,
+78 database newer than this executable, or no way into the cluster, 141 the reader of its output is gone.`,
     );
 }
 
