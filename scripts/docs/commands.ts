@@ -22,7 +22,7 @@ export function commandPages(program: Command): Page[] {
 
 \`--json\` prints one JSON object to standard output. Logs go to standard error.`;
   const codes =
-    "- 0: the command is done.\n- 1: it failed. For `run`, the run did not complete; for `suite run`, a case came out otherwise.\n- 2: it was typed wrongly. For `suite`, also: no such suite, a refused key, no server, or out of time.\n- 75: another process uses the data directory.\n- 78: the database is newer than the executable, or there is no way into the cluster.\n- 141: the reader of the output is gone, as in `runnel docs | head`.";
+    "- 0: the command is done.\n- 1: it failed. For `run`, the run did not complete; for `suite run`, a case came out otherwise.\n- 2: it was typed wrongly. For `suite`, also: no such suite, a refused key, no server, or out of time.\n- 3: `apply --dry-run` has found something that would change.\n- 75: another process uses the data directory.\n- 78: the database is newer than the executable, or there is no way into the cluster.\n- 141: the reader of the output is gone, as in `runnel docs | head`.";
   const index = pageOf(
     "reference/commands/index",
     `# Command line\n\n${about}\n\n${list.join("\n")}\n\n## Exit codes\n\n${codes}\n`,
