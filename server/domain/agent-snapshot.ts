@@ -120,8 +120,14 @@ export interface MemoryTool extends ToolBase {
   memory: { operation: MemoryOperation; stores: ToolStore[] };
 }
 
+/** The tool that finds and loads the agent's other tools; it cannot be created. */
+export interface SearchTool extends ToolBase {
+  type: "tool_search";
+  http: null;
+}
+
 /** A tool as pinned by a run. */
-export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool;
+export type ToolSnapshot = HttpTool | ClientTool | CodeTool | McpTool | AgentTool | MemoryTool | SearchTool;
 
 /** A tool of an exported or imported trace, which nothing can call: it has no settings. */
 export interface ExportedTool extends ToolBase {

@@ -10,7 +10,7 @@ import { newId } from "./ids.ts";
 import { isCutJson, jsonAnswer } from "./json-answer.ts";
 import type { JsonSchema } from "./model-call.ts";
 import { type PendingJudgement, pendingJudgements } from "./pending-judgements.ts";
-import { modelRequest } from "./prompt.ts";
+import { modelRequest, wholeConversation } from "./prompt.ts";
 import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
 import { startOfRetrieval } from "./retrieval.ts";
@@ -30,6 +30,7 @@ import {
 import { startStep } from "./step-events.ts";
 import { failedEvents } from "./terminal-events.ts";
 import { textOf } from "./text-of.ts";
+import { loadedTools } from "./tool-search/loaded-tools.ts";
 
 /** Next action of a run: append events that follow without work, do a piece of work, or stop. */
 type Command =
@@ -127,14 +128,17 @@ function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[
   return state.model_error ? failedEvents(state, state.model_error, now) : [startOfCall(state, agent)];
 }
 
-const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent =>
-  startStep({
+function startOfCall(state: RunState, agent: AgentSnapshot): RunEvent {
+  const tools_loaded = loadedTools(wholeConversation(state), agent);
+  return startStep({
     step_index: state.steps,
     step_type: "model_call",
     turn_index: state.turns,
     name: state.model,
     input_hash: hashJson(modelRequest(state, agent)),
+    ...(tools_loaded && { tools_loaded }),
   });
+}
 
 /** Starts a model call with a model that has room for the prompt; the run stays with that model. */
 function startWithWider(state: RunState, agent: AgentSnapshot, { model }: RunModel, now: number): RunEvent[] {

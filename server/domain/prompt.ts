@@ -5,6 +5,8 @@ import { passagesMessage } from "./passages.ts";
 import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
+import { modelTools } from "./tool-search/loaded-tools.ts";
+import { searchToolOf } from "./tool-search/search-tool.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
 
 /**
@@ -27,7 +29,7 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
-    tools: agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    tools: modelTools(wholeConversation(state), agent),
     settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;
@@ -71,9 +73,12 @@ export function conversationToCut(state: RunState): PromptMessage[] {
 /** Number of messages before the run's input: of its thread, or sent along with it. */
 export const countEarlierMessages = ({ history, run }: RunState): number => history.length + (run.earlier?.length ?? 0);
 
+/** The messages of the thread and of the run, also those that are left out of the prompt. */
+export const wholeConversation = (state: RunState): PromptMessage[] => [...state.history, ...conversation(state)];
+
 /** Splits the conversation into the messages before the input, the input, and those after it. */
 function promptParts(state: RunState) {
-  const all = [...state.history, ...conversation(state)];
+  const all = wholeConversation(state);
   const place = countEarlierMessages(state);
   return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
 }
@@ -144,14 +149,12 @@ const withShortOutput = (message: PromptMessage, max: number): PromptMessage =>
 /**
  * Returns the model's settings. A test model's script counts only the run's own answers, including the left-out ones.
  */
-function settingsFor(
-  { settings, tools }: AgentSnapshot,
-  own: readonly PromptMessage[],
-  sent: readonly PromptMessage[],
-) {
+function settingsFor(agent: AgentSnapshot, own: readonly PromptMessage[], sent: readonly PromptMessage[]) {
+  const { settings, tools } = agent;
   const [script_at, seen] = [answersIn(own), answersIn(sent)];
   const counted = settings.script && script_at !== seen ? { ...settings, script_at } : settings;
-  if (!isForced(settings.tool_choice) || isOpen(settings.tool_choice, tools, script_at)) return counted;
+  const answers = script_at === 1 && isSearch(own, agent) ? 0 : script_at;
+  if (!isForced(settings.tool_choice) || isOpen(settings.tool_choice, tools, answers)) return counted;
   const { tool_choice: _, ...free } = counted;
   return free;
 }
@@ -166,6 +169,15 @@ const isForced = (choice: ToolChoice): boolean => choice === "required" || typeo
  */
 const isOpen = (choice: ToolChoice, tools: AgentSnapshot["tools"], answers: number): boolean =>
   answers === 0 && tools.some(({ name }) => typeof choice !== "object" || choice.name === name);
+
+/** True if the first answer only searched for tools: a model that must call one has not done so yet. */
+function isSearch(own: readonly PromptMessage[], agent: AgentSnapshot): boolean {
+  const search = searchToolOf(agent);
+  const first = own.find(({ role }) => role === "assistant");
+  if (!search || first?.role !== "assistant") return false;
+  const names = first.parts.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
+  return names.length > 0 && names.every((name) => name === search.name);
+}
 
 const answersIn = (messages: readonly PromptMessage[]): number =>
   messages.filter(({ role }) => role === "assistant").length;

@@ -6,10 +6,13 @@ import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
 import { completeCall, stepTypeOf } from "./complete-call.ts";
 import { limits } from "./limits.ts";
 import type { AssistantPart, FinishReason, JsonSchema } from "./model-call.ts";
-import { replayPosition, usedPositions } from "./replay-lookup.ts";
+import { wholeConversation } from "./prompt.ts";
+import { missingSeq, replayPosition, usedPositions } from "./replay-lookup.ts";
 import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { startStep } from "./step-events.ts";
+import { withLoadingHint } from "./tool-search/find-tools.ts";
+import { loadedTools } from "./tool-search/loaded-tools.ts";
 
 type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 
@@ -36,8 +39,10 @@ export function requestCalls(
     if (place !== null) usedIndexes.add(place);
     return place;
   };
+  const loaded = toolCalls.length > 0 ? loadedTools(wholeConversation(state), agent) : null;
+  const hint = (error: ToolError, name: string) => (loaded ? withLoadingHint(error, name, loaded, agent) : error);
   return toolCalls.flatMap((part, index) =>
-    request(part, first + index, state.turns - 1, agent, words.get(part.id), cut ?? null, onRecord),
+    request(part, first + index, state.turns - 1, agent, words.get(part.id), cut ?? null, onRecord, hint),
   );
 }
 
@@ -85,13 +90,17 @@ function request(
   word: Word | undefined,
   cut: ToolError | null,
   onRecord: (call: Pick<ToolRequest, "tool" | "arguments">) => number | null,
+  hint: (error: ToolError, name: string) => ToolError,
 ): RunEvent[] {
   const tool = agent.tools.find(({ name }) => name === part.name);
   const read = { ...readArguments(part.arguments, tool) };
+  if (read.error) read.error = hint(read.error, part.name);
   if (cut) read.error = cut;
   if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
   const isAsked = word === "needs_approval";
-  const recorded = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
+  const place = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
+  // A search that is not on record calls nothing outside.
+  const recorded = tool?.type === "tool_search" && place === missingSeq ? null : place;
   // No approval or output is needed for recorded calls, nor for those that are not run.
   const isSettled = read.error || !tool || recorded !== null;
   const needs = isSettled ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
@@ -99,8 +108,8 @@ function request(
     id: part.id,
     step_index,
     turn_index,
-    // Memory tools and tools of the request are not stored, so they have no id to look up.
-    tool_id: tool && tool.type !== "memory" && !tool.of_request ? tool.id : null,
+    // Memory tools, the search tool and tools of the request are not stored, so they have no id to look up.
+    tool_id: tool && isStored(tool) ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
     arguments: read.arguments,
@@ -119,6 +128,9 @@ function request(
   ];
   return read.error ? [...startEvents, ...refusal(call, read.error)] : startEvents;
 }
+
+const isStored = ({ type, of_request }: ToolSnapshot): boolean =>
+  type !== "memory" && type !== "tool_search" && !of_request;
 
 /** Parses a call's arguments and returns their fault, if any; `{}` if they are not a valid object. */
 function readArguments(

@@ -452,6 +452,8 @@ export const eventFields = {
     tool_call_id: orNull(Id),
     /** SHA-256 of the input (prompt, tools and settings; or tool and arguments). */
     input_hash: orNull(Hash),
+    /** Of a model call with deferred tools: those that are loaded, in the order in which they were. */
+    tools_loaded: optional(many(Short, limits.tools_per_agent)),
   },
   "step.restarted": {
     ...step,

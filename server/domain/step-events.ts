@@ -2,7 +2,7 @@ import { newId } from "./ids.ts";
 import type { RunEvent, StepCompleted, StepStarted } from "./run-event.ts";
 
 type Begun = Pick<StepStarted, "step_index" | "step_type" | "turn_index" | "name"> &
-  Partial<Pick<StepStarted, "tool_call_id" | "input_hash">>;
+  Partial<Pick<StepStarted, "tool_call_id" | "input_hash" | "tools_loaded">>;
 
 /** First start of a step. */
 export const startStep = (step: Begun): RunEvent => ({

@@ -54,6 +54,8 @@ export interface TraceStep {
   /** Type of the called tool: `http`, `client`, `agent` and so on. */
   tool_type: string | null;
   input_hash: string | null;
+  /** Of a model call with deferred tools: the loaded ones, in the order in which they were. */
+  tools_loaded?: string[];
   /** True if it was copied from another run: nothing was done or paid for it. */
   replayed: boolean;
   /** For an agent's call: the run that answers it, whose trace nests here. */
@@ -227,7 +229,7 @@ const withoutMore = {
 };
 
 function newStep(event: StepStarted, at: number, state: RunState, told: number): TraceStep {
-  const { step_id, step_index, turn_index, step_type, name, attempt, tool_call_id, input_hash } = event;
+  const { step_id, step_index, turn_index, step_type, name, attempt, tool_call_id, input_hash, tools_loaded } = event;
   const call = tool_call_id === null ? undefined : callOf(state, tool_call_id);
   return {
     id: step_id,
@@ -242,6 +244,7 @@ function newStep(event: StepStarted, at: number, state: RunState, told: number):
     tool_call_id,
     tool_type: call?.type ?? null,
     input_hash,
+    ...(tools_loaded && { tools_loaded }),
     started_at: timestamp(at),
     input: call ? call.arguments : ownInput(event, state, told),
     model: step_type === "model_call" ? name : null,

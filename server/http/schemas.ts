@@ -7,6 +7,7 @@ import { idPattern, type Kind } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
 import { inputRoles } from "../domain/run-input.ts";
+import { toolLoadings } from "../domain/tool-search/search-tool.ts";
 import { about, closedObject, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
 
 // Request bodies use these instead of Elysia's `t.Integer`, which accepts "5" for 5.
@@ -177,6 +178,10 @@ export const overridableFields = {
   tools: about(
     "Ids of the tools that it may call.",
     Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
+  ),
+  tool_loading: about(
+    "Whether the model gets the definitions of all tools (`all`), or finds and loads those that it needs by a search (`deferred`). `auto` defers the agent's own tools, of MCP servers too, if there are more than 20.",
+    oneOf(toolLoadings),
   ),
   max_turns: about("How many model calls a run may make.", Type.Integer({ minimum: 1, maximum: mostTurns })),
   output_schema: about("The JSON Schema that the last answer must fit; null: any answer.", orNull(JsonObject)),

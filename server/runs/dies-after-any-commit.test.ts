@@ -7,6 +7,7 @@ import { modelRequest } from "../domain/prompt.ts";
 import type { JournalEntry } from "../domain/run-event.ts";
 import { fold, isOver, type RunState } from "../domain/run-state.ts";
 import type { ToolAnswer } from "../domain/submit.ts";
+import { withToolSearch } from "../domain/tool-search/search-tool.ts";
 import { hashJson } from "../lib/hash.ts";
 import { memoryTools } from "../resources/agents/memory-tools.ts";
 import type { Db } from "../storage/db/open.ts";
@@ -187,6 +188,18 @@ const shapes: Record<string, Shape> = {
     run: { thread_id: newId("thread"), file_ids: [newId("file")] },
     prompt: ["History", "Document", "> Search"],
   },
+  "searches for its tools": {
+    script: [
+      { text: "Which? ", tool_calls: [{ name: "search_tools", arguments: { query: "pay a bill" } }] },
+      { text: "I shall pay. ", tool_calls: [pay, { name: "search_tools", arguments: { query: "select:safe" } }] },
+      { text: "It is paid." },
+    ],
+    tools: withToolSearch(
+      { tools: [httpTool("pay", url, { idempotent: true }), tool("safe")] } as AgentSnapshot,
+      "deferred",
+    ).tools,
+    repeats: true,
+  },
   "does everything at once": {
     script: [
       {
@@ -342,7 +355,7 @@ for (const [name, shape] of Object.entries(shapes))
       const done = died.calls.filter(({ completed_at }) => completed_at !== null).map((call) => call.id);
       expect(requests.filter(({ key }) => done.includes(key))).toEqual([]);
       const unsure = inFlight(died);
-      for (const call of run.tool_calls) {
+      for (const call of run.tool_calls.filter(({ type }) => type !== "tool_search")) {
         const now = requests.filter(({ key }) => key === call.id).length;
         const then = unsure.some((one) => one.id === call.id) ? 1 : 0;
         const repeatable = shape.repeats || call.tool === "safe";

@@ -2,13 +2,15 @@
 interface ChatBody {
   model: string;
   messages: { role: string; content: string }[];
+  tools?: { function: { name: string } }[];
   max_tokens?: number;
 }
 
 /** Answer with its usage: its text or tool calls, and the token counts that it reports. */
 export interface ChatAnswer {
   text?: string;
-  calls?: string[];
+  /** Tools by name, with their arguments if they have any. */
+  calls?: (string | { name: string; arguments: object })[];
   prompt_tokens: number;
   completion_tokens: number;
   /** Null: the stream ends without a finish reason. */
@@ -46,11 +48,14 @@ export function startChatServer(
 }
 
 function stream({ text = "", calls = [], prompt_tokens, completion_tokens, finish }: ChatAnswer): Response {
-  const tool_calls = calls.map((name, index) => ({
+  const tool_calls = calls.map((call, index) => ({
     index,
     id: `call_${index}`,
     type: "function",
-    function: { name, arguments: "{}" },
+    function:
+      typeof call === "string"
+        ? { name: call, arguments: "{}" }
+        : { ...call, arguments: JSON.stringify(call.arguments) },
   }));
   const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const delta = { role: "assistant", content: text, ...(calls.length > 0 && { tool_calls }) };

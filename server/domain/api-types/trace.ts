@@ -53,6 +53,10 @@ export const TraceStep = t.named(
       t.orNull(t.text),
     ),
     input_hash: t.about("SHA-256 of the prompt; null for steps that are no model call.", t.orNull(t.text)),
+    tools_loaded: t.about(
+      "Of a model call with deferred tools: names of the tools that are loaded, in the order in which they were. Absent where the model gets all tools.",
+      t.optional(t.list(t.text)),
+    ),
     replayed: t.about("Whether the step was taken from a record.", t.boolean),
     subagent: t.about(
       "The run that this step started; null for other steps.",

@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../../domain/agent-snapshot.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Environment, Scope } from "../../domain/scope.ts";
+import { withToolSearch } from "../../domain/tool-search/search-tool.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
@@ -81,7 +82,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
-    return {
+    const agent: AgentSnapshot = {
       id,
       version: row.version,
       name: row.name,
@@ -93,6 +94,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       ...rest,
       ...(unavailable.length > 0 && { unavailable }),
     };
+    return withToolSearch(agent, definition.tool_loading);
   }
 
   return {

@@ -21,6 +21,7 @@ import {
 } from "../../domain/model-call.ts";
 import { noProtocols, type Protocols } from "../../domain/protocols.ts";
 import { defaultUses, type ProviderTool, providerToolTypes } from "../../domain/provider-tools.ts";
+import { type ToolLoading, toolLoadings } from "../../domain/tool-search/search-tool.ts";
 import {
   type AgentOverrides,
   Budget,
@@ -218,6 +219,11 @@ export const definitionFields = {
     initial: [] as ProviderTool[],
     keep: (list) => (list ?? []).map(({ max_uses = defaultUses, ...tool }): ProviderTool => ({ ...tool, max_uses })),
     pin: (provider_tools) => (provider_tools.length > 0 ? { provider_tools } : {}),
+  }),
+  tool_loading: field({
+    request: overridableFields.tool_loading,
+    response: t.oneOf(toolLoadings),
+    initial: "auto" as ToolLoading,
   }),
   memory: field({
     request: t.about(

@@ -33,7 +33,7 @@ const Tool = closedObject({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: Text,
   parameters: Json,
-  type: oneOf([...toolTypes, "memory"] as const),
+  type: oneOf([...toolTypes, "memory", "tool_search"] as const),
   approval: Type.Union([Type.Literal("never"), Type.Literal("always"), closedObject({ when: Json })]),
   idempotent: Flag,
   on_unknown: oneOf(unknownPolicies),

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { AgentSnapshot, ToolSnapshot } from "../../domain/agent-snapshot.ts";
 import type { Fault } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
+import { withFreeName } from "../../domain/tool-search/search-tool.ts";
 import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { JsonObject } from "../../http/schemas.ts";
 import { about, closedObject, named } from "../../lib/schema.ts";
@@ -25,7 +26,8 @@ export type RequestTool = Static<typeof RequestTool>;
 export function withRequestTools(agent: AgentSnapshot, requestTools: readonly RequestTool[] = []): AgentSnapshot {
   if (requestTools.length === 0) return agent;
   const faults: Fault[] = [];
-  const count = agent.tools.length + requestTools.length;
+  const own = agent.tools.filter(({ type }) => type !== "tool_search");
+  const count = own.length + requestTools.length;
   if (count > limits.tools_per_agent)
     faults.push(
       fault(
@@ -33,23 +35,23 @@ export function withRequestTools(agent: AgentSnapshot, requestTools: readonly Re
         `Together with the agent's own tools these are ${count}; at most ${limits.tools_per_agent} are allowed.`,
       ),
     );
-  const names = new Set(agent.tools.map(({ name }) => name));
+  const names = new Set(own.map(({ name }) => name));
   for (const [index, { name, parameters }] of requestTools.entries()) {
     if (names.has(name)) faults.push(fault(`tools[${index}].name`, "Another tool of the run has this name."));
     names.add(name);
     faults.push(...schemaFaults(parameters, `tools[${index}].parameters`));
   }
   throwIfInvalid(faults);
-  return { ...agent, tools: [...agent.tools, ...requestTools.map(snapshotOf)] };
+  return withFreeName({ ...agent, tools: [...agent.tools, ...requestTools.map(snapshotOf)] });
 }
 
 /**
  * Returns another version of the agent with the pinned run's request tools, except names that this version uses itself.
  */
 export function withToolsOf(agent: AgentSnapshot, pinned: AgentSnapshot): AgentSnapshot {
-  const names = new Set(agent.tools.map(({ name }) => name));
+  const names = new Set(agent.tools.flatMap(({ type, name }) => (type === "tool_search" ? [] : [name])));
   const kept = pinned.tools.filter(({ of_request, name }) => of_request && !names.has(name));
-  return kept.length > 0 ? { ...agent, tools: [...agent.tools, ...kept] } : agent;
+  return kept.length > 0 ? withFreeName({ ...agent, tools: [...agent.tools, ...kept] }) : agent;
 }
 
 /** Throws if `tool_choice` names a tool that the run does not have. */

@@ -98,7 +98,8 @@ async function readAnswer(modelOutput: NonNullable<ForkEdits["model_output"]>, a
   const calls = [];
   for (const [index, { name, arguments: args }] of tool_calls.entries()) {
     const matches = await searchInSlices(list, "tool_call", textsOf(args));
-    const { value, triggered } = screenCall(matches, { tool: name, arguments: args });
+    const type = agent.tools.find((tool) => tool.name === name)?.type;
+    const { value, triggered } = screenCall(matches, { tool: name, ...(type && { type }), arguments: args });
     ofCalls.push(requireUnblocked(triggered, `${param}.tool_calls[${index}]`));
     calls.push({ name, arguments: value });
   }

@@ -17,6 +17,7 @@ import { screenInSlices } from "../guardrails/in-slices.ts";
 import { standingOf } from "../models/spend-guard.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { type RunContext, Superseded } from "./run-context.ts";
+import { toolSearch } from "./tool-search.ts";
 import { type ToolOutcome, type ToolResult, toolError } from "./tools/tool-result.ts";
 import { truncateOutput } from "./truncate-output.ts";
 
@@ -117,6 +118,7 @@ async function outcomeOf(
   recorded: Promise<void>,
 ): Promise<ToolOutcome> {
   try {
+    if (tool.type === "tool_search") return toolSearch(call(), turn);
     return (
       (await startChild(call(), tool, turn)) ??
       (await turn.ports.runTool(call(), tool, turn.signal, recorded, () => standingOf(turn.state())))

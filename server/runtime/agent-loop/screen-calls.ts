@@ -47,10 +47,10 @@ async function screenOne(
   const args = argumentsOf(part);
   const argumentValue = args ?? { text: part.arguments };
   const known = await searchInSlices(list, "tool_call", [...textsOf(argumentValue), part.name]);
-  const isTool = turn.start.agent.tools.some((tool) => tool.name === part.name);
-  const named = isTool ? [] : known.flatMap((one) => inspectName(one, part.name));
+  const tool = turn.start.agent.tools.find((tool) => tool.name === part.name);
+  const named = tool ? [] : known.flatMap((one) => inspectName(one, part.name));
   const name = named.some(({ verdict }) => verdict === "redacted" || verdict === "blocked") ? nameless : part.name;
-  const found = screenCall(known, { tool: part.name, arguments: argumentValue });
+  const found = screenCall(known, { tool: part.name, ...(tool && { type: tool.type }), arguments: argumentValue });
   // Serialized again: duplicate keys and escapes in the original text were not checked.
   const text = args ? JSON.stringify(found.value) : String(found.value.text);
   const question = `Tool: ${name}\nArguments: ${text}`;

@@ -31,14 +31,16 @@ export const screenOutput = (list: CompiledGuardrails, output: unknown): ScreenR
   return conclude(redactValue(here.filter(isRedacting), output), triggered);
 };
 
-/** Applies guardrails to a tool call. */
+/** Applies guardrails to a tool call. A search for tools is always allowed: it comes with the agent and calls nothing. */
 export function screenCall(
   list: CompiledGuardrails,
-  call: { tool: string; arguments: Record<string, unknown> },
+  call: { tool: string; type?: string; arguments: Record<string, unknown> },
 ): ScreenResult<Record<string, unknown>> {
   const here = guardrailsOn(list, "tool_call");
+  const isAllowed = (one: CompiledGuardrail): boolean | undefined =>
+    call.type === "tool_search" || one.kind.allows?.(one.guardrail.config, call.tool);
   const inspect = (one: CompiledGuardrail): number =>
-    one.kind.allows ? Number(!one.kind.allows(one.guardrail.config, call.tool)) : inspectValue(one, call.arguments);
+    one.kind.allows ? Number(!isAllowed(one)) : inspectValue(one, call.arguments);
   const triggered = here.flatMap((one) => trigger(one, "tool_call", inspect(one)));
   const value = redactValue(here.filter(isRedacting), call.arguments);
   return conclude(value as Record<string, unknown>, triggered);

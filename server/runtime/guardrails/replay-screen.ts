@@ -83,10 +83,10 @@ async function screenEvent(
     case "step.completed":
       return event.step_type === "model_call" && event.status === "completed" ? onAnswer(list, event) : null;
     case "tool.requested": {
-      const { id, tool, arguments: args, step_index } = event.call;
+      const { id, tool, type, arguments: args, step_index } = event.call;
       if (before.calls.some((call) => call.id === id)) return null;
       const known = await searchInSlices(list, "tool_call", textsOf(args));
-      return { step_index, findings: screenCall(known, { tool, arguments: args }).triggered };
+      return { step_index, findings: screenCall(known, { tool, type, arguments: args }).triggered };
     }
     case "tool.completed":
       if (event.status !== "completed") return null;

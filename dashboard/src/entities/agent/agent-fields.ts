@@ -3,6 +3,7 @@ import type { FailoverReason } from "../../../../server/domain/failover.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import type { PromptCaching } from "../../../../server/domain/model-call.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
+import type { ToolLoading } from "../../../../server/domain/tool-search/search-tool.ts";
 import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Definition } from "./definition.ts";
@@ -26,6 +27,7 @@ export interface Draft {
   /** JSON of settings without a control of their own, kept unchanged. */
   other_settings: string;
   tools: string[];
+  tool_loading: ToolLoading;
   max_turns: string;
   max_cost_usd: string;
   max_total_tokens: string;
@@ -133,6 +135,11 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Tools",
     typed: (it) => ({ tools: it?.tools.map(({ id }) => id) ?? [] }),
     read: ({ tools }) => tools,
+  },
+  tool_loading: {
+    word: "Tool loading",
+    typed: (it) => ({ tool_loading: it?.tool_loading ?? "auto" }),
+    read: ({ tool_loading }) => tool_loading,
   },
   max_turns: {
     word: "Max model calls",

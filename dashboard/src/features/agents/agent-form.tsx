@@ -5,6 +5,7 @@ import { limits } from "../../../../server/domain/limits.ts";
 import { type ProtocolName, protocolNames } from "../../../../server/domain/protocols.ts";
 import { toolsOfProvider } from "../../../../server/domain/provider-tools.ts";
 import { reasoningEfforts } from "../../../../server/domain/providers.ts";
+import { mostTools } from "../../../../server/domain/tool-search/search-tool.ts";
 import { type Draft, runLimits } from "../../entities/agent/agent-fields.ts";
 import { ScriptEditor } from "../../entities/agent/script-editor.tsx";
 import { modelsQuery } from "../../entities/model/model-api.ts";
@@ -45,6 +46,21 @@ function ProviderToolsField({ draft, json }: AgentFormProps) {
   );
 }
 
+function ToolLoadingField({ pick }: AgentFormProps) {
+  return (
+    <Select
+      label="Tool loading"
+      hint={`With deferred tools, the model searches for the tools that it needs. Automatic: above ${mostTools} tools.`}
+      choices={[
+        { value: "auto", label: "Automatic" },
+        { value: "all", label: "All tools in each request" },
+        { value: "deferred", label: "Deferred" },
+      ]}
+      {...pick("tool_loading")}
+    />
+  );
+}
+
 /** All fields of an agent's definition. */
 export function AgentForm(props: AgentFormProps) {
   const { draft, fieldErrors, json, set } = props;
@@ -55,6 +71,7 @@ export function AgentForm(props: AgentFormProps) {
       <ModelFields {...props} />
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />
+        <ToolLoadingField {...props} />
         <ProviderToolsField {...props} />
       </FormSection>
       <FormSection title="Memory" about="Stores that runs search and write to, and how much of the thread they read.">

@@ -27,6 +27,7 @@ const agent: Definition = {
   provider_tools: [],
   budget: { max_tool_calls: 3 },
   memory: null,
+  tool_loading: "auto",
   prompt_caching: "auto",
   input_schema: null,
   doors: { mcp: false, a2a: false },

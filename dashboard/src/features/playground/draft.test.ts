@@ -40,6 +40,7 @@ const agent: FullAgent = {
   guardrails: [],
   provider_tools: [],
   budget: null,
+  tool_loading: "auto",
   prompt_caching: "auto",
   input_schema: null,
   doors: { mcp: false, a2a: false },

@@ -44,6 +44,13 @@ export function Written({ step, live }: StepProps) {
         </Block>
       )}
       {isWhole && <ProviderWork step={step} />}
+      {isWhole && step.tools_loaded && (
+        <Block title="Loaded tools">
+          <p className="font-mono text-xs break-words">
+            {step.tools_loaded.join(", ") || "None: the model may search for tools."}
+          </p>
+        </Block>
+      )}
       {isWhole && step.adjustments && (
         <Block title="Differences from the request">
           <ul className="flex list-disc flex-col gap-1 pl-4">
