@@ -22,6 +22,8 @@ import { createSecretsModule } from "./resources/secrets/module.ts";
 import { createThreadsModule } from "./resources/threads/module.ts";
 import { createToolsModule, createToolTestsModule } from "./resources/tools/module.ts";
 import { createTracesModule, type TraceOptions } from "./resources/traces/module.ts";
+import { createTriggerDeliveries } from "./resources/triggers/deliveries.ts";
+import { createTriggersModule } from "./resources/triggers/module.ts";
 import { createUsageModule } from "./resources/usage/module.ts";
 import { createWebhooksModule, type WebhookOptions } from "./resources/webhooks/module.ts";
 import { createRunsModule, type RunOptions } from "./runs/module.ts";
@@ -63,6 +65,7 @@ export function createApp(options: AppOptions) {
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
+  const triggerDeliveries = createTriggerDeliveries(base);
   const forgetters = [audit, files, memory, webhooks].flatMap(({ deleteExpired }) => deleteExpired);
   const runs = createRunsModule({
     base,
@@ -77,7 +80,7 @@ export function createApp(options: AppOptions) {
     agents,
     threads,
     callbackAddressOf: callbackUrls.addressOf,
-    forgetters: [http.idempotency.forgetExpired, ...forgetters],
+    forgetters: [http.idempotency.forgetExpired, triggerDeliveries.forgetExpired, ...forgetters],
   });
   const teardown = createProjectTeardownModule({
     base,
@@ -98,6 +101,17 @@ export function createApp(options: AppOptions) {
     checkRun: runs.checkRun,
     checkInput: runs.checkInput,
     onRunCommit: (hear) => runs.watches.listen(hear),
+  });
+  const triggers = createTriggersModule({
+    base,
+    http,
+    projects,
+    agents,
+    threads,
+    deliveries: triggerDeliveries,
+    startRun: runs.service.create,
+    checkRun: runs.checkRun,
+    naming: options.cluster !== undefined,
   });
   const suites = createSuitesModule({ base, journals, projects, agents, runs });
   const scores = createScoresModule({ base, runs });
@@ -130,6 +144,7 @@ export function createApp(options: AppOptions) {
     threads,
     memory,
     schedules,
+    triggers,
     suites,
     traces,
     keys,
@@ -173,6 +188,7 @@ export function createApp(options: AppOptions) {
     onRefused,
     resources: createMount([...resources, keys.clientTokens]),
     callbacks: callbacks.plugin,
+    triggers: triggers.plugin,
     metrics: metrics.plugin,
     dashboard: dashboard.console,
     protocols,

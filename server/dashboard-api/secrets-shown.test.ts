@@ -84,6 +84,8 @@ beforeAll(async () => {
   const suiteRun = await make(`/suites/${suite.id}/runs`);
   const daily = { name: "s", input: "Go.", cron: "0 9 * * *", timezone: "Europe/Berlin" };
   const schedule = await make("/schedules", { ...daily, agent_id: agent.id });
+  const trigger = await make("/triggers", { name: "t", agent_id: agent.id, verification: "github" });
+  secrets.trigger = trigger.secret;
   await put(`/runs/${run.id}/scores/right`, { value: 1 });
   const erasure = await must("member", "DELETE", `${base}/users/grace/data?wait=60`);
   const [delivery] = (await must("member", "GET", `${base}/webhooks/${webhook.id}/deliveries`)).data;
@@ -101,6 +103,7 @@ beforeAll(async () => {
     "memory :entry_id": entry.id,
     "memory :key": "city",
     "schedules :id": schedule.id,
+    "triggers :id": trigger.id,
     "suites :id": suite.id,
     "suites :suite_run_id": suiteRun.id,
     "api_keys :id": key.id,

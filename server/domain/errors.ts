@@ -90,6 +90,12 @@ export const catalogue = {
     type: "authentication_error",
     meaning: "There is no dashboard session, or it has expired. Sign in.",
   },
+  invalid_signature: {
+    status: 401,
+    type: "authentication_error",
+    meaning:
+      "There is no such trigger, or the event was not signed with its secret, or more than five minutes ago. `GET /v1/triggers/:id/deliveries` says which.",
+  },
   metrics_token_required: {
     status: 401,
     type: "authentication_error",

@@ -19,6 +19,8 @@ export const prefixes = {
   delivery: "dlv",
   memory_entry: "ment",
   schedule: "sch",
+  trigger: "trg",
+  trigger_delivery: "tdl",
   suite: "sui",
   suite_run: "srun",
   score: "scr",

@@ -38,6 +38,7 @@ interface Served {
   noLongerValid: NoLongerValid;
   onRefused: OnRefused;
   callbacks: AnyElysia;
+  triggers: AnyElysia;
   metrics: AnyElysia;
   /** Routes under /v1. */
   resources: Mount;
@@ -120,6 +121,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
       noLongerValid,
       onRefused,
       callbacks,
+      triggers,
       metrics,
       resources,
       dashboard,
@@ -167,6 +169,7 @@ export function createHttpModule({ base, options }: { base: Base; options: HttpO
         .use(metrics)
         .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
+        .use(triggers)
         .group("/v1", (v1) => resources(v1, auth, noLongerValid).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard?.own ?? new Elysia());
       const { previousRunId } = idempotency;

@@ -106,9 +106,9 @@ test("each status lists its possible errors, and every API error that a key can 
       }
     }
   // Exceptions: final stream events, unsupported methods, disconnected clients, metrics, a cluster without a leader,
-  // and dashboard errors.
+  // events of triggers, and dashboard errors.
   const elsewhere = ["key_expired", "project_archived", "method_not_allowed", "overloaded"];
-  elsewhere.push("metrics_token_required", "cluster_unavailable");
+  elsewhere.push("metrics_token_required", "cluster_unavailable", "invalid_signature");
   const people = ["missing_session", "invalid_login", "cross_origin", "insufficient_role", "invitation_invalid"];
   people.push("setup_token_invalid", "setup_token_expired", "last_owner", "setup_done");
   people.push("local_accounts_off", "issuer_failed", "second_factor_required", "invalid_code", "reset_invalid");
@@ -291,6 +291,8 @@ test("the server accepts exactly the query parameters that the schema allows", a
   await client.put(`/v1/memory/${pad}/keys/note?scope_id=x`, { value: 1 });
   const daily = { name: "s", agent_id, input: "Go.", cron: "0 9 * * *", timezone: "UTC" };
   const { id: schedule } = (await client.post("/v1/schedules", daily)).body;
+  const event = { name: "t", agent_id, verification: "github" };
+  const { id: trigger } = (await client.post("/v1/triggers", event)).body;
   const { id: suite } = (await client.post("/v1/suites", { name: "s", run_ids: [run] })).body;
   const bodies: Record<string, object> = {
     "POST /v1/runs": { agent_id, input: "Hi" },
@@ -304,6 +306,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     if (/^\/v1\/(runs|traces)/.test(path)) return run;
     if (path.startsWith("/v1/agents")) return agent_id;
     if (path.startsWith("/v1/schedules")) return schedule;
+    if (path.startsWith("/v1/triggers")) return trigger;
     if (path.startsWith("/v1/suites")) return suite;
     if (path.startsWith("/v1/memory")) return path.includes("/keys") ? pad : memory;
     return newId(kindOf[path.split("/")[2]!] ?? "request");
@@ -462,6 +465,9 @@ test("real responses match their description in every field", async () => {
   expectFit("Schedule", scheduled.body);
   expectFit("Schedule", (await client.get("/v1/schedules")).body.data[0]);
   expectFit("Run", (await client.post(`/v1/schedules/${scheduled.body.id}/trigger`, {})).body);
+  const trigger = await client.post("/v1/triggers", { name: "t", agent_id: daily.agent_id, verification: "github" });
+  expectFit("Trigger", trigger.body);
+  expectFit("Trigger", (await client.get("/v1/triggers")).body.data[0]);
   expectFit("ScheduleRun", (await client.get(`/v1/schedules/${scheduled.body.id}/runs`)).body.data[0]);
   const suite = await client.post("/v1/suites", { name: "s", run_ids: [id] });
   expectFit("Suite", suite.body);

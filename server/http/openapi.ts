@@ -97,6 +97,7 @@ const tags: Record<string, string> = {
   Runs: "A run is one execution of an agent: its input, its output, and every step on record.",
   Schedules: "A schedule starts runs by the clock.",
   Scores: "A score says what a person or a program thinks of a run.",
+  Triggers: "A trigger starts a run for each event that another system sends to its address.",
   Users: "Those for whom runs are, by the `user_id` that your application gives them.",
   "Search and analytics": "What there is in a project by its words, and how its runs come along.",
   Secrets: "A secret is a value that tools send and that cannot be read.",

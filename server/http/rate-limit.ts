@@ -9,7 +9,7 @@ export type Bucket = keyof RateLimits;
 export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_per_minute", "writes_per_minute"];
 
 /** Counters beside the projects'. Each kind has its own memory, so that one kind cannot evict another. */
-export type CounterKind = "page" | "visitor" | "token" | "address";
+export type CounterKind = "page" | "visitor" | "token" | "trigger" | "address";
 
 /** A span other than a minute, with the requests that an earlier process accepted in it. */
 export interface RateWindow {
@@ -43,6 +43,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     page: new Map(),
     visitor: new Map(),
     token: new Map(),
+    trigger: new Map(),
     address: new Map(),
   };
   const unused = createWindow();

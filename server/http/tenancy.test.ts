@@ -58,8 +58,11 @@ const makeTool = async (client: Client, body: object = {}) =>
 const makeAgentTool = async (client: Client) => makeTool(client, { type: "agent", agent_id: await makeAgent(client) });
 const makeCodeTool = (client: Client) => makeTool(client, { type: "code" });
 const daily = { name: "s", input: "Go.", cron: "0 9 * * *", timezone: "Europe/Berlin" };
+const eventTrigger = { name: "t", verification: "github" };
 const makeSchedule = async (client: Client) =>
   idOf(await client.post("/v1/schedules", { ...daily, agent_id: await makeAgent(client) }));
+const makeTrigger = async (client: Client) =>
+  idOf(await client.post("/v1/triggers", { ...eventTrigger, agent_id: await makeAgent(client) }));
 const makeFile = async (client: Client) =>
   idOf(await client.post("/v1/files", { filename: "a.txt", text: unique(), purpose: "code_interpreter" }));
 const makeImage = async (client: Client) =>
@@ -234,6 +237,13 @@ const kinds = {
     ofAgent: true,
     malformed: misshapen,
   },
+  trigger: {
+    make: async (client) => [await makeTrigger(client)],
+    gone: async (client) => [await deleted(client, "/v1/triggers", await makeTrigger(client))],
+    never: () => newId("trigger"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
   suite: {
     make: async (client) => [await makeSuite(client)],
     gone: async (client) => [await deleted(client, "/v1/suites", await makeSuite(client))],
@@ -302,6 +312,7 @@ const parameters: Record<string, KindName | null> = {
   "webhooks :id": "webhook",
   "webhooks :delivery_id": null,
   "schedules :id": "schedule",
+  "triggers :id": "trigger",
   "threads :id": "thread",
   "suites :id": "suite",
   "suites :suite_run_id": null,
@@ -321,6 +332,7 @@ const bodies: Record<string, () => unknown> = {
   "PUT /v1/memory/:id/keys/:key": () => ({ value: "taken over" }),
   "PUT /v1/runs/:id/scores/:name": () => ({ value: 1 }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
+  "PATCH /v1/triggers/:id": () => ({ name: "taken over" }),
   "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
   "POST /v1/threads/:id/messages": () => ({ role: "user", content: "Hi." }),
   "PATCH /v1/threads/:id": () => ({ title: "taken over" }),
@@ -529,6 +541,16 @@ const places: Record<string, Place | null> = {
   "PATCH /v1/schedules/:id user_id": null,
   "GET /v1/schedules ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/schedules?agent_id=${id}` }) },
   "GET /v1/schedules/:id/runs ?starting_after": null,
+  "POST /v1/triggers agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/triggers", body: { ...eventTrigger, agent_id: id } }),
+  },
+  "PATCH /v1/triggers/:id agent_id": {
+    kind: "agent",
+    ask: async (client, id) => ({ path: `/v1/triggers/${await makeTrigger(client)}`, body: { agent_id: id } }),
+  },
+  "GET /v1/triggers ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/triggers?agent_id=${id}` }) },
+  "GET /v1/triggers/:id/deliveries ?starting_after": null,
   "POST /v1/runs/:id/fork tools": null, // Answer mode of its calls.
   "POST /v1/suites run_ids[]": {
     kind: "run",
@@ -658,6 +680,7 @@ const lists: Record<string, KindName> = {
   "/v1/memory": "memory",
   "/v1/webhooks": "webhook",
   "/v1/schedules": "schedule",
+  "/v1/triggers": "trigger",
   "/v1/threads": "thread",
   "/v1/suites": "suite",
   "/v1/runs": "run",

@@ -21,6 +21,7 @@ const goesOn = [
   "DELETE /v1/threads/:id",
   "DELETE /v1/tools/:id",
   "DELETE /v1/traces/:run_id",
+  "DELETE /v1/triggers/:id",
   "DELETE /v1/users/:id/data",
   "DELETE /v1/webhooks/:id",
   "PATCH /v1/api_keys/:id",

@@ -3,7 +3,7 @@ import { prefixes } from "../domain/ids.ts";
 import type { Answer } from "./expect-declared.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { testActor } from "./test-actor.ts";
-import { testApp } from "./test-app.ts";
+import { type TestApp, testApp } from "./test-app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
 /** Answers of a server by operation and status, and its webhook deliveries by event. */
@@ -73,6 +73,7 @@ export async function recordExamples(): Promise<Recorded> {
   await threads(ask);
   await memories(ask);
   await schedules(ask, agent.id);
+  await triggers(ask, server, agent.id);
   await scores(ask, run.id);
   await suites(ask, run.id);
   await server.search.catchUp(); // Search shows the newest indexed first, and the import below is the newest.
@@ -264,6 +265,28 @@ async function schedules(ask: Ask, agent_id: string): Promise<void> {
   await ask("get", "schedules.runs.list", `${path}/runs`);
   await ask("patch", "schedules.update", path, { cron: "0 8 * * 1-5" });
   await ask("delete", "schedules.delete", path);
+}
+
+async function triggers(ask: Ask, { app }: Pick<TestApp, "app">, agent_id: string): Promise<void> {
+  const trigger = await ask("post", "triggers.create", "/triggers", {
+    name: "issues",
+    agent_id,
+    verification: "github",
+    input: "Triage {{body.issue.title}}",
+    filter: [{ path: "body.action", in: ["opened"] }],
+    thread: "body.issue.number",
+  });
+  const path = `/triggers/${trigger.id}`;
+  await ask("get", "triggers.list", "/triggers");
+  await ask("get", "triggers.retrieve", path);
+  const body = JSON.stringify({ action: "closed" });
+  const signature = new Bun.CryptoHasher("sha256", trigger.secret).update(body).digest("hex");
+  const headers = { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}` };
+  await app.handle(new Request(trigger.url, { method: "POST", headers, body }));
+  await ask("get", "triggers.deliveries.list", `${path}/deliveries`);
+  await ask("patch", "triggers.update", path, { on_missing: "reject" });
+  await ask("post", "triggers.rotate_secret", `${path}/rotate_secret`, { overlap_seconds: 3600 });
+  await ask("delete", "triggers.delete", path);
 }
 
 async function scores(ask: Ask, run_id: string): Promise<void> {

@@ -61,6 +61,15 @@ export const outcomes = ["started", "completed", "failed", "cancelled", "skipped
 export type Outcome = (typeof outcomes)[number];
 export const triggers = ["plan", "catch_up", "request"] as const;
 
+/** How a trigger verifies who sent an event. */
+export const triggerVerifications = ["github", "stripe", "slack", "standard_webhooks", "shared_secret"] as const;
+export type TriggerVerification = (typeof triggerVerifications)[number];
+/** Results of requests at a trigger's address. */
+export const triggerOutcomes = ["started", "duplicate", "ignored", "failed", "refused"] as const;
+export type TriggerOutcome = (typeof triggerOutcomes)[number];
+/** Policies for events that lack a value which the template names. */
+export const missingPolicies = ["empty", "reject"] as const;
+
 /** Sources of scores: chat users, programs, and people at the dashboard. */
 export const scoreSources = ["client", "api_key", "user"] as const;
 export const erasureStatuses = ["in_progress", "completed"] as const;

@@ -57,6 +57,13 @@ const newSchedule = async (client: Client) => ({
   cron: "0 0 1 1 *",
   timezone: "UTC",
 });
+const newTrigger = async (client: Client) => ({
+  name: "t",
+  agent_id: await made(client, "agents", agent),
+  input: secret,
+  verification: "shared_secret",
+  secret: `${secret} of at least sixteen`,
+});
 const newSuite = async (client: Client) => ({
   name: "s",
   run_ids: [await newRun(client)],
@@ -146,6 +153,21 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
   "DELETE /v1/schedules/:id": async (client) => ({
     path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
     action: "schedule.deleted",
+  }),
+  "POST /v1/triggers": async (client) => ({ body: await newTrigger(client), action: "trigger.created" }),
+  "PATCH /v1/triggers/:id": async (client) => ({
+    path: `/v1/triggers/${await made(client, "triggers", await newTrigger(client))}`,
+    body: { input: `${secret}, too` },
+    action: "trigger.updated",
+  }),
+  "DELETE /v1/triggers/:id": async (client) => ({
+    path: `/v1/triggers/${await made(client, "triggers", await newTrigger(client))}`,
+    action: "trigger.deleted",
+  }),
+  "POST /v1/triggers/:id/rotate_secret": async (client) => ({
+    path: `/v1/triggers/${await made(client, "triggers", await newTrigger(client))}/rotate_secret`,
+    body: { secret: `${secret} of at least sixteen`, overlap_seconds: 60 },
+    action: "trigger.secret_rotated",
   }),
   "DELETE /v1/users/:id/data": async () => ({ path: "/v1/users/somebody/data", action: "erasure.requested" }),
   "POST /v1/suites": async (client) => ({ body: await newSuite(client), action: "suite.created" }),
@@ -299,7 +321,16 @@ describe.each(Object.keys(deeds))("%s", (route) => {
 
 const kindOf = (id: string) =>
   (
-    ({ agt: "agent", tool: "tool", run: "run", key: "api_key", whk: "webhook", sch: "schedule", sui: "suite" }) as const
+    ({
+      agt: "agent",
+      tool: "tool",
+      run: "run",
+      key: "api_key",
+      whk: "webhook",
+      sch: "schedule",
+      trg: "trigger",
+      sui: "suite",
+    }) as const
   )[id.split("_")[0] as "agt"];
 
 describe("GET /v1/audit_log", () => {

@@ -17,7 +17,9 @@ import {
   scoreSources,
   suiteRunStatuses,
   type testEvent,
+  triggerOutcomes,
   triggers,
+  triggerVerifications,
   type WebhookEvent,
 } from "../../domain/api-types/enums.ts";
 import type { ChatSettings } from "../../domain/chat-page.ts";
@@ -503,6 +505,43 @@ export const scheduleRuns = sqliteTable("schedule_runs", {
   outcome: text({ enum: outcomes }).notNull(),
   run_id: text(),
   error: json<FailedRun>(),
+  created_at_ms: integer().notNull(),
+});
+
+/** Addresses of events from outside. The constant `triggers` names why a schedule's run was started. */
+export const eventTriggers = sqliteTable("triggers", {
+  ...own,
+  name: text().notNull(),
+  agent_id: text().notNull(),
+  verification: text({ enum: triggerVerifications }).notNull(),
+  secret_header: text(),
+  sealed: text().notNull(),
+  has_secret: integer({ mode: "boolean" }).notNull(),
+  previous_until_ms: integer(),
+  definition: json<object>().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  rate_limit_per_minute: integer().notNull(),
+  last_run_id: text(),
+  last_event_at_ms: integer(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
+
+export const triggerEvents = sqliteTable("trigger_events", {
+  ...scope,
+  trigger_id: text().notNull(),
+  key: text().notNull(),
+  run_id: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
+export const triggerDeliveries = sqliteTable("trigger_deliveries", {
+  ...own,
+  trigger_id: text().notNull(),
+  outcome: text({ enum: triggerOutcomes }).notNull(),
+  status: integer().notNull(),
+  run_id: text(),
+  reason: text(),
   created_at_ms: integer().notNull(),
 });
 

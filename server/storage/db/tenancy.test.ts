@@ -119,6 +119,10 @@ const loose = [
   "schedules.agent_id",
   "schedules.last_run_id",
   "schedule_runs.run_id",
+  "triggers.agent_id",
+  "triggers.last_run_id",
+  "trigger_events.run_id",
+  "trigger_deliveries.run_id",
 ];
 
 test("every table belongs to a project and an environment, or is listed here with its reason", () => {

@@ -1,0 +1,66 @@
+import type { Static } from "@sinclair/typebox";
+import * as t from "../../lib/schema.ts";
+import { missingPolicies, triggerOutcomes, triggerVerifications } from "./enums.ts";
+import { AgentId, Enabled, Name, UpdatedAt } from "./fields.ts";
+import { resource } from "./schema.ts";
+
+const FilterValue = t.withType<string | number | boolean>({ type: ["string", "number", "boolean"] } as never);
+
+const FilterCondition = t.named(
+  "TriggerCondition",
+  t.object({
+    path: t.about("The place of the value in the event.", t.text),
+    in: t.about("The value is one of these.", t.optional(t.list(FilterValue))),
+    not_in: t.about("The value is none of these, or missing.", t.optional(t.list(FilterValue))),
+  }),
+);
+
+/** Includes its secret only in the response that creates or rotates it. */
+export const Trigger = resource("Trigger", "trigger", {
+  name: Name,
+  agent_id: AgentId,
+  url: t.about("The address to which the sender posts its events. It needs no API key.", t.text),
+  verification: t.about("How it is verified who sent an event.", t.oneOf(triggerVerifications)),
+  secret_header: t.about(
+    "The header with the shared secret; null: `Authorization`, as a bearer token or a password.",
+    t.orNull(t.text),
+  ),
+  has_secret: t.about("Whether it has a secret. Without one, every event is refused.", t.boolean),
+  previous_secret_expires_at: t.about(
+    "Until when the previous secret is valid, too; null: there is none.",
+    t.orNull(t.time),
+  ),
+  enabled: Enabled,
+  input: t.about("The template of the input; null: the event, marked as untrusted.", t.orNull(t.text)),
+  on_missing: t.about(
+    "What happens if the event lacks a value of the template: it is empty, or the event is rejected.",
+    t.oneOf(missingPolicies),
+  ),
+  filter: t.about("The conditions that an event must meet to make a run.", t.list(FilterCondition)),
+  dedupe: t.about(
+    "The place of the event's id: of two events with the same one, the first makes a run; null: none.",
+    t.orNull(t.text),
+  ),
+  thread: t.about("The place of the value whose events share a thread; null: no thread.", t.orNull(t.text)),
+  user: t.about("The place of the `user_id` of its runs; null: none.", t.orNull(t.text)),
+  budget: t.about("What each run may spend; null: no budget of its own.", t.orNull(t.anyObject)),
+  rate_limit_per_minute: t.about("How many events it takes per minute.", t.integer),
+  last_run_id: t.about("Its newest run; null where there is none.", t.orNull(t.text)),
+  last_event_at: t.about("When the last verified event came; null: never.", t.orNull(t.time)),
+  updated_at: UpdatedAt,
+  secret: t.about("The secret, shown only once.", t.optional(t.text)),
+});
+export type Trigger = Static<typeof Trigger>;
+
+/** A request at the address of a trigger. */
+export const TriggerDelivery = resource("TriggerDelivery", "trigger_delivery", {
+  trigger_id: t.about("The trigger.", t.text),
+  outcome: t.about(
+    "`started` a run, a `duplicate` of an event that did, `ignored` by the filter, `failed` to start one, or `refused` because of its signature.",
+    t.oneOf(triggerOutcomes),
+  ),
+  status: t.about("The HTTP status of the response.", t.integer),
+  run_id: t.about("The run; null where there is none.", t.orNull(t.text)),
+  reason: t.about("Why it made no run; null if it did.", t.orNull(t.text)),
+});
+export type TriggerDelivery = Static<typeof TriggerDelivery>;

@@ -1,0 +1,194 @@
+import { noSuch } from "../../domain/error-messages.ts";
+import { AppError, type Fault } from "../../domain/errors.ts";
+import { isId, newId } from "../../domain/ids.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { agentConditions, requireAgent, type Viewer } from "../../http/auth.ts";
+import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
+import { listPage, type Page } from "../../http/page.ts";
+import { nameIssues } from "../../http/validate-name.ts";
+import type { Seal } from "../../lib/seal.ts";
+import type { Author, StoreBase } from "../../storage/db/audit.ts";
+import { onlyRow } from "../../storage/db/only-row.ts";
+import { eventTriggers } from "../../storage/db/schema.ts";
+import { columnsOf, createReader, createScopedTable } from "../../storage/db/scoped-table.ts";
+import { parseEventPath } from "./event-path.ts";
+import { applyInput, blankRow, type Definition, definitionOf, type Row, serializeTrigger } from "./row.ts";
+import type { CreateTrigger, RotateTriggerSecret, UpdateTrigger } from "./schema.ts";
+import { isSendersSecret, newTriggerSecret, openTriggerSecrets, sealTriggerSecrets, secretFault } from "./secrets.ts";
+import { parseTemplate } from "./template.ts";
+
+export interface TriggerStoreOptions extends StoreBase {
+  seal: Seal;
+  /** True if the viewer has such an agent. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Throws if a run of this agent could not have such a user. */
+  checkRun: (viewer: Viewer, agentId: string, run: CheckedRun) => void;
+  /** Returns the public address of a trigger. */
+  urlOf: (trigger: Pick<Row, "id" | "project_id">) => string;
+}
+
+interface CheckedRun {
+  overrides: null;
+  user_id: string | null;
+  session_id: null;
+}
+
+export type TriggerStore = ReturnType<typeof createTriggerStore>;
+
+const maxTriggers = 500;
+const overlap_seconds = 24 * 3600;
+
+export function createTriggerStore({
+  db,
+  audit,
+  seal,
+  hasAgent,
+  checkRun,
+  urlOf,
+  now = Date.now,
+}: TriggerStoreOptions) {
+  const rows = createScopedTable(db, eventTriggers);
+  const rowOf = createReader(eventTriggers) as (raw: object) => Row;
+  const selectById = db.sqlite.query<object, [string]>(`SELECT ${columnsOf(eventTriggers)} FROM triggers WHERE id = ?`);
+  const count = db.sqlite.query<{ n: number }, [string, string]>(
+    "SELECT count(*) AS n FROM triggers WHERE project_id = ? AND environment = ?",
+  );
+  const serialize = (row: Row) => serializeTrigger(row, urlOf(row));
+
+  /** Finds a trigger. Throws for one of another scope, or of an agent that the viewer may not use. */
+  function find(viewer: Viewer, id: string): Row {
+    const row = rows.find(viewer, id);
+    requireAgent(viewer, row.agent_id);
+    return row;
+  }
+
+  /** Throws with every fault of a new or changed trigger. */
+  function check(viewer: Viewer, row: Pick<Row, "agent_id" | "definition" | "verification">, input: UpdateTrigger) {
+    const definition = definitionOf(row);
+    const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
+    throwIfInvalid([
+      ...nameIssues(input.name),
+      ...(isNew ? [fault("agent_id", noSuch("agent"))] : []),
+      ...definitionFaults(definition),
+      ...(input.secret_header && row.verification !== "shared_secret"
+        ? [fault("secret_header", "Only a trigger with a shared secret has a header for it.")]
+        : []),
+    ]);
+    if (input.agent_id !== undefined || input.user !== undefined)
+      checkRun(viewer, row.agent_id, {
+        overrides: null,
+        user_id: definition.user === null ? null : "user",
+        session_id: null,
+      });
+  }
+
+  /** The response is the only place that shows a secret that was made here. */
+  async function create(author: Author & Viewer, { verification, secret, ...input }: CreateTrigger) {
+    const at = now();
+    const fields = applyInput(blankRow(author, { id: newId("trigger", at), at, verification }), input);
+    check(author, fields, input);
+    const own = secret === undefined ? newTriggerSecret(verification) : checkedSecret(verification, secret);
+    const sealed = sealTriggerSecrets(seal, fields, { secret: own, previous: null });
+    const row = await db.write(() => {
+      if (onlyRow(count.get(author.project_id, author.environment)).n >= maxTriggers)
+        throw new AppError("validation_failed", `There are already ${maxTriggers} triggers, which is the limit.`);
+      const { name, agent_id, enabled } = fields;
+      audit.note(author, "trigger.created", fields.id, { name, agent_id, verification, enabled });
+      return rows.insert(author, { ...fields, sealed, has_secret: own !== null });
+    });
+    return { ...serialize(row), ...(secret === undefined && own !== null && { secret: own }) };
+  }
+
+  async function update(author: Author & Viewer, id: string, input: UpdateTrigger) {
+    const known = find(author, id); // Checked first: an unknown trigger is a 404, whatever the body says.
+    check(author, applyInput(known, input), input);
+    const row = await db.write(() => {
+      const after = applyInput(find(author, id), input);
+      audit.note(author, "trigger.updated", id, { name: after.name, changes: Object.keys(input) });
+      const { name, agent_id, secret_header, enabled, rate_limit_per_minute, metadata, definition } = after;
+      const columns = { name, agent_id, secret_header, enabled, rate_limit_per_minute, metadata, definition };
+      return rows.update(author, id, { ...columns, updated_at_ms: now() });
+    });
+    return serialize(row);
+  }
+
+  /** Replaces the secret; both are valid until the overlap ends. The response is the only place that shows a new one. */
+  async function rotate(author: Author & Viewer, id: string, { secret, overlap_seconds: given }: RotateTriggerSecret) {
+    const { verification } = find(author, id);
+    if (secret === undefined && isSendersSecret(verification))
+      throw invalid("secret", `The secret is made by the sender (${verification}). Copy it from there.`, "required");
+    const own = secret === undefined ? newTriggerSecret(verification) : checkedSecret(verification, secret);
+    const overlap = given ?? overlap_seconds;
+    const row = await db.write(() => {
+      const before = find(author, id);
+      const { secret: previous } = openTriggerSecrets(seal, before, before.sealed);
+      const overlaps = overlap > 0 && previous !== null;
+      const sealed = sealTriggerSecrets(seal, before, { secret: own, previous: overlaps ? previous : null });
+      audit.note(author, "trigger.secret_rotated", id, { name: before.name, overlap_seconds: overlap });
+      const previous_until_ms = overlaps ? now() + overlap * 1000 : null;
+      return rows.update(author, id, { sealed, has_secret: true, previous_until_ms, updated_at_ms: now() });
+    });
+    return { ...serialize(row), ...(secret === undefined && own !== null && { secret: own }) };
+  }
+
+  return {
+    create,
+    update,
+    rotate,
+    find,
+    get: (viewer: Viewer, id: string) => serialize(find(viewer, id)),
+    list: (viewer: Viewer, page: Page) =>
+      listPage(
+        db,
+        { table: eventTriggers, kind: "trigger", scope: viewer, page, where: agentConditions(viewer, "agent_id") },
+        serialize,
+      ),
+    /** Deletes a trigger. Runs that it started continue. */
+    remove: (author: Author & Viewer, id: string) =>
+      db.write(() => {
+        const { name, agent_id } = find(author, id);
+        rows.remove(author, id);
+        audit.note(author, "trigger.deleted", id, { name, agent_id });
+        return { id, object: "trigger" as const, deleted: true };
+      }),
+    /** Returns the trigger of a public address, of any project; null if there is none. */
+    ofAddress(id: string): Row | null {
+      const raw = isId("trigger", id) ? selectById.get(id) : null;
+      return raw && rowOf(raw);
+    },
+    /** Returns the secrets that are valid at this time, newest first. */
+    secretsOf(row: Pick<Row, keyof Scope | "id" | "sealed" | "previous_until_ms">, at: number): string[] {
+      const { secret, previous } = openTriggerSecrets(seal, row, row.sealed);
+      const overlaps = row.previous_until_ms !== null && at < row.previous_until_ms;
+      return [secret, overlaps ? previous : null].filter((each) => each !== null);
+    },
+  };
+}
+
+// People copy secrets with the line end.
+function checkedSecret(verification: Row["verification"], given: string): string {
+  const secret = given.trim();
+  const problem = secretFault(verification, secret);
+  if (problem) throw invalid("secret", problem);
+  return secret;
+}
+
+const pathExpected = "Expected a place such as `body.issue.title`, `body.items[0]` or `headers.x-github-event`.";
+
+function definitionFaults({ input, filter, dedupe, thread, user }: Definition): Fault[] {
+  const parsed = parseTemplate(input ?? "");
+  const places = Object.entries({ dedupe, thread, user }).flatMap(([name, path]) =>
+    path === null || parseEventPath(path) ? [] : [fault(name, pathExpected)],
+  );
+  const conditions = filter.flatMap(({ path, in: wanted, not_in }, index) => [
+    ...(parseEventPath(path) ? [] : [fault(`filter[${index}].path`, pathExpected)]),
+    ...((wanted === undefined) === (not_in === undefined)
+      ? [fault(`filter[${index}]`, "Give either `in` or `not_in`.")]
+      : []),
+  ]);
+  return [
+    ...("wrong" in parsed ? [fault("input", `\`${parsed.wrong}\` names no value. ${pathExpected}`)] : []),
+    ...places,
+    ...conditions,
+  ];
+}
