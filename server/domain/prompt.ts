@@ -6,6 +6,7 @@ import { quoted, quoteUntrusted } from "./quote-untrusted.ts";
 import { mediaOfMessage } from "./run-input.ts";
 import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
+import { createRenderer, hasTemplate } from "./variables.ts";
 
 /**
  * Returns the request of the next model call. Depends on the journal and the pinned agent only, so that a journal
@@ -15,8 +16,9 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const { before, input, own } = promptParts(state);
   const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
+  const render = createRenderer(agent, state.run.variables);
   const messages: PromptMessage[] = [
-    { role: "system", content: agent.instructions },
+    { role: "system", content: render ? render(agent.instructions) : agent.instructions },
     ...summaryMessage(compacted?.summary ?? null),
     ...before.slice(left_out),
     ...documentsMessage(state),
@@ -27,7 +29,10 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
-    tools: agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    tools: agent.tools.map((tool) => {
+      const { name, description, parameters } = tool;
+      return { name, description: render && hasTemplate(tool) ? render(description) : description, parameters };
+    }),
     settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;

@@ -17,6 +17,7 @@ import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { checkSettings } from "./check-settings.ts";
+import { checkTemplates } from "./check-templates.ts";
 import {
   changeDefinition,
   checkAgent,
@@ -54,6 +55,7 @@ export function createAgentStore({
   memoryFacts,
   hasAgent = createHasAgent(db),
   hasSecret = () => false,
+  pinnedSnippet = () => null,
   now = Date.now,
 }: AgentStoreOptions) {
   const { sqlite } = db;
@@ -78,7 +80,7 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const attached = createAttachedTools(db);
-  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
+  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots, pinnedSnippet });
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -89,6 +91,14 @@ export function createAgentStore({
   async function requireAllAvailable(input: CreateAgent | UpdateAgent, had?: string): Promise<void> {
     for (const [i, each] of modelsIn(input).entries())
       if (each !== had) await requireModelAvailable(each, input.models ? `models[${i}]` : "model");
+  }
+
+  /** Throws if the agent's texts have places without a variable or snippet. Call inside a write. */
+  function checkTexts(scope: Scope, definition: Definition, tools: readonly ToolReference[], isNew: boolean): void {
+    const { instructions, variables, snippets } = definition;
+    const toolIds = tools.map(({ id }) => id);
+    const described = isNew && variables.length > 0 ? toolSnapshots(scope, toolIds).tools : null;
+    checkTemplates(scope, { instructions, variables, snippets, tools: described, toolIds }, pinnedSnippet);
   }
 
   async function create(scope: Author, input: CreateAgent) {
@@ -103,6 +113,7 @@ export function createAgentStore({
       const tools = attached.require(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
+      checkTexts(scope, definition, tools, true);
       const metadata = input.metadata ?? {};
       const { name } = input;
       for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
@@ -149,6 +160,13 @@ export function createAgentStore({
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       for (const each of after.models ?? [after.model])
         checkProviderTools(each, after.provider_tools, after.tools.length > 0);
+      if (
+        input.instructions !== undefined ||
+        input.variables !== undefined ||
+        input.snippets !== undefined ||
+        input.tools
+      )
+        checkTexts(scope, after, after.tools, (input.variables ?? input.tools) !== undefined);
       if (input.memory || input.tools) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
