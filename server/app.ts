@@ -19,6 +19,7 @@ import { type ConnectionOptions, createConnectionsModule } from "./resources/mod
 import { createProjectsModule, createProjectTeardownModule } from "./resources/projects/module.ts";
 import { createSchedulesModule } from "./resources/schedules/module.ts";
 import { createSecretsModule } from "./resources/secrets/module.ts";
+import { createSnippetsModule } from "./resources/snippets/module.ts";
 import { createThreadsModule } from "./resources/threads/module.ts";
 import { createToolsModule, createToolTestsModule } from "./resources/tools/module.ts";
 import { createTracesModule, type TraceOptions } from "./resources/traces/module.ts";
@@ -61,7 +62,8 @@ export function createApp(options: AppOptions) {
   fileMemory.provide(memory.ofFiles);
   const hasAgent = createHasAgent(base.db);
   const tools = createToolsModule({ base, secrets, files, hasAgent });
-  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets });
+  const snippets = createSnippetsModule({ base });
+  const agents = createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets });
   const search = createSearchModule({ base, journals });
   const threads = createThreadsModule({ base, journals, files });
   const callbackUrls = createCallbackUrls({ base, naming: options.cluster !== undefined });
@@ -138,6 +140,7 @@ export function createApp(options: AppOptions) {
     tools,
     toolTests,
     secrets,
+    snippets,
     files,
     runs,
     scores,

@@ -2,6 +2,7 @@ import type { Budget } from "./budget-schema.ts";
 import type { FailoverReason } from "./failover.ts";
 import type { JsonSchema, ModelSettings, PromptCaching } from "./model-call.ts";
 import type { ProviderTool } from "./provider-tools.ts";
+import type { PinnedSnippet, Variable } from "./variable.ts";
 
 /** Highest possible `max_turns`. */
 export const mostTurns = 200;
@@ -262,6 +263,10 @@ export interface AgentSnapshot {
   prompt_caching?: PromptCaching;
   /** Tools that the model's provider runs itself. */
   provider_tools?: ProviderTool[];
+  /** Variables of its instructions and its tools' descriptions. Absent: `{{name}}` is text. */
+  variables?: Variable[];
+  /** Snippets of its instructions, with their texts. Absent: `{{> name}}` is text. */
+  snippets?: PinnedSnippet[];
   /** Absent: no memory. Runs of older versions are then never compacted. */
   memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an unreachable MCP server: the run fails with the first. */

@@ -260,6 +260,11 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The run is a case of suites: `details.suite_ids`. Remove it from them first.",
   },
+  snippet_in_use: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "Agents use the snippet: `details.agent_ids`. Take it out of their instructions first.",
+  },
   thread_busy: {
     status: 409,
     type: "conflict_error",

@@ -27,6 +27,7 @@ export const prefixes = {
   firing: "fire",
   request: "req",
   secret: "sec",
+  snippet: "snp",
   audit_entry: "aud",
   erasure: "era",
   alert: "alr",

@@ -12,6 +12,15 @@ export const limits = {
   scores_per_run: 100,
   input_parts: 50,
   instructions_bytes: 256 * 1024,
+  variables_per_agent: 50,
+  /** Value of a variable, as text. */
+  variable_bytes: 16 * 1024,
+  /** Values and snippets in the texts of a run, together, in UTF-16 code units. */
+  rendered_length: 1024 * 1024,
+  /** Values of a client token, as JSON: they are part of the token. */
+  token_variables_bytes: 2048,
+  snippets_per_agent: 50,
+  snippet_bytes: 64 * 1024,
   tool_arguments_bytes: 64 * 1024,
   tool_output_bytes: 256 * 1024,
   /** Read from a tool's response; above `tool_output_bytes` it is stored as a file. */
@@ -90,6 +99,12 @@ export const limitMeanings: Record<keyof typeof limits, string> = {
   scores_per_run: "Scores of a run.",
   input_parts: "Parts of a message.",
   instructions_bytes: "Length of an agent's instructions.",
+  variables_per_agent: "Variables of an agent.",
+  variable_bytes: "Length of the value of a variable.",
+  rendered_length: "Characters that variables and snippets add to the prompt of a run, in all.",
+  token_variables_bytes: "Length of the variables of a client token, as JSON.",
+  snippets_per_agent: "Snippets of an agent.",
+  snippet_bytes: "Length of a snippet.",
   tool_arguments_bytes: "Length of the arguments of a tool call.",
   tool_output_bytes: "Length of a tool's output.",
   tool_answer_bytes: "What is read of a tool's response. What is longer than `tool_output_bytes` is kept as a file.",

@@ -114,6 +114,11 @@ export interface ModelSettings {
   prompt_cache_key?: string;
   /** True if no later call continues this prompt. Only in a request that is being sent. */
   is_last_prompt?: true;
+  /**
+   * Length of the system prompt up to its first variable, in UTF-16 code units: other runs begin with the same text. Only
+   * in a request that is being sent.
+   */
+  stable_length?: number;
   script?: ScriptEntry[];
   /** Number of script entries already used, if the prompt does not show it. */
   script_at?: number;

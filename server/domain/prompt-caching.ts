@@ -3,6 +3,7 @@ import { memoize } from "../lib/memoize.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import type { ModelRequest, ModelSettings } from "./model-call.ts";
 import type { RunCreated } from "./run-event.ts";
+import { stablePrefix } from "./variables.ts";
 
 /**
  * Returns the request with what its provider needs to cache the prompt. The recorded hash of a prompt does not cover
@@ -10,12 +11,14 @@ import type { RunCreated } from "./run-event.ts";
  */
 export function withPromptCaching(
   request: ModelRequest,
-  { id, prompt_caching = "auto" }: Pick<AgentSnapshot, "id" | "prompt_caching">,
+  agent: Pick<AgentSnapshot, "id" | "prompt_caching" | "variables" | "snippets"> & { instructions?: string },
   { thread_id }: Pick<RunCreated, "thread_id">,
 ): ModelRequest {
+  const { id, prompt_caching = "auto" } = agent;
   const settings: ModelSettings = { ...request.settings, prompt_caching };
   if (prompt_caching === "off") return { ...request, settings };
   settings.prompt_cache_key = cacheKey(id, thread_id);
+  if (agent.variables) settings.stable_length = stablePrefix({ instructions: "", ...agent }).length;
   if (isLast(request, thread_id)) settings.is_last_prompt = true;
   return { ...request, settings };
 }

@@ -8,6 +8,7 @@ import type { GivenResult, Message, RunState, ToolCall } from "./run-state.ts";
 import { modelTools } from "./tool-search/loaded-tools.ts";
 import { searchToolOf } from "./tool-search/search-tool.ts";
 import { truncateMiddle } from "./truncate-middle.ts";
+import { createRenderer, hasTemplate } from "./variables.ts";
 
 /**
  * Returns the request of the next model call. Depends on the journal and the pinned agent only, so that a journal
@@ -17,8 +18,9 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const { before, input, own } = promptParts(state);
   const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
+  const render = createRenderer(agent, state.run.variables);
   const messages: PromptMessage[] = [
-    { role: "system", content: agent.instructions },
+    { role: "system", content: render ? render(agent.instructions) : agent.instructions },
     ...summaryMessage(compacted?.summary ?? null),
     ...before.slice(left_out),
     ...documentsMessage(state),
@@ -29,7 +31,9 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
   const outputMax = compacted?.tool_output_max_bytes ?? agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
     messages: outputMax === undefined ? messages : messages.map((message) => withShortOutput(message, outputMax)),
-    tools: modelTools(wholeConversation(state), agent),
+    tools: modelTools(wholeConversation(state), agent, (tool) =>
+      render && hasTemplate(tool) ? render(tool.description) : tool.description,
+    ),
     settings: settingsFor(agent, own, messages),
   };
   if (agent.output_schema) request.output_schema = agent.output_schema;

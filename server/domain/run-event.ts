@@ -37,6 +37,7 @@ import { ModelPrice } from "./price.ts";
 import { inputRoles } from "./run-input.ts";
 import { environments } from "./scope.ts";
 import { stepTypes } from "./step-kinds.ts";
+import type { VariableValues } from "./variable.ts";
 
 type Of<Fields extends TProperties> = Static<TObject<Fields>>;
 
@@ -347,6 +348,9 @@ const media = {
   files: optional(many(MessageFile, limits.files_per_run)),
 };
 
+/** Read as data: texts are never templates, and names never more than own properties. */
+const Variables = Type.Unsafe<VariableValues>(Json);
+
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
   id: Id,
@@ -397,6 +401,8 @@ export const eventFields = {
     /** Price of its model; null if unknown. Absent in older runs, which used their version's built-in price. */
     price: optional(orNull(ModelPrice)),
     metadata: Metadata,
+    /** Values of the agent's variables, as the run was given them. */
+    variables: optional(Variables),
     request_id: orNull(Short),
     /** The API key of its request, also through a client token; absent if a person or a schedule started it. */
     api_key_id: optional(Id),

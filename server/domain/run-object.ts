@@ -40,6 +40,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     user_id: run.user_id,
     file_ids: run.file_ids,
     budget: run.budget ?? null,
+    ...(run.variables && { variables: run.variables }),
     metadata: run.metadata,
     trace_id: siblingId(run.run_id, "trace") as string | null,
     parent_run_id: run.parent_run_id,

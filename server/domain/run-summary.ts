@@ -7,7 +7,7 @@ import { isLong, truncateResource } from "./truncate-resource.ts";
 export const stripTypes = ["model_call", "tool_call", "subagent"] as const;
 export const stripLength = 15;
 
-export interface RunSummary extends Omit<RunObject, "messages" | "tool_calls"> {
+export interface RunSummary extends Omit<RunObject, "messages" | "tool_calls" | "variables"> {
   /** Types of its newest steps, oldest first. */
   last_calls: (typeof stripTypes)[number][];
   truncated?: string[];
@@ -23,7 +23,7 @@ export function runSummary(
   last_calls: RunSummary["last_calls"],
   shortened: readonly string[] = [],
 ): RunSummary {
-  const { messages: _, tool_calls: __, ...rest } = run;
+  const { messages: _, tool_calls: __, variables: ___, ...rest } = run;
   const truncated = shortened.filter((field) => inPart.has(field));
   if (isLong(rest.input)) {
     rest.input = [{ role: "user", content: lastText(rest.input).slice(0, longestLast).toWellFormed() }];

@@ -294,6 +294,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
   const event = { name: "t", agent_id, verification: "github" };
   const { id: trigger } = (await client.post("/v1/triggers", event)).body;
   const { id: suite } = (await client.post("/v1/suites", { name: "s", run_ids: [run] })).body;
+  const { id: snippet } = (await client.post("/v1/snippets", { name: "policy", text: "t" })).body;
   const bodies: Record<string, object> = {
     "POST /v1/runs": { agent_id, input: "Hi" },
     "POST /v1/runs/:id/fork": { step_index: -1 },
@@ -308,6 +309,7 @@ test("the server accepts exactly the query parameters that the schema allows", a
     if (path.startsWith("/v1/schedules")) return schedule;
     if (path.startsWith("/v1/triggers")) return trigger;
     if (path.startsWith("/v1/suites")) return suite;
+    if (path.startsWith("/v1/snippets")) return snippet;
     if (path.startsWith("/v1/memory")) return path.includes("/keys") ? pad : memory;
     return newId(kindOf[path.split("/")[2]!] ?? "request");
   };

@@ -101,6 +101,7 @@ const tags: Record<string, string> = {
   Users: "Those for whom runs are, by the `user_id` that your application gives them.",
   "Search and analytics": "What there is in a project by its words, and how its runs come along.",
   Secrets: "A secret is a value that tools send and that cannot be read.",
+  Snippets: "A snippet is a text that agents share. Each change of the text makes a new version of it.",
   Suites: "A suite pins runs, to replay them against their agents as they are now.",
   Threads: "A thread is a conversation of several runs.",
   Tools: "A tool is something that agents may call.",

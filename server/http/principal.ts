@@ -1,5 +1,6 @@
 import type { Budget } from "../domain/budget-schema.ts";
 import type { ClientScope, Permission, Scope } from "../domain/scope.ts";
+import type { VariableValues } from "../domain/variable.ts";
 import type { Actor } from "../storage/db/audit.ts";
 import type { CounterKind, RateLimits } from "./rate-limit.ts";
 
@@ -9,6 +10,8 @@ export interface Bounds {
   readonly thread_id: string | null;
   /** User of its runs; null only if it is bound to a run, or to a thread without a user. */
   readonly user_id: string | null;
+  /** Values of variables for its runs, which nothing else replaces. */
+  readonly variables?: VariableValues;
 }
 
 /** A temporary token with a part of a key's rights, for one agent. */

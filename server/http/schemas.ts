@@ -8,6 +8,7 @@ import { limits } from "../domain/limits.ts";
 import { reasoningEfforts, toolChoices } from "../domain/providers.ts";
 import { inputRoles } from "../domain/run-input.ts";
 import { toolLoadings } from "../domain/tool-search/search-tool.ts";
+import type { VariableValues as CoreVariableValues } from "../domain/variable.ts";
 import { about, closedObject, named, oneOf, open, orNull, partial } from "../lib/schema.ts";
 
 // Request bodies use these instead of Elysia's `t.Integer`, which accepts "5" for 5.
@@ -268,3 +269,8 @@ export const AgentOverrides = named(
   }),
 );
 export type AgentOverrides = Static<typeof AgentOverrides>;
+
+/** Values of variables by name; `valueIssues` checks them, because a number may have more digits than fit. */
+export const VariableValues = Type.Unsafe<CoreVariableValues>(
+  named("VariableValues", Type.Record(Type.String(), Type.Unknown())),
+);

@@ -77,6 +77,8 @@ const showing = (file_id: string) => [{ role: "user", content: [{ type: "image",
 const makeMemory = async (client: Client, kind = "vector") =>
   idOf(await client.post("/v1/memory", { name: "m", kind }));
 
+const makeSnippet = async (client: Client) => idOf(await client.post("/v1/snippets", { name: unique(), text: "t" }));
+
 const makeWebhook = async (client: Client) =>
   idOf(await client.post("/v1/webhooks", { url: "https://[2001:4860:4860::8888]/", events: ["file.failed"] }));
 
@@ -230,6 +232,12 @@ const kinds = {
     never: () => newId("memory"),
     malformed: misshapen,
   },
+  snippet: {
+    make: async (client) => [await makeSnippet(client)],
+    gone: async (client) => [await deleted(client, "/v1/snippets", await makeSnippet(client))],
+    never: () => newId("snippet"),
+    malformed: misshapen,
+  },
   schedule: {
     make: async (client) => [await makeSchedule(client)],
     gone: async (client) => [await deleted(client, "/v1/schedules", await makeSchedule(client))],
@@ -304,6 +312,8 @@ const parameters: Record<string, KindName | null> = {
   "traces :run_id": "trace",
   "api_keys :id": "api_key",
   "secrets :name": "secret",
+  "snippets :id": "snippet",
+  "snippets :version": null,
   "files :id": "file",
   "files :number": null,
   "memory :id": "memory",
@@ -331,6 +341,7 @@ const bodies: Record<string, () => unknown> = {
   "POST /v1/memory/:id/entries": () => ({ text: "taken over" }),
   "PUT /v1/memory/:id/keys/:key": () => ({ value: "taken over" }),
   "PUT /v1/runs/:id/scores/:name": () => ({ value: 1 }),
+  "PATCH /v1/snippets/:id": () => ({ text: "taken over" }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
   "PATCH /v1/triggers/:id": () => ({ name: "taken over" }),
   "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
@@ -657,6 +668,7 @@ const places: Record<string, Place | null> = {
   },
   "GET /v1/audit_log ?request_id": null,
   "GET /v1/agents/:id/versions ?starting_after": null,
+  "GET /v1/snippets/:id/versions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
   "GET /v1/runs/:id/diff/:other_id ?starting_after": null,
   "GET /v1/webhooks/:id/deliveries ?starting_after": null,
@@ -676,6 +688,7 @@ const lists: Record<string, KindName> = {
   "/v1/agents": "agent",
   "/v1/tools": "tool",
   "/v1/secrets": "secret_id",
+  "/v1/snippets": "snippet",
   "/v1/files": "file",
   "/v1/memory": "memory",
   "/v1/webhooks": "webhook",

@@ -25,6 +25,7 @@ import type { Asks, RunStart } from "../runtime/agent-loop/messages.ts";
 import type { RunHead } from "../storage/journal/journal.ts";
 import type { Journals } from "../storage/journal/module.ts";
 import { createPriceCheck } from "./create/require-price.ts";
+import { runVariables } from "./create/run-variables.ts";
 import { createChildStatuses } from "./dispatch/child-status.ts";
 import { createDispatchGate } from "./dispatch/dispatch-gate.ts";
 import { createMemoryRpc } from "./dispatch/memory-rpc.ts";
@@ -203,8 +204,11 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   const retention = createRetention({ db, projects: projects.store, runs, forgetters, log, now });
   const startRun: StartRun<RunObject> = async (scope, order, requestId, note) =>
     (await service.create(scope, order, requestId, note)).shown();
-  const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, ...run }) =>
-    requireScopeIds(agents.store.snapshot(viewer, agentId, overrides ?? {}), run);
+  const checkRun: ScheduleStoreOptions["checkRun"] = (viewer, agentId, { overrides, variables, ...run }) => {
+    const agent = agents.store.snapshot(viewer, agentId, overrides ?? {});
+    requireScopeIds(agent, run);
+    runVariables(agent, { request: variables, before: null });
+  };
   const checkInput: ScheduleStoreOptions["checkInput"] = (viewer, input) => {
     const media = files.store.mediaOf(viewer, "input", null);
     // Each run fetches what is named by address.

@@ -112,6 +112,31 @@ test("a thread that is longer than its agent reads is found in the cache by most
   expect(hits.length / late.length).toBeGreaterThanOrEqual(0.75);
 });
 
+test("runs with other values read the text before the first variable from the cache", async () => {
+  const begun = `${instructions}${crypto.randomUUID()}`;
+  const variables = [{ name: "customer", type: "string" }];
+  const usageOf = async (agent_id: string, customer: string) =>
+    (await runOf(agent_id, { variables: { customer } })).usages[0]!;
+  const last = await agentWith({ instructions: `${begun}\nServe {{customer}}.`, variables });
+  const first = await agentWith({ instructions: `Serve {{customer}}.\n${begun}`, variables });
+  await usageOf(last, "Ann");
+  await usageOf(first, "Ann");
+  const [behind, before] = [await usageOf(last, "Bob"), await usageOf(first, "Bob")];
+  expect(behind.cache_read_input_tokens / wholeOf(behind)).toBeGreaterThan(0.95);
+  // A variable at the beginning leaves nothing to share, whatever is marked.
+  expect(before.cache_read_input_tokens / wholeOf(before)).toBeLessThan(0.1);
+});
+
+test("a conversation with variables is cached like one without", async () => {
+  const variables = [{ name: "customer", type: "string" }];
+  const text = `${instructions}${crypto.randomUUID()} {{customer}}`;
+  const { usages } = await runOf(await agentWith({ instructions: text, variables }), {
+    variables: { customer: "Ann" },
+  });
+  const [read, whole] = [sum(usages, (usage) => usage.cache_read_input_tokens), sum(usages, wholeOf)];
+  expect(read / whole).toBeGreaterThanOrEqual(0.85);
+});
+
 test("a budget in dollars holds although writing to a cache costs more than reading without one", async () => {
   const agent_id = await agentWith({ instructions: `${instructions}${crypto.randomUUID()}` });
   for (const max_cost_usd of [0.02, 0.05, 0.07, 0.1]) {

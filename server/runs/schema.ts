@@ -2,7 +2,17 @@ import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../domain/ids.ts";
 import { limits } from "../domain/limits.ts";
 import { decisions, disconnectPolicies, replayAgents, replayModes } from "../domain/run-event.ts";
-import { AgentOverrides, Budget, idOf, JsonObject, Metadata, OutputPart, RunInput, Subject } from "../http/schemas.ts";
+import {
+  AgentOverrides,
+  Budget,
+  idOf,
+  JsonObject,
+  Metadata,
+  OutputPart,
+  RunInput,
+  Subject,
+  VariableValues,
+} from "../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../lib/schema.ts";
 import { RequestTool } from "./create/request-tools.ts";
 
@@ -33,6 +43,10 @@ export const CreateRun = closedObject({
   ),
   overrides: about("What is different from the agent.", Type.Optional(AgentOverrides)),
   tools: about("The tools.", Type.Optional(Type.Array(RequestTool, { maxItems: limits.tools_per_agent }))),
+  variables: about(
+    'Values of the agent\'s variables by name, such as `{"customer": "Ann"}`. They go before those of its thread.',
+    Type.Optional(VariableValues),
+  ),
   budget: about("What it may spend; the agent's budget applies too.", Type.Optional(Budget)),
   timeout_ms: about(
     "How long the run may work, in milliseconds; waiting does not count.",

@@ -177,10 +177,24 @@ async function tools(ask: Ask, server_url: string): Promise<void> {
   });
   await ask("post", "tools.refresh", `/tools/${mcp.id}/refresh`, {});
   await ask("delete", "tools.delete", `/tools/${tool.id}`);
+  await snippets(ask);
   await ask("put", "secrets.set", "/secrets/WEATHER_KEY", { value: "s3cret" });
   await ask("get", "secrets.list", "/secrets");
   await ask("get", "secrets.retrieve", "/secrets/WEATHER_KEY");
   await ask("delete", "secrets.delete", "/secrets/WEATHER_KEY");
+}
+
+/** Creates, reads, changes and deletes a snippet. */
+async function snippets(ask: Ask): Promise<void> {
+  const text = "Refunds are possible within 14 days.";
+  const { id } = await ask("post", "snippets.create", "/snippets", { name: "refund_policy", text });
+  const path = `/snippets/${id}`;
+  await ask("get", "snippets.list", "/snippets");
+  await ask("get", "snippets.retrieve", path);
+  await ask("patch", "snippets.update", path, { text: "Refunds are possible within 30 days." });
+  await ask("get", "snippets.versions.list", `${path}/versions`);
+  await ask("get", "snippets.versions.retrieve", `${path}/versions/1`);
+  await ask("delete", "snippets.delete", path);
 }
 
 /** Creates a run whose webhook tool answers immediately. */

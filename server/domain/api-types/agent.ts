@@ -1,4 +1,4 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import {
   contextStrategies,
@@ -10,6 +10,7 @@ import {
   rerankTypes,
 } from "../agent-snapshot.ts";
 import { providerToolTypes } from "../provider-tools.ts";
+import { variableTypes } from "../variable.ts";
 import { Id, MemoryId, ModelName, Name, ToolTypeName } from "./fields.ts";
 
 export const ToolReference = t.named("ToolReference", t.object({ id: Id, name: Name, type: ToolTypeName }));
@@ -129,5 +130,20 @@ export const Doors = t.named(
   t.object({
     mcp: t.about("Whether it is a tool for MCP clients.", t.boolean),
     a2a: t.about("Whether it is an agent for A2A clients.", t.boolean),
+  }),
+);
+
+/** Value of a variable. */
+export const VariableValue = t.named("VariableValue", Type.Union([t.text, t.number, t.boolean]));
+
+export const Variable = t.named(
+  "Variable",
+  t.object({
+    name: t.about("Its name.", t.text),
+    type: t.about("The type of its values.", t.oneOf(variableTypes)),
+    description: t.about("What it stands for; absent: no description.", t.optional(t.text)),
+    default: t.about("The value of a run that gives none; absent: an empty text.", t.optional(VariableValue)),
+    required: t.about("Whether a run without a value is refused; absent: it is not.", t.optional(t.boolean)),
+    enum: t.about("The only values of a `string`; absent: any.", t.optional(t.list(t.text))),
   }),
 );

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
 import { clientScopes, permissions } from "../scope.ts";
-import { Budget } from "./agent.ts";
+import { Budget, VariableValue } from "./agent.ts";
 import { exposures, keyStatuses } from "./enums.ts";
 import { Environment, ExpiresAt, Id, Name, ProjectId } from "./fields.ts";
 import { envelope, resource } from "./schema.ts";
@@ -85,6 +85,7 @@ export const ClientToken = t.named(
         }),
       ),
     ),
+    variables: t.about("Values of the agent's variables for its runs; absent: none.", t.optional(t.map(VariableValue))),
     budget: t.about("What each run that it starts may spend at most; null: what its agent may.", t.orNull(Budget)),
     expires_at: t.about("When it expires; never later than the key that made it.", t.time),
     ...envelope,

@@ -58,7 +58,7 @@ export function frameForVisitor(frame: Frame): Frame | null {
 }
 
 /** Returns the run for a visitor. */
-export function runForVisitor({ models: _, ...run }: RunObject): RunObject {
+export function runForVisitor({ models: _, variables: __, ...run }: RunObject): RunObject {
   return {
     ...run,
     model: "",

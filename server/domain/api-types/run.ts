@@ -6,7 +6,8 @@ import { inputRoles, messageRoles } from "../run-input.ts";
 import { runStatuses, type ToolCallStatus } from "../run-state.ts";
 import { stripTypes } from "../run-summary.ts";
 import { runTriggers } from "../run-trigger.ts";
-import { Budget } from "./agent.ts";
+import type { VariableValues } from "../variable.ts";
+import { Budget, VariableValue } from "./agent.ts";
 import {
   AgentId,
   Arguments,
@@ -189,6 +190,10 @@ const run = {
   user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
   file_ids: t.about("Files that the run was given.", t.list(t.text)),
   budget: t.about("What it may spend; null: no budget of its own.", t.orNull(Budget)),
+  variables: t.about(
+    "Values of the agent's variables, as they were given; absent: none, or the reader has a client token.",
+    t.optional(t.withType<VariableValues>(t.map(VariableValue))),
+  ),
   trace_id: t.about("The run's trace; null where there is none.", t.orNull(t.text)),
   parent_run_id: t.about("The run whose call of an agent started this one; null for others.", t.orNull(t.text)),
   forked_from: t.about("The run and the step that this run was forked from; null for others.", t.orNull(ForkedFrom)),

@@ -29,6 +29,7 @@ export const Schedule = resource("Schedule", "schedule", {
   disabled_reason: t.about("Why it is off; null while it is on.", t.orNull(t.text)),
   overrides: t.about("Overrides of the agent for its runs; null: none.", t.orNull(t.anyObject)),
   budget: t.about("What each run may spend; null: no budget of its own.", t.orNull(t.anyObject)),
+  variables: t.about("Values of the agent's variables for its runs; null: none.", t.orNull(t.anyObject)),
   user_id: t.about("The user that its runs belong to; null: none.", t.orNull(t.text)),
   session_id: t.about("The session that its runs belong to; null: none.", t.orNull(t.text)),
   updated_at: UpdatedAt,

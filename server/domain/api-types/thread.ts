@@ -1,5 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import * as t from "../../lib/schema.ts";
+import type { VariableValues } from "../variable.ts";
+import { VariableValue } from "./agent.ts";
 import { threadStatuses } from "./enums.ts";
 import { UpdatedAt } from "./fields.ts";
 import { MessageFile, message } from "./run.ts";
@@ -9,6 +11,10 @@ export const Thread = resource("Thread", "thread", {
   title: t.about("The thread's title; null: none.", t.orNull(t.text)),
   user_id: t.about("The user that it belongs to; null: none.", t.orNull(t.text)),
   session_id: t.about("The session that it belongs to; null: none.", t.orNull(t.text)),
+  variables: t.about(
+    "Values of variables for its runs; absent: none, or the reader has a client token.",
+    t.optional(t.withType<VariableValues>(t.map(VariableValue))),
+  ),
   status: t.about("Its status.", t.oneOf(threadStatuses)),
   message_count: t.about("How many messages it has.", t.integer),
   last_run_id: t.about("Its newest run; null where it has none.", t.orNull(t.text)),

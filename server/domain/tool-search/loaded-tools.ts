@@ -27,8 +27,20 @@ export function loadedTools(conversation: readonly PromptMessage[], agent: Agent
   return [...loaded];
 }
 
-/** Returns the tools for the model: those that are always there in their order, then the loaded ones in theirs. */
-export function modelTools(conversation: readonly PromptMessage[], agent: AgentSnapshot): ModelTool[] {
+/**
+ * Returns the tools for the model: those that are always there in their order, then the loaded ones in theirs.
+ * `describe` returns a tool's description as this run has it.
+ */
+export function modelTools(
+  conversation: readonly PromptMessage[],
+  agent: AgentSnapshot,
+  describe: (tool: ToolSnapshot) => string = ({ description }) => description,
+): ModelTool[] {
+  const definition = (tool: ToolSnapshot): ModelTool => ({
+    name: tool.name,
+    description: describe(tool),
+    parameters: tool.parameters,
+  });
   const loaded = loadedTools(conversation, agent);
   if (!loaded) return agent.tools.map(definition);
   const byName = new Map(agent.tools.map((tool) => [tool.name, tool]));
@@ -38,8 +50,6 @@ export function modelTools(conversation: readonly PromptMessage[], agent: AgentS
   const first = [...always.filter(isSearch), ...always.filter((tool) => !isSearch(tool))];
   return [...first, ...loaded.flatMap((name) => byName.get(name) ?? [])].map(definition);
 }
-
-const definition = ({ name, description, parameters }: ToolSnapshot): ModelTool => ({ name, description, parameters });
 
 type ToolMessage = Extract<PromptMessage, { role: "tool" }>;
 

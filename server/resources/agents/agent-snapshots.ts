@@ -11,6 +11,7 @@ import type { Db } from "../../storage/db/open.ts";
 import type { agents } from "../../storage/db/schema.ts";
 import type { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AttachedTools, missingToolIssue, requireUniqueNames } from "./attached-tools.ts";
+import { checkInstructions, type PinnedSnippetOf } from "./check-templates.ts";
 import {
   checkAgent,
   checkJudges,
@@ -26,6 +27,8 @@ import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, Definition } from "./schema.ts";
 
 export interface AgentSnapshotOptions {
+  /** Returns the snippet that an agent names, with its text; null if there is none. */
+  pinnedSnippet?: PinnedSnippetOf;
   modelAvailable: ModelAvailable;
   /** Tools that a run pins, in the order of `ids`, and the reasons why some are unavailable. */
   toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
@@ -39,7 +42,15 @@ interface Pinned extends AgentSnapshotOptions {
 }
 
 /** Builds the snapshots of agents that runs pin. */
-export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots }: Pinned) {
+export function createAgentSnapshots({
+  db,
+  rows,
+  attached,
+  factsOf,
+  modelAvailable,
+  toolSnapshots,
+  pinnedSnippet = () => null,
+}: Pinned) {
   const plain = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => buildSnapshot({ project_id, environment }, id, {}),
     { bytesOf: estimateJsonSize },
@@ -81,6 +92,9 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
         checkProviderTools(each, definition.provider_tools, tools.length > 0, "overrides.");
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    const snippets = definition.snippets.flatMap((reference) => pinnedSnippet(scope, reference) ?? []);
+    if (overrides.instructions !== undefined)
+      checkInstructions(overrides.instructions, { variables: definition.variables, snippets }, "overrides.");
     const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     const agent: AgentSnapshot = {
       id,
@@ -92,6 +106,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       tools: [...tools, ...ofMemory],
       max_turns,
       ...rest,
+      ...(snippets.length > 0 && { snippets }),
       ...(unavailable.length > 0 && { unavailable }),
     };
     return withToolSearch(agent, definition.tool_loading);
@@ -110,6 +125,7 @@ export function createAgentSnapshots({ db, rows, attached, factsOf, modelAvailab
       const { instructions = agent.instructions } = edits;
       const { models, ...others } = agent;
       requireOwn(scope, edits, "edits.");
+      if (edits.instructions !== undefined) checkInstructions(edits.instructions, agent, "edits.");
       const several = edits.models ?? (edits.model === undefined ? models : undefined);
       const model = several?.[0] ?? edits.model ?? agent.model;
       const named = edits.models ? { models: edits.models, ...(edits.model && { model: edits.model }) } : { model };

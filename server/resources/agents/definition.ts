@@ -10,6 +10,7 @@ import {
   unknownFilter,
 } from "../../domain/provider-tools.ts";
 import type { Environment } from "../../domain/scope.ts";
+import { escapeTemplate } from "../../domain/template.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { AgentOverrides } from "../../http/schemas.ts";
 import { nameIssues } from "../../http/validate-name.ts";
@@ -96,10 +97,16 @@ export function overrideDefinition(
   return {
     ...after,
     ...(history && { memory: withHistory(definition.memory, history) }),
-    instructions: [after.instructions, additionalInstructions].filter((text) => text !== "").join("\n\n"),
+    instructions: [after.instructions, asText(additionalInstructions, definition)]
+      .filter((text) => text !== "")
+      .join("\n\n"),
     model_settings: settings,
   };
 }
+
+/** Appended instructions are no template: their braces stay text. */
+const asText = (text: string, { variables, snippets }: Pick<Definition, "variables" | "snippets">): string =>
+  variables.length === 0 && snippets.length === 0 ? text : escapeTemplate(text);
 
 /** Fields of a definition that a run pins. */
 export const pinnedFields = (definition: Definition, factsOf: FactsOf) =>

@@ -2,6 +2,7 @@ import type { Base, Module } from "../../http/module.ts";
 import type { MemoryModule } from "../memory/module.ts";
 import type { ConnectionsModule } from "../model-connections/module.ts";
 import type { SecretsModule } from "../secrets/module.ts";
+import type { SnippetsModule } from "../snippets/module.ts";
 import type { ToolsModule } from "../tools/module.ts";
 import type { HasAgent } from "./has-agent.ts";
 import { agentRoutes } from "./routes.ts";
@@ -16,10 +17,11 @@ interface Needs {
   memory: MemoryModule;
   hasAgent: HasAgent;
   secrets: SecretsModule;
+  snippets: SnippetsModule;
 }
 
 /** Agents and the snapshots that runs pin. */
-export function createAgentsModule({ base, connections, tools, memory, hasAgent, secrets }: Needs) {
+export function createAgentsModule({ base, connections, tools, memory, hasAgent, secrets, snippets }: Needs) {
   const agents = createAgentStore({
     ...base,
     modelAvailable: connections.store.isAvailable,
@@ -28,6 +30,7 @@ export function createAgentsModule({ base, connections, tools, memory, hasAgent,
     memoryFacts: memory.stores.facts,
     hasAgent,
     hasSecret: secrets.store.has,
+    pinnedSnippet: snippets.store.pinned,
   });
   return { routes: (auth) => [agentRoutes({ auth, agents })], store: agents } satisfies Module;
 }

@@ -21,7 +21,9 @@ import {
 } from "../../domain/model-call.ts";
 import { noProtocols, type Protocols } from "../../domain/protocols.ts";
 import { defaultUses, type ProviderTool, providerToolTypes } from "../../domain/provider-tools.ts";
+import { snippetName, variableName } from "../../domain/template.ts";
 import { type ToolLoading, toolLoadings } from "../../domain/tool-search/search-tool.ts";
+import { type Variable as CoreVariable, type VariableValue, variableTypes } from "../../domain/variable.ts";
 import {
   type AgentOverrides,
   Budget,
@@ -111,6 +113,36 @@ const ProviderToolInput = t.named(
   ),
 );
 
+const VariableInput = t.named(
+  "VariableInput",
+  t.partly(
+    {
+      name: t.about("Its name, as in `{{name}}`.", Type.String({ pattern: variableName })),
+      type: t.about("The type of its values.", t.oneOf(variableTypes)),
+    },
+    {
+      description: t.about("What it stands for.", Type.String({ maxLength: 1024 })),
+      default: t.about(
+        "The value of a run that gives none: a string, a number or a boolean, as its type says.",
+        Type.Unknown(),
+      ),
+      required: t.about(
+        "Whether a run without a value is refused. Without a value and a default, it is an empty text.",
+        Type.Boolean(),
+      ),
+      enum: t.about(
+        "The only values of a `string`.",
+        Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 100, uniqueItems: true }),
+      ),
+    },
+  ),
+);
+
+type VariableInput = Static<typeof VariableInput>;
+
+/** A name, or a name and a version: `tone@3`. */
+const snippetReference = `${snippetName.slice(0, -1)}(@[1-9][0-9]{0,8})?$`;
+
 const DoorsInput = t.named(
   "DoorsInput",
   t.partial({
@@ -151,6 +183,28 @@ export const definitionFields = {
     response: t.text,
     initial: "",
     pin: (instructions) => ({ instructions }),
+  }),
+  variables: field({
+    request: t.about(
+      "Variables of its instructions and of its tools' descriptions, where `{{name}}` stands for the value that a run gives; null: none, and `{{name}}` is text.",
+      t.orNull(Type.Array(VariableInput, { maxItems: limits.variables_per_agent })),
+    ),
+    response: t.about(
+      "Variables of its instructions and of its tools' descriptions.",
+      t.withType<CoreVariable[]>(t.list(wire.Variable)),
+    ),
+    initial: [] as CoreVariable[],
+    keep: (list) => (list ?? []).map(keptVariable),
+    pin: (variables) => (variables.length > 0 ? { variables } : {}),
+  }),
+  snippets: field({
+    request: t.about(
+      "Snippets of its instructions, where `{{> name}}` stands for the text: `name` is the newest version, `name@3` the third; null: none.",
+      t.orNull(Type.Array(Type.String({ pattern: snippetReference }), { maxItems: limits.snippets_per_agent })),
+    ),
+    response: t.about("Snippets of its instructions, as `name` or `name@version`.", t.list(t.text)),
+    initial: [] as string[],
+    keep: (list) => list ?? [],
   }),
   models: field({
     request: overridableFields.models,
@@ -260,6 +314,25 @@ export const definitionFields = {
     keep: (doors): Protocols => ({ ...noProtocols, ...doors }),
   }),
 };
+
+/** Leaves out what says nothing, so that equal variables are stored equally. */
+function keptVariable({
+  name,
+  type,
+  description,
+  default: preset,
+  required,
+  enum: choices,
+}: VariableInput): CoreVariable {
+  return {
+    name,
+    type,
+    ...(description && { description }),
+    ...(preset !== undefined && { default: preset as VariableValue }),
+    ...(required && { required }),
+    ...(choices && { enum: choices }),
+  };
+}
 
 type Fields = typeof definitionFields;
 export type DefinitionFieldName = keyof Fields;

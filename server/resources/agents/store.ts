@@ -18,6 +18,7 @@ import { createScopedTable } from "../../storage/db/scoped-table.ts";
 import { type AgentSnapshotOptions, createAgentSnapshots } from "./agent-snapshots.ts";
 import { createAttachedTools, requireUniqueNames } from "./attached-tools.ts";
 import { checkSettings } from "./check-settings.ts";
+import { checkTemplates } from "./check-templates.ts";
 import {
   changeDefinition,
   checkAgent,
@@ -55,6 +56,7 @@ export function createAgentStore({
   memoryFacts,
   hasAgent = createHasAgent(db),
   hasSecret = () => false,
+  pinnedSnippet = () => null,
   now = Date.now,
 }: AgentStoreOptions) {
   const { sqlite } = db;
@@ -79,7 +81,7 @@ export function createAgentStore({
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
   };
   const attached = createAttachedTools(db);
-  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots });
+  const pins = createAgentSnapshots({ db, rows, attached, factsOf, modelAvailable, toolSnapshots, pinnedSnippet });
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), attached.of(scope, id));
   const agentCache = db.kept.rows(
     (project_id: string, environment: Environment, id: string) => cachedJson(get({ project_id, environment }, id)),
@@ -90,6 +92,14 @@ export function createAgentStore({
   async function requireAllAvailable(input: CreateAgent | UpdateAgent, had?: string): Promise<void> {
     for (const [i, each] of modelsIn(input).entries())
       if (each !== had) await requireModelAvailable(each, input.models ? `models[${i}]` : "model");
+  }
+
+  /** Throws if the agent's texts have places without a variable or snippet. Call inside a write. */
+  function checkTexts(scope: Scope, definition: Definition, tools: readonly ToolReference[], isNew: boolean): void {
+    const { instructions, variables, snippets } = definition;
+    const toolIds = tools.map(({ id }) => id);
+    const described = isNew && variables.length > 0 ? toolSnapshots(scope, toolIds).tools : null;
+    checkTemplates(scope, { instructions, variables, snippets, tools: described, toolIds }, pinnedSnippet);
   }
 
   const selectNamed = sqlite.query<{ id: string }, [string, string, string]>(
@@ -120,6 +130,7 @@ export function createAgentStore({
       const tools = attached.require(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changeDefinition(input, null, factsOf(scope))];
       requireUniqueNames(definition.memory, tools, factsOf(scope));
+      checkTexts(scope, definition, tools, true);
       const metadata = input.metadata ?? {};
       const { name } = input;
       for (const each of models) checkProviderTools(each, definition.provider_tools, tools.length > 0);
@@ -200,6 +211,14 @@ export function createAgentStore({
       if (!isAsBefore) checkSettings(after.model, after.model_settings, (name) => hasSecret(scope, name));
       for (const each of after.models ?? [after.model])
         checkProviderTools(each, after.provider_tools, after.tools.length > 0);
+      if (
+        input.instructions !== undefined ||
+        input.variables !== undefined ||
+        input.snippets !== undefined ||
+        input.tools ||
+        replaces
+      )
+        checkTexts(scope, after, after.tools, replaces || (input.variables ?? input.tools) !== undefined);
       if (input.memory || input.tools || replaces) requireUniqueNames(after.memory, after.tools, factsOf(scope));
       const { metadata = replaces ? {} : row.metadata } = input;
       const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });

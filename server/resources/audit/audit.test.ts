@@ -169,6 +169,16 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     body: { secret: `${secret} of at least sixteen`, overlap_seconds: 60 },
     action: "trigger.secret_rotated",
   }),
+  "POST /v1/snippets": async () => ({ body: { name: "policy", text: secret }, action: "snippet.created" }),
+  "PATCH /v1/snippets/:id": async (client) => ({
+    path: `/v1/snippets/${await made(client, "snippets", { name: "tone", text: "a" })}`,
+    body: { text: secret },
+    action: "snippet.updated",
+  }),
+  "DELETE /v1/snippets/:id": async (client) => ({
+    path: `/v1/snippets/${await made(client, "snippets", { name: "gone", text: "a" })}`,
+    action: "snippet.deleted",
+  }),
   "DELETE /v1/users/:id/data": async () => ({ path: "/v1/users/somebody/data", action: "erasure.requested" }),
   "POST /v1/suites": async (client) => ({ body: await newSuite(client), action: "suite.created" }),
   "PATCH /v1/suites/:id": async (client) => ({

@@ -3,11 +3,14 @@ import type { ChatLimits } from "../../domain/chat-page.ts";
 import { noSuch } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
 import { orNull } from "../../domain/not-found.ts";
 import { type ClientScope, clientScopes, type Environment, type Scope } from "../../domain/scope.ts";
 import { timestamp } from "../../domain/time.ts";
+import type { Variable } from "../../domain/variable.ts";
+import { valueIssues } from "../../domain/variables.ts";
 import { mayUse, type Viewer } from "../../http/auth.ts";
-import { invalid } from "../../http/errors.ts";
+import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import type { Bounds, ClientLimits, ClientToken, Identity, Principal, Share } from "../../http/principal.ts";
 import type { Seal } from "../../lib/seal.ts";
 import type { CreateClientToken } from "./schema.ts";
@@ -19,6 +22,8 @@ export interface Bound {
   /** User that the thread is for. */
   threadOwner(viewer: Viewer, id: string): { user_id: string | null };
   run(viewer: Viewer, id: string): { agent_id: string };
+  /** Variables of the agent. */
+  variables(viewer: Viewer, agentId: string): readonly Variable[];
 }
 
 /** Sealed content of a token. It grants nothing beyond its key, which is checked at every request. */
@@ -62,7 +67,7 @@ interface ClientTokenOptions {
 
 export type ClientTokens = ReturnType<typeof createClientTokens>;
 
-const form = /^ct_(test|live)_([\w-]{40,2000})$/;
+const form = /^ct_(test|live)_([\w-]{40,6000})$/;
 
 /** True if the secret has the form of a client token. */
 export const isClientToken = (secret: string): boolean => form.test(secret);
@@ -85,6 +90,7 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
       key_id: principal.id,
       agent_id: input.agent_id,
       ...bounds,
+      ...variablesOf(principal, input),
       scopes: clientScopes.filter((scope) => input.scopes.includes(scope)),
       limits: { ...defaultClientLimits, ...input.limits },
       budget: input.budget ?? null,
@@ -133,6 +139,15 @@ export function createClientTokens({ keys, pageOf, seal, bound, now }: ClientTok
     if (thread_id !== undefined)
       return { run_id: null, thread_id, user_id: bound.threadOwner(principal, thread_id).user_id };
     return { run_id: null, thread_id: null, user_id: user_id ?? own };
+  }
+
+  function variablesOf(principal: Principal, { agent_id, variables }: CreateClientToken): Pick<Bounds, "variables"> {
+    if (variables === undefined) return {};
+    const issues = valueIssues(bound.variables(principal, agent_id), variables);
+    throwIfInvalid(issues.map(({ name, message }) => fault(`variables.${name}`, message)));
+    if (Buffer.byteLength(JSON.stringify(variables)) > limits.token_variables_bytes)
+      throw invalid("variables", `Expected at most ${limits.token_variables_bytes} bytes as JSON.`);
+    return { variables };
   }
 
   /**

@@ -49,7 +49,12 @@ export function createKeysModule({ base, options, http, projects, agents, thread
   const { limiter, clientOf, onExposed } = http;
   const pages = chat.store;
   const keys = createKeyStore(base);
-  const bound: Bound = { hasAgent: agents.store.has, threadOwner: threads.store.ownerOf, run };
+  const bound: Bound = {
+    hasAgent: agents.store.has,
+    threadOwner: threads.store.ownerOf,
+    run,
+    variables: (viewer, agentId) => agents.store.snapshot(viewer, agentId).variables ?? [],
+  };
   const pageOf = (id: string): TokenPage | null => (isId("chat_page", id) ? pages.open(id) : null);
   const tokens = createClientTokens({ keys, pageOf, seal: base.seal, bound, now: base.now });
   let lastUsed: Timer | undefined;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { clientScopes, permissions } from "../../domain/scope.ts";
-import { Budget, idOf, Metadata, Subject } from "../../http/schemas.ts";
+import { Budget, idOf, Metadata, Subject, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf, orNull } from "../../lib/schema.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
@@ -75,6 +75,10 @@ export const CreateClientToken = closedObject({
         }),
       ),
     ),
+  ),
+  variables: about(
+    "Values of the agent's variables for its runs. They go before all others, and its holder neither sees nor changes them.",
+    Type.Optional(VariableValues),
   ),
   budget: about("What each run that it starts may spend at most. Default: what its agent may.", Type.Optional(Budget)),
 });

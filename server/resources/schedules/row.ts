@@ -2,6 +2,7 @@ import { changeable } from "../../domain/api-types/schema.ts";
 import type { Budget } from "../../domain/budget-schema.ts";
 import type { RunInput } from "../../domain/run-input.ts";
 import { timestamp } from "../../domain/time.ts";
+import type { VariableValues } from "../../domain/variable.ts";
 import { schedules } from "../../storage/db/schema.ts";
 import { createReader } from "../../storage/db/scoped-table.ts";
 import { nextTimes } from "./cron.ts";
@@ -21,6 +22,8 @@ export interface Definition {
   input: RunInput;
   overrides: NonNullable<CreateSchedule["overrides"]> | null;
   budget: Budget | null;
+  /** Absent in schedules of older versions. */
+  variables?: VariableValues | null;
   user_id: string | null;
   session_id: string | null;
 }
@@ -47,7 +50,7 @@ export function runMetadata({ id, metadata }: Pick<Row, "id" | "metadata">): Rec
 
 /** Serializes a schedule for clients. */
 export function serializeSchedule(row: Row) {
-  const { input, overrides, budget, user_id, session_id } = definitionOf(row);
+  const { input, overrides, budget, variables = null, user_id, session_id } = definitionOf(row);
   return {
     id: row.id,
     object: "schedule" as const,
@@ -66,6 +69,7 @@ export function serializeSchedule(row: Row) {
     disabled_reason: row.disabled_reason,
     overrides,
     budget,
+    variables,
     user_id,
     session_id,
     ...changeable(row),

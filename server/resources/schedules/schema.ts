@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { busyPolicies, catchUps, outcomes } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject, VariableValues } from "../../http/schemas.ts";
 import { nameFilter } from "../../http/set-by-name.ts";
 import { about, oneOf, orNull, partial, partly } from "../../lib/schema.ts";
 
@@ -22,6 +22,7 @@ const optional = {
   if_busy: about("What happens when a run of the schedule is still in progress.", oneOf(busyPolicies)),
   overrides: about("Overrides of the agent for its runs; null: none.", orNull(AgentOverrides)),
   budget: about("What each run may spend; null: no budget of its own.", orNull(Budget)),
+  variables: about("Values of the agent's variables for its runs; null: none.", orNull(VariableValues)),
   user_id: about("The user that its runs belong to; null: none.", orNull(Subject)),
   session_id: about("The session that its runs belong to; null: none.", orNull(Subject)),
   metadata: Metadata,

@@ -19,7 +19,11 @@ export interface ScheduleStoreOptions extends StoreBase {
   /** True if the viewer has such an agent. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Throws if a run of this agent could not have these parameters. */
-  checkRun: (viewer: Viewer, agentId: string, run: Pick<Definition, "overrides" | "user_id" | "session_id">) => void;
+  checkRun: (
+    viewer: Viewer,
+    agentId: string,
+    run: Pick<Definition, "overrides" | "variables" | "user_id" | "session_id">,
+  ) => void;
   /** Throws if the input shows files that the viewer does not see. */
   checkInput: (viewer: Viewer, input: Definition["input"]) => void;
   /** Called when a schedule's times changed. */
@@ -62,9 +66,9 @@ export function createScheduleStore({
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ]);
     if (input.input !== undefined) checkInput(viewer, definition.input);
-    const { agent_id, overrides, user_id, session_id } = input;
-    if (agent_id !== undefined || overrides || user_id !== undefined || session_id !== undefined)
-      checkRun(viewer, row.agent_id, definition);
+    const { agent_id, overrides, variables, user_id, session_id } = input;
+    const isOther = [agent_id, variables, user_id, session_id].some((given) => given !== undefined);
+    if (isOther || overrides) checkRun(viewer, row.agent_id, definition);
   }
 
   async function create(author: Author & Viewer, input: CreateSchedule) {

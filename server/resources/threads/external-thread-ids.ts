@@ -108,6 +108,7 @@ export function createExternalThreadIds({ db, known, insert, now }: ChatOptions)
       title: null,
       user_id,
       session_id: null,
+      variables: null,
       metadata: {},
       message_count: 0,
       last_run_id: null,

@@ -114,6 +114,10 @@ function applyTokenRules({ token }: Principal, body: CreateThread): CreateThread
     throw new AppError("insufficient_scope", oneThreadToken, {
       param: "thread_id",
     });
+  if (body.variables !== undefined)
+    throw new AppError("insufficient_scope", "A client token cannot set variables of a thread.", {
+      param: "variables",
+    });
   if (body.user_id !== undefined && body.user_id !== token.user_id) throw invalid("user_id", otherUserToken);
   return { ...body, user_id: token.user_id };
 }

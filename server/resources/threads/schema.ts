@@ -1,16 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { threadStatuses } from "../../domain/api-types/enums.ts";
 import { limits } from "../../domain/limits.ts";
-import { InputMessage, Metadata, Subject, SubjectFilter } from "../../http/schemas.ts";
+import { InputMessage, Metadata, Subject, SubjectFilter, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, oneOf, orNull, partial } from "../../lib/schema.ts";
 
 const Title = Type.String({ maxLength: limits.title_length });
+
+const ThreadVariables = about(
+  "Values of variables for its runs, which a run can replace. Those that an agent does not have are left out; null: none.",
+  orNull(VariableValues),
+);
 
 /** Body of `POST /v1/threads` (contract, section 18). */
 export const CreateThread = partial({
   title: about("The thread's title; null: none.", orNull(Title)),
   user_id: about("The user that it belongs to; null: none.", orNull(Subject)),
   session_id: about("The session that it belongs to; null: none.", orNull(Subject)),
+  variables: ThreadVariables,
   metadata: Metadata,
 });
 export type CreateThread = Static<typeof CreateThread>;
@@ -18,6 +24,7 @@ export type CreateThread = Static<typeof CreateThread>;
 /** Body of `PATCH /v1/threads/:id`. The user cannot be changed: another one would read the messages. */
 export const UpdateThread = partial({
   title: about("The thread's title; null: none.", orNull(Title)),
+  variables: ThreadVariables,
   metadata: Metadata,
 });
 export type UpdateThread = Static<typeof UpdateThread>;

@@ -5,12 +5,15 @@ import { changeable } from "../../domain/api-types/schema.ts";
 import { noSuch, threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import { limits } from "../../domain/limits.ts";
 import { throwNotFound } from "../../domain/not-found.ts";
 import { messageFault, partsOfMessage, type ShownMedia, toEarlierMessage } from "../../domain/run-input.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { variableName } from "../../domain/template.ts";
 import { seededMessage } from "../../domain/thread-messages.ts";
+import { anyValueIssue } from "../../domain/variables.ts";
 import type { Viewer } from "../../http/auth.ts";
-import { invalid } from "../../http/errors.ts";
+import { fault, invalid, throwIfInvalid } from "../../http/errors.ts";
 import { listPage, type Page } from "../../http/page.ts";
 import { plainMessage } from "../../http/plain-input.ts";
 import type { Condition } from "../../http/row-filter.ts";
@@ -33,11 +36,11 @@ type Row = typeof threads.$inferSelect & { status: ThreadStatus };
 // Per write of an erasure, so that the next write waits only milliseconds.
 const messagesPerWrite = 200;
 
-/** User and session of a thread's runs. */
-type ThreadOwner = Pick<Row, "user_id" | "session_id">;
+/** User, session and variables of a thread's runs. */
+type ThreadOwner = Pick<Row, "user_id" | "session_id"> & Partial<Pick<Row, "variables">>;
 
 /** Columns of a new thread. */
-type Begun = Pick<CreateThread, "title" | "metadata"> & Partial<ThreadOwner> & { id: string };
+type Begun = Pick<CreateThread, "title" | "metadata" | "variables"> & Partial<ThreadOwner> & { id: string };
 
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
@@ -101,21 +104,24 @@ export function createThreadStore({ db, audit, mediaOf, now = Date.now }: Thread
   /** Call inside a write. */
   function begin(
     scope: Scope,
-    { id, title = null, user_id = null, session_id = null, metadata = {} }: Begun,
+    { id, title = null, user_id = null, session_id = null, variables = null, metadata = {} }: Begun,
   ): typeof threads.$inferSelect {
     const at = now();
-    return rows.insert(scope, { id, title, user_id, session_id, metadata, created_at_ms: at, updated_at_ms: at });
+    const of = { user_id, session_id, variables };
+    return rows.insert(scope, { id, title, ...of, metadata, created_at_ms: at, updated_at_ms: at });
   }
 
   async function create(scope: Scope, input: CreateThread) {
+    checkVariables(input);
     const row = await db.write(() => begin(scope, { ...input, id: newId("thread", now()) }));
     return toThread({ ...row, status: "idle" });
   }
 
-  async function update(viewer: Viewer, id: string, { title, metadata }: UpdateThread) {
+  async function update(viewer: Viewer, id: string, { title, variables, metadata }: UpdateThread) {
+    checkVariables({ variables });
     return await db.write(() => {
       const { status } = find(viewer, id);
-      return toThread({ ...rows.update(viewer, id, { title, metadata, updated_at_ms: now() }), status });
+      return toThread({ ...rows.update(viewer, id, { title, variables, metadata, updated_at_ms: now() }), status });
     });
   }
 
@@ -159,7 +165,7 @@ export function createThreadStore({ db, audit, mediaOf, now = Date.now }: Thread
     say,
     /** Thread names of clients of other protocols. */
     chats,
-    get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
+    get: (viewer: Viewer, id: string) => toThread(find(viewer, id), viewer),
     list(viewer: Viewer, page: Page) {
       const { status: statusFilter, ...filters } = page.filters;
       const where = [...inStatus(statusFilter as ThreadStatus | undefined), ...ofKey(viewer), ...ofToken(viewer)];
@@ -174,7 +180,7 @@ export function createThreadStore({ db, audit, mediaOf, now = Date.now }: Thread
           where,
           isSparse: statusFilter !== undefined,
         },
-        toThread,
+        (row) => toThread(row, viewer),
       );
     },
     /** Messages of a thread, by position. */
@@ -260,12 +266,28 @@ const ofToken = ({ token }: Viewer): Condition[] => {
 const ofKey = ({ agent_ids }: Viewer): Condition[] =>
   agent_ids ? [{ sql: `NOT ${isForeignTo}`, values: [JSON.stringify(agent_ids)] }] : [];
 
-const toThread = (row: Row) => ({
+/** Throws for a value that no variable can have. */
+function checkVariables({ variables }: Pick<CreateThread, "variables">): void {
+  const entries = Object.entries(variables ?? {});
+  const faults = entries.flatMap(([name, value]) => {
+    const message = isVariable.test(name) ? anyValueIssue(value) : "A variable cannot have this name.";
+    return message === null ? [] : [fault(`variables.${name}`, message)];
+  });
+  if (entries.length > limits.variables_per_agent)
+    faults.push(fault("variables", `Expected at most ${limits.variables_per_agent} variables.`));
+  throwIfInvalid(faults);
+}
+
+const isVariable = new RegExp(variableName);
+
+/** Values of variables are the project's: the holder of a client token does not see them. */
+const toThread = (row: Row, { token }: Pick<Viewer, "token"> = {}) => ({
   id: row.id,
   object: "thread" as const,
   title: row.title,
   user_id: row.user_id,
   session_id: row.session_id,
+  ...(row.variables && !token && { variables: row.variables }),
   status: row.status,
   message_count: row.message_count,
   last_run_id: row.last_run_id,

@@ -19,6 +19,7 @@ import { limits } from "../../domain/limits.ts";
 import { promptCachings } from "../../domain/model-call.ts";
 import { providerToolTypes } from "../../domain/provider-tools.ts";
 import { reasoningEfforts, toolChoices } from "../../domain/providers.ts";
+import { variableTypes } from "../../domain/variable.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { lazy } from "../../lib/lazy.ts";
 import { closedObject, oneOf, optional, orNull } from "../../lib/schema.ts";
@@ -116,6 +117,19 @@ const Agent = closedObject({
       }),
     }),
   ),
+  variables: optional(
+    many(
+      closedObject({
+        name: Short,
+        type: oneOf(variableTypes),
+        description: optional(Short),
+        default: optional(Type.Union([Text, Type.Number(), Flag])),
+        required: optional(True),
+        enum: optional(many(Short)),
+      }),
+    ),
+  ),
+  snippets: optional(many(closedObject({ name: Short, version: Count, text: Text }))),
   unavailable: optional(many(closedObject({ tool: Short, message: Text }))),
 } satisfies Record<keyof AgentSnapshot, TSchema>);
 

@@ -21,6 +21,7 @@ import { requireScopeIds } from "../scope-ids.ts";
 import type { RunStore } from "../store.ts";
 import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import type { RequirePrice } from "./require-price.ts";
+import { runVariables } from "./run-variables.ts";
 import { screenInput } from "./screening.ts";
 
 type Refused = { refused: ToolError };
@@ -142,6 +143,7 @@ export function createChildStarts({
       ),
       ...pinnedModels(agent, run.environment, { priceOf, windowOf, fallbacksOf }),
       ...preModelSteps(agent, { thread_id: null, file_ids: [] }),
+      ...runVariables(agent, { request: null, before: run.variables }),
     });
   }
 
@@ -192,6 +194,7 @@ type Own = Pick<
   | "context_window"
   | "fallbacks"
   | "prepare"
+  | "variables"
 >;
 
 /** Returns the child's creation event; project, user, session and key come from its parent. */

@@ -31,6 +31,7 @@ import { type ModelFacts, pinnedModels } from "./pinned-models.ts";
 import { requireChosenTool, withRequestTools } from "./request-tools.ts";
 import type { RequirePrice } from "./require-price.ts";
 import { requireTaken } from "./require-taken.ts";
+import { runVariables } from "./run-variables.ts";
 import { screenInput } from "./screening.ts";
 
 export interface NewRunOptions extends ModelFacts {
@@ -119,6 +120,7 @@ export function createNewRuns(options: NewRunOptions) {
     const agent = own ?? withRequestTools(snapshot(scope, body.agent_id, body.overrides), body.tools);
     if (body.overrides?.model_settings) requireChosenTool(agent);
     const owner = threadQueue.owner(scope, body);
+    const variables = variablesFor(scope, agent, body);
     requireScopeIds(agent, owner);
     options.requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await options.requireModelAvailable(body.overrides.model, "overrides.model");
@@ -136,11 +138,18 @@ export function createNewRuns(options: NewRunOptions) {
       file_ids,
       ...(screened?.asked ?? recordedInput),
       ...owner,
+      ...variables,
       ...preModelSteps(agent, { ...owner, file_ids }),
       ...pinnedModels(agent, scope.environment, options),
     };
     const isOverAtOnce = screened?.isBlocked === true;
     return { agent, created, media, findings: screened?.findings ?? [], isOverAtOnce };
+  }
+
+  /** The thread is read only for an agent with variables. */
+  function variablesFor(scope: Viewer, agent: AgentSnapshot, body: CreateRun): Pick<RunCreated, "variables"> {
+    const before = agent.variables ? threadQueue.variables(scope, body) : null;
+    return runVariables(agent, { request: body.variables, before, token: scope.token?.variables });
   }
 
   /** Call inside a write. Returns the ended runs whose place it takes, then the new run. */

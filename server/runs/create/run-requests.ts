@@ -162,8 +162,20 @@ function serializeRun(
 ): RunObject | Promise<RunObject | Response> {
   if (run instanceof Promise) return run.then((shown) => serializeRun(principal, shown, set));
   if (principal.token?.is_visitor) return runForVisitor("lists" in run ? (run.fields as RunObject) : run);
-  if (!("lists" in run)) return run;
-  return jsonStream(run, { status: Number(set.status ?? 200), headers: set.headers }) as Promise<Response>;
+  const shown = principal.token ? withoutVariables(run) : run;
+  if (!("lists" in shown)) return shown;
+  return jsonStream(shown, { status: Number(set.status ?? 200), headers: set.headers }) as Promise<Response>;
+}
+
+/** Values of variables are the project's: the holder of a client token does not see them. */
+function withoutVariables(run: ShownRun): ShownRun {
+  if ("lists" in run) {
+    const { variables: _, ...fields } = run.fields as RunObject;
+    return { ...run, fields };
+  }
+  if (!run.variables) return run;
+  const { variables: _, ...rest } = run;
+  return rest;
 }
 
 function readExclusions(url: string): RunList[] {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../../domain/limits.ts";
 import { replayAgents } from "../../domain/run-event.ts";
-import { JsonObject, overridableFields, RunInput } from "../../http/schemas.ts";
+import { JsonObject, overridableFields, RunInput, VariableValues } from "../../http/schemas.ts";
 import { about, closedObject, named, oneOf } from "../../lib/schema.ts";
 import { CreateRun } from "../schema.ts";
 
@@ -60,6 +60,10 @@ export const ForkRun = closedObject({
             Type.Optional(overridableFields.models),
           ),
           input: about("The new input.", Type.Optional(RunInput)),
+          variables: about(
+            "Values of the agent's variables from there on; those that are left out stay.",
+            Type.Optional(VariableValues),
+          ),
         }),
       ),
     ),

@@ -32,6 +32,7 @@ import { type ModelFacts, pinnedModels } from "../create/pinned-models.ts";
 import { withToolsOf } from "../create/request-tools.ts";
 import type { RequirePrice } from "../create/require-price.ts";
 import { requireTaken } from "../create/require-taken.ts";
+import { runVariables } from "../create/run-variables.ts";
 import type { Pool } from "../dispatch/pool.ts";
 import type { createRunQueue } from "../queue/queue.ts";
 import {
@@ -105,6 +106,7 @@ export function createForks({
       ...creationEvent(created, agent, body, prefix),
       ...(isForeign ? { foreign_agent: true } : preparation({ ...created, file_ids }, agent, body.step_index, prefix)),
       ...asked,
+      ...runVariables(agent, { request: body.edits?.variables, before: created.variables }, "edits.variables"),
       file_ids,
       ...keyOf(viewer),
       request_id: requestId,
@@ -201,7 +203,7 @@ interface Beginning {
 
 /** Throws for edits that apply after the step if nothing follows it, because they would silently change nothing. */
 function requireFollower({ step_index, edits = {} }: ForkRun): void {
-  const ineffective = (["instructions", "model", "models", "input"] as const).filter(
+  const ineffective = (["instructions", "model", "models", "input", "variables"] as const).filter(
     (name) => edits[name] !== undefined,
   );
   const said = `The run ends with step ${step_index}, so this edit would change nothing. Choose an earlier step, or -1 to start over.`;

@@ -2,6 +2,7 @@ import { threadBusy } from "../../domain/error-messages.ts";
 import { AppError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { VariableValues } from "../../domain/variable.ts";
 import type { Viewer } from "../../http/auth.ts";
 import { fault, throwIfInvalid } from "../../http/errors.ts";
 import type { Inserted } from "../../storage/journal/journal.ts";
@@ -15,6 +16,8 @@ export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => Owner;
 interface Owner {
   user_id: string | null;
   session_id: string | null;
+  /** Values of variables for its runs; null: none. */
+  variables?: VariableValues | null;
 }
 
 /** Call inside a write. Creates the thread if needed; an existing id may have been reserved for its first run. */
@@ -61,6 +64,12 @@ export function createThreadQueue({
     };
   }
 
+  /** Returns the values of variables that a run's thread has; null: none. */
+  function variables(viewer: Viewer, { thread_id }: CreateRun): VariableValues | null {
+    if (thread_id === undefined || thread_id === newThread) return null;
+    return ownerOf(viewer, thread_id).variables ?? null;
+  }
+
   /** Call inside a write. Makes room for a new run in its thread, or returns its queue position. */
   function take(viewer: Viewer, { thread_id, if_thread_busy = "reject" }: CreateRun): ThreadPlace {
     if (thread_id === undefined || thread_id === newThread) return noPlace;
@@ -79,7 +88,7 @@ export function createThreadQueue({
     if (thread_id !== null) begin(scope, { id: thread_id, user_id, session_id }, body.thread_id === newThread);
   }
 
-  return { owner, take, beginFor };
+  return { owner, variables, take, beginFor };
 }
 
 const replaced = "A new run has taken its place in the thread (if_thread_busy).";

@@ -70,6 +70,38 @@ test("tools, the system prompt and the ends of the last two requests are marked"
   expect((await ask(messages)).marks).toEqual(["tools tool", "system text", "2 text", "4 tool_result"]);
 });
 
+test("with variables, the system prompt is marked before the first of them, in place of the tools", async () => {
+  const content = `${long}Serve Ann.`;
+  const asked = await ask([{ role: "system", content }, user("Hi")], {
+    settings: { ...auto, stable_length: long.length },
+  });
+  expect(asked.marks).toEqual(["system text", "system text", "0 text"]);
+  expect(asked.body.system.map(({ text }: { text: string }) => text)).toEqual([long, "Serve Ann."]);
+  for (const stable_length of [0, content.length]) {
+    const whole = await ask([{ role: "system", content }, user("Hi")], { settings: { ...auto, stable_length } });
+    expect(whole.body.system).toHaveLength(1);
+  }
+});
+
+test("OpenRouter gets the mark before the first variable, for Gemini alone", () => {
+  const messages: Record<string, unknown>[] = [
+    { role: "system", content: "Be kind. Serve Ann." },
+    { role: "user", content: "Hi" },
+  ];
+  const settings = { ...auto, stable_length: "Be kind. ".length };
+  const mark = { cache_control: { type: "ephemeral" } };
+  const stable = { type: "text", text: "Be kind. ", ...mark };
+  const rest = { type: "text", text: "Serve Ann." };
+  expect(withCacheBreakpoints({ messages }, "google/gemini-3-pro", { settings }).messages).toEqual([
+    { role: "system", content: [stable, rest] },
+    { role: "user", content: "Hi" },
+  ]);
+  expect(withCacheBreakpoints({ messages }, "anthropic/claude-sonnet-5", { settings }).messages).toEqual([
+    { role: "system", content: [stable, { ...rest, ...mark }] },
+    { role: "user", content: [{ type: "text", text: "Hi", ...mark }] },
+  ]);
+});
+
 test("nothing is marked if the agent does not cache, or the call is not the agent's", async () => {
   expect((await ask([system, user("Hi")], { settings: { prompt_caching: "off" } })).marks).toEqual([]);
   expect((await ask([system, user("Hi")], { settings: {} })).marks).toEqual([]);
@@ -225,6 +257,17 @@ test("the key of a cache goes to OpenAI alone, because strict servers refuse a r
     "prompt_cache_key",
   );
   expect(await sentTo(openai, "gpt-5", { ...keyed, prompt_caching: "off" })).not.toHaveProperty("prompt_cache_key");
+});
+
+test("models of OpenAI that find a prompt only at marks have one before the first variable", async () => {
+  const { input } = await sentTo(openai, "gpt-6", { ...auto, stable_length: 10 });
+  expect(input.slice(0, 2)).toEqual([
+    {
+      role: "developer",
+      content: [{ type: "input_text", text: long.slice(0, 10), prompt_cache_breakpoint: { mode: "explicit" } }],
+    },
+    { role: "developer", content: long.slice(10) },
+  ]);
 });
 
 test("models of OpenAI that find a prompt only at marks have one after the instructions", async () => {

@@ -4,7 +4,8 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ModelRequest } from "./model.ts";
+import type { ModelRequest, ModelSettings } from "./model.ts";
+import { splitSystem } from "./stable-prefix.ts";
 
 type Options = Pick<LanguageModelV4CallOptions, "prompt" | "tools">;
 type Content = Exclude<LanguageModelV4Message, { role: "system" }>["content"];
@@ -22,19 +23,22 @@ export const isCacheable = ({ settings }: ModelRequest): boolean => settings.pro
 /**
  * Puts `mark` on the blocks up to which a provider caches the prompt: the last tool, the system prompt, the end of the
  * previous request and the end of this one. These are four, the most that Anthropic accepts. The third block is the
- * fourth of the previous request, because Anthropic searches only 20 blocks back, and a turn may add more.
+ * fourth of the previous request, because Anthropic searches only 20 blocks back, and a turn may add more. If the system
+ * prompt has variables, its stable beginning is marked in place of the last tool, which stands before it.
  */
 export function withBreakpoints<Call extends Options>(
   call: Call,
   { settings }: ModelRequest,
   mark: SharedV4ProviderOptions,
 ): Call {
-  const { prompt, tools } = call;
+  const { tools } = call;
+  const stable = markStable(call.prompt, settings, mark);
+  const prompt = stable ?? call.prompt;
   const places = settings.is_last_prompt ? [] : conversationPlaces(prompt);
   return {
     ...call,
     prompt: markPlaces(markSystem(prompt, mark), places, mark),
-    ...(tools && { tools: markLastTool(tools, mark) }),
+    ...(tools && { tools: stable ? tools : markLastTool(tools, mark) }),
   };
 }
 
@@ -49,6 +53,22 @@ export function markSystem(prompt: LanguageModelV4Prompt, mark: SharedV4Provider
   return prompt.map((message, index) =>
     index === place ? { ...message, providerOptions: merge(message, mark) } : message,
   );
+}
+
+/**
+ * Splits the system prompt before its first variable and puts `mark` on the beginning. Returns null if it has no such
+ * beginning.
+ */
+export function markStable(
+  prompt: LanguageModelV4Prompt,
+  settings: ModelSettings,
+  mark: SharedV4ProviderOptions,
+): LanguageModelV4Prompt | null {
+  const [first, ...rest] = prompt;
+  const parts = first?.role === "system" ? splitSystem(first.content, settings) : null;
+  if (first?.role !== "system" || !parts) return null;
+  const [stable, after] = parts;
+  return [{ ...first, content: stable, providerOptions: merge(first, mark) }, { ...first, content: after }, ...rest];
 }
 
 /** Returns the ends of the previous request and of this one. */

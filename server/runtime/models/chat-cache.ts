@@ -2,6 +2,7 @@ import { fieldsOf, isObject } from "../../lib/json.ts";
 import { memoize } from "../../lib/memoize.ts";
 import { isCacheable } from "./cache-breakpoints.ts";
 import type { Connection, ModelRequest } from "./model.ts";
+import { splitSystem } from "./stable-prefix.ts";
 
 type Body = Record<string, unknown> & { messages: Record<string, unknown>[] };
 
@@ -49,16 +50,28 @@ export function withCacheBreakpoints<B extends Body>(
 ): B {
   const family = /(?:^|\/)~?(claude|gemini)|^~?(anthropic)\//.exec(model);
   if (!family) return body;
-  const { messages } = body;
+  const isGemini = family[1] === "gemini";
+  const messages = withStableMark(body.messages, settings);
+  if (isGemini && messages !== body.messages) return { ...body, messages };
   const system = lastMarkable(messages, messages.length, (role) => role === "system");
   const places = [system];
-  if (family[1] !== "gemini" && !settings.is_last_prompt) {
+  if (!isGemini && !settings.is_last_prompt) {
     const answer = messages.findLastIndex(({ role }) => role === "assistant");
     const isTurn = (role: unknown) => role === "user" || role === "tool";
     places.push(lastMarkable(messages, messages.length, isTurn));
     if (answer !== -1) places.push(lastMarkable(messages, answer, isTurn));
   }
   return { ...body, messages: messages.map((message, index) => (places.includes(index) ? marked(message) : message)) };
+}
+
+/** Marks the system prompt before its first variable; returns the same messages if it has none. */
+function withStableMark(messages: Body["messages"], settings: ModelRequest["settings"]): Body["messages"] {
+  const [first, ...rest] = messages;
+  const parts =
+    first?.role === "system" && typeof first.content === "string" ? splitSystem(first.content, settings) : null;
+  if (!parts) return messages;
+  const [stable, after] = parts.map((text) => ({ type: "text", text }));
+  return [{ ...first, content: [{ ...stable, ...mark }, after] }, ...rest];
 }
 
 /** Returns the index of the last message before `end` that can be marked; -1: none. */

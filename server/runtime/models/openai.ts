@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { fieldsOf } from "../../lib/json.ts";
 import { baseAddress } from "./base-address.ts";
-import { isCacheable, markSystem } from "./cache-breakpoints.ts";
+import { isCacheable, markStable, markSystem } from "./cache-breakpoints.ts";
 import { isOpenAi } from "./chat-cache.ts";
 import { takenBy } from "./input-kinds.ts";
 import type { LearntRefusals } from "./learnt-refusals.ts";
@@ -75,9 +75,11 @@ function missing(failure: unknown): null {
 /** From this version on, models look up a prompt only at marked places. They mark its end themselves. */
 const hasMarks = (model: string): boolean => /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
 
-const markStart = (call: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
+const startMark = { openai: { promptCacheBreakpoint: { mode: "explicit" } } };
+
+const markStart = (call: LanguageModelV4CallOptions, { settings }: ModelRequest): LanguageModelV4CallOptions => ({
   ...call,
-  prompt: markSystem(call.prompt, { openai: { promptCacheBreakpoint: { mode: "explicit" } } }),
+  prompt: markStable(call.prompt, settings, startMark) ?? markSystem(call.prompt, startMark),
 });
 
 function optionsOf({ settings, tools, provider_tools = [] }: ModelRequest, isCached: boolean) {

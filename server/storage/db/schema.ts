@@ -32,6 +32,7 @@ import { providers } from "../../domain/providers.ts";
 import type { Needs, ToolRequest } from "../../domain/run-event.ts";
 import { runStatuses } from "../../domain/run-state.ts";
 import { environments, type Permission } from "../../domain/scope.ts";
+import type { VariableValues } from "../../domain/variable.ts";
 import { parseExact } from "../../lib/exact-numbers.ts";
 
 // The types of rows are inferred from here (`$inferSelect`) and written nowhere else. The SQL in migrations/ is
@@ -377,6 +378,24 @@ export const secrets = sqliteTable("secrets", {
   ...times,
 });
 
+export const snippets = sqliteTable("snippets", {
+  ...own,
+  name: text().notNull(),
+  description: text(),
+  version: integer().notNull(),
+  text: text().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
+
+export const snippetVersions = sqliteTable("snippet_versions", {
+  ...scope,
+  snippet_id: text().notNull(),
+  version: integer().notNull(),
+  text: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
+
 export const fileBlobs = sqliteTable("file_blobs", {
   ...own,
   sha256: text(),
@@ -704,6 +723,7 @@ export const threads = sqliteTable("threads", {
   last_run_id: text(),
   metadata: json<Record<string, string>>().notNull(),
   ...times,
+  variables: json<VariableValues>(),
 });
 
 export const threadMessages = sqliteTable("thread_messages", {

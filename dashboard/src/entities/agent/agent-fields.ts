@@ -7,12 +7,16 @@ import type { ToolLoading } from "../../../../server/domain/tool-search/search-t
 import { parseExact } from "../../../../server/lib/exact-numbers.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Definition } from "./definition.ts";
+import { fromVariableRow, toVariableRow, type VariableRow } from "./variable-rows.ts";
 
 /** Form state of an agent: all fields as text or as typed. */
 export interface Draft {
   name: string;
   description: string;
   instructions: string;
+  variables: VariableRow[];
+  /** Each as `name` or `name@version`. */
+  snippets: string[];
   model: string;
   /** Models that are asked after `model`, in their order. */
   fallbacks: string[];
@@ -89,6 +93,16 @@ export const formFields: Record<keyof Definition, AgentField> = {
     word: "Instructions",
     typed: (it) => ({ instructions: it?.instructions ?? "" }),
     read: (_, { required }) => required("instructions", "Enter the instructions."),
+  },
+  variables: {
+    word: "Variables",
+    typed: (it) => ({ variables: (it?.variables ?? []).map(toVariableRow) }),
+    read: ({ variables }) => variables.map(fromVariableRow),
+  },
+  snippets: {
+    word: "Snippets",
+    typed: (it) => ({ snippets: it?.snippets ?? [] }),
+    read: ({ snippets }) => snippets,
   },
   model: {
     word: "Model",

@@ -28,6 +28,7 @@ import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { behaviorOf, exampleScript } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
+import { VariablesField } from "./variables-field.tsx";
 
 type AgentFormProps = Fields<Draft>;
 
@@ -68,6 +69,12 @@ export function AgentForm(props: AgentFormProps) {
   return (
     <>
       <Basics {...props} />
+      <FormSection
+        title="Variables"
+        about="{{name}} in the instructions and in descriptions of tools stands for a value that each run gives. Without variables, it is text."
+      >
+        <VariablesField draft={draft} faults={fieldErrors} set={set} />
+      </FormSection>
       <ModelFields {...props} />
       <FormSection title="Tools" about="Tools the agent may call. Each version keeps its own list.">
         <ToolPicker chosen={draft.tools} fault={fieldErrors.tools} onChoose={(tools) => set({ tools })} />

@@ -25,6 +25,8 @@ const agent: Definition = {
   output_schema: null,
   guardrails: [],
   provider_tools: [],
+  variables: [],
+  snippets: [],
   budget: { max_tool_calls: 3 },
   memory: null,
   tool_loading: "auto",

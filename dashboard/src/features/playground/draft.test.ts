@@ -39,6 +39,8 @@ const agent: FullAgent = {
   output_schema: null,
   guardrails: [],
   provider_tools: [],
+  variables: [],
+  snippets: [],
   budget: null,
   tool_loading: "auto",
   prompt_caching: "auto",

@@ -3,7 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useRef, useSyncExternalStore } from "react";
 import type { RunInput } from "../../../../server/domain/run-input.ts";
+import type { Variable } from "../../../../server/domain/variable.ts";
 import type { Agent as FullAgent } from "../../../../server/resources/agents/schema.ts";
+import { typedValues } from "../../entities/agent/variable-rows.ts";
 import { useDraftText } from "../../entities/session/use-kept-text.ts";
 import { usePermission } from "../../entities/session/use-may.ts";
 import { findCall } from "../../entities/tool-call/next-call.ts";
@@ -68,6 +70,9 @@ export function Workbench({
       : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "Choose a model for the right side." : null));
 
   const attachments = useAttachments();
+  // The server fills the variables that the agent declares; others are only of this page.
+  const isDeclared = agent.variables.length > 0;
+  const given = typedValues(agent.variables, values);
   const inputOf = (text: string): RunInput => {
     const filled = fillVariables(text, values);
     const parts = attachments.all.flatMap(({ type, file_id, filename }) =>
@@ -81,7 +86,12 @@ export function Workbench({
     input: inputOf(input),
     stream: true,
     ...(thread_id && { thread_id }),
-    ...runParts(agent, { ...draft, instructions: fillVariables(draft.instructions, values) }, model),
+    ...(Object.keys(given).length > 0 && { variables: given }),
+    ...runParts(
+      agent,
+      isDeclared ? draft : { ...draft, instructions: fillVariables(draft.instructions, values) },
+      model,
+    ),
   });
   const sendLeft = (input: string) => left.send(bodyOf(input, search.thread, compares ? draft.model : undefined));
   const sendRight = (input: string) => right.send(bodyOf(input, search.other, rightModel));
@@ -122,7 +132,8 @@ export function Workbench({
           compares={compares}
           variables={
             <VariableFields
-              names={variablesIn(draft.instructions, text)}
+              declared={agent.variables}
+              names={isDeclared ? variablesIn(text) : variablesIn(draft.instructions, text)}
               values={values}
               onValues={(next) => setKeptText(JSON.stringify(next))}
               readOnly={readOnly}
@@ -290,20 +301,37 @@ const mostShown = 50;
 
 /** A field for each variable of the prompt. */
 function VariableFields({
-  names,
+  declared,
+  names: written,
   values,
   onValues,
   readOnly,
 }: {
+  /** Variables of the agent, whose values each run gets. */
+  declared: readonly Variable[];
+  /** Names in the texts of this page. */
   names: readonly string[];
   values: Readonly<Record<string, string>>;
   onValues: (values: Record<string, string>) => void;
   readOnly: boolean;
 }) {
-  if (names.length === 0) return null;
+  const names = written.filter((name) => !declared.some((variable) => variable.name === name));
+  if (names.length === 0 && declared.length === 0) return null;
+  const change = (name: string, value: string) => onValues({ ...values, [name]: value });
   return (
     <fieldset className="flex min-w-0 flex-col gap-3" disabled={readOnly}>
       <legend className="mb-1.5 font-medium">Variables</legend>
+      {declared.map((variable) => (
+        <Field
+          key={variable.name}
+          label={variable.name}
+          hint={declaredHint(variable)}
+          placeholder={variable.default === undefined ? undefined : String(variable.default)}
+          autoComplete="off"
+          value={variableValue(values, variable.name)}
+          onChange={({ target }) => change(variable.name, target.value)}
+        />
+      ))}
       {names.slice(0, mostShown).map((name) => (
         <Field
           key={name}
@@ -311,13 +339,23 @@ function VariableFields({
           hint={variableValue(values, name) ? undefined : `Empty: {{${name}}} is sent unchanged.`}
           autoComplete="off"
           value={variableValue(values, name)}
-          onChange={({ target }) => onValues({ ...values, [name]: target.value })}
+          onChange={({ target }) => change(name, target.value)}
         />
       ))}
       {names.length > mostShown && (
         <p className="text-xs text-muted">{formatCount(names.length - mostShown)} more are sent unchanged.</p>
       )}
-      <p className="text-xs text-muted">Runs here use the values. Saved versions keep the variables.</p>
+      {names.length > 0 && (
+        <p className="text-xs text-muted">Runs here use the values. Saved versions keep the variables.</p>
+      )}
     </fieldset>
   );
+}
+
+/** Says which value a variable of the agent takes. */
+function declaredHint({ type, description, default: preset, required, enum: choices }: Variable): string {
+  const kind = choices
+    ? `One of ${choices.join(", ")}`
+    : { string: "Text", number: "Number", integer: "Whole number", boolean: "true or false" }[type];
+  return [description, `${kind}${required && preset === undefined ? ", required" : ""}.`].filter(Boolean).join(" ");
 }

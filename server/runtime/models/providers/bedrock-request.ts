@@ -3,6 +3,7 @@ import { isCacheable } from "../cache-breakpoints.ts";
 import type { JsonSchema, ModelRequest, ModelSettings, ModelTool } from "../model.ts";
 import type { Format } from "../model-stream.ts";
 import { withFields } from "../request-extras.ts";
+import { splitSystem } from "../stable-prefix.ts";
 import { stepOf, thinkingBudget } from "../thinking-budget.ts";
 import { type Family, isAnthropic } from "./bedrock-families.ts";
 import { type Block, type Message, toMessages, toSystem } from "./bedrock-messages.ts";
@@ -42,7 +43,8 @@ export function converseBody(model: ConverseModel, request: ModelRequest, format
   const tools = request.settings.tool_choice === "none" ? [] : request.tools;
   const cache = caches && isCacheable(request) ? family.cache : null;
   const messages = toMessages(request.messages, family, tools.length > 0);
-  const system = toSystem(request.messages);
+  const split = cache ? splitFirst(request) : null;
+  const system = split ?? toSystem(request.messages);
   const thinking = thinkingOf(model, request, messages);
   const schema = format === "schema" ? request.output_schema : undefined;
   if (cache && !request.settings.is_last_prompt) markTurns(messages, cache.results);
@@ -51,10 +53,20 @@ export function converseBody(model: ConverseModel, request: ModelRequest, format
     messages,
     ...(system.length > 0 && { system }),
     ...inferenceConfig(model, request.settings, thinking),
-    ...(tools.length > 0 && { toolConfig: toolConfig(model, tools, request.settings, cache?.tools ?? false) }),
+    ...(tools.length > 0 && {
+      toolConfig: toolConfig(model, tools, request.settings, (cache?.tools ?? false) && !split),
+    }),
     ...(schema && !model.claude && { outputConfig: outputConfig(schema) }),
     ...additionalFields(model, request.settings, { thinking, schema, hasTools: tools.length > 0 }),
   };
+}
+
+/** Returns the system prompts with a cache point before the first variable; null if they have no stable beginning. */
+function splitFirst({ messages: [first, ...rest], settings }: ModelRequest): Block[] | null {
+  const parts = first?.role === "system" ? splitSystem(first.content, settings) : null;
+  if (!parts) return null;
+  const [stable, after] = parts;
+  return [{ text: stable }, cachePoint, { text: after }, ...toSystem(rest)];
 }
 
 /** Returns the text of a body, with what the agent adds to it. */

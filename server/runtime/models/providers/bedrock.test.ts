@@ -382,6 +382,14 @@ describe("cache points", () => {
     );
   });
 
+  test("end the system prompt before its first variable, in place of the tools", async () => {
+    const { ask, asked } = await opened(claude, [answered(...text(0, "Yes."))]);
+    await ask({ ...conversation, settings: { ...auto, stable_length: 3 } });
+    const body = pointed(asked[0]!.body);
+    expect(body.match(/\|/g)).toHaveLength(4);
+    expect(body).toContain(`"system":[{"text":"Be "}|,{"text":"brief."}|],"toolConfig":{"tools":[${tool}]}`);
+  });
+
   test("leave out the turns of the user in a request that no later one continues", async () => {
     const { ask, asked } = await opened(claude, [answered(...text(0, "Yes."))]);
     await ask({ ...conversation, settings: { ...auto, is_last_prompt: true } });
