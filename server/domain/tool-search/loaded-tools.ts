@@ -29,16 +29,16 @@ export function loadedTools(conversation: readonly PromptMessage[], agent: Agent
 
 /**
  * Returns the tools for the model: those that are always there in their order, then the loaded ones in theirs.
- * `describe` returns a tool's description as this run has it.
+ * `descriptionOf` returns a tool's description as this run has it.
  */
 export function modelTools(
   conversation: readonly PromptMessage[],
   agent: AgentSnapshot,
-  describe: (tool: ToolSnapshot) => string = ({ description }) => description,
+  descriptionOf: (tool: ToolSnapshot) => string = ({ description }) => description,
 ): ModelTool[] {
   const definition = (tool: ToolSnapshot): ModelTool => ({
     name: tool.name,
-    description: describe(tool),
+    description: descriptionOf(tool),
     parameters: tool.parameters,
   });
   const loaded = loadedTools(conversation, agent);
