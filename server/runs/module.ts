@@ -41,6 +41,7 @@ import { runRoutes } from "./routes.ts";
 import { createRunsByUser } from "./runs-by-user.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { createRunService, type RunService } from "./service.ts";
+import { createSteeringLog } from "./steer/steering-log.ts";
 import { createRunStore } from "./store.ts";
 import { RunSubscriptions } from "./stream/run-subscriptions.ts";
 import { createSseResponder } from "./stream/sse-response.ts";
@@ -132,6 +133,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   };
   const lost = createOrphanedRuns();
   const gate = createDispatchGate();
+  const steering = createSteeringLog({ journal });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
   const pool = new Pool({
@@ -158,6 +160,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     gate,
+    steering,
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
   });
@@ -175,6 +178,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     lost,
     gate,
     pool,
+    steering,
     refreshTools,
     now,
     snapshot: agents.store.snapshot,
