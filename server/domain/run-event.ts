@@ -142,6 +142,8 @@ const ModelAnswer = closedObject({
   finish: orNull(FinishReason),
   time_to_first_token_ms: orNull(Milliseconds),
   adjustments: optional(many(RequestAdjustment)),
+  /** True if a message of the user ended it: what came of it stays, and none of its calls is made. */
+  interrupted: optional(True),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
@@ -350,6 +352,13 @@ const media = {
 
 /** Read as data: texts are never templates, and names never more than own properties. */
 const Variables = Type.Unsafe<VariableValues>(Json);
+/** Finding of a guardrail in a message that came while the run was under way. */
+const SteeredFinding = closedObject({
+  guardrail: GuardrailPlace,
+  verdict: oneOf(guardrailVerdicts),
+  message: ErrorMessage,
+  matches: Count,
+});
 
 /** A message that no run here produced. A tool message names its call, which an earlier assistant message requested. */
 const EarlierMessage = closedObject({
@@ -441,6 +450,17 @@ export const eventFields = {
   "run.started": {},
   "run.requires_action": { required_action: RequiredAction },
   "run.resumed": {},
+  /** A message of the user while the run was under way. The next model call has it. */
+  "run.steered": {
+    message_id: about("The message.", Id),
+    content: about("Its text.", Text),
+    ...media,
+    /** True if it ends the model call that is open. */
+    interrupt: about("Whether it ended the model call that was open.", optional(True)),
+    /** Findings of guardrails in its text; each becomes a decision before the next model call. */
+    findings: optional(many(SteeredFinding)),
+    by: about("The key or the person that sent it; absent where it is not known.", optional(Decider)),
+  },
   "run.recovered": {
     attempt: Attempt,
     step_index: about("The step's number in the run, from 0.", orNull(Step)),
@@ -545,6 +565,8 @@ export const eventFields = {
     verdict: about("What the rule said.", oneOf(guardrailVerdicts)),
     /** The call, for `tool_call` and `tool_output`. */
     tool_call_id: about("The tool call; null where there is none.", orNull(Id)),
+    /** The message that came while the run was under way; absent for the run's input. */
+    message_id: optional(Id),
     message: ErrorMessage,
     /** Number of matches. */
     matches: about("How many places were found.", Count),
@@ -619,6 +641,7 @@ export function createdEvent([first]: readonly JournalEntry[]): { type: "run.cre
   return first.event;
 }
 
+export type RunSteered = EventOf<"run.steered">;
 export type StepStarted = EventOf<"step.started">;
 export type StepRestarted = EventOf<"step.restarted">;
 export type StepCompleted = EventOf<"step.completed">;

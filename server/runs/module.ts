@@ -42,6 +42,7 @@ import { runRoutes } from "./routes.ts";
 import { createRunsByUser } from "./runs-by-user.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { createRunService, type RunService } from "./service.ts";
+import { createSteeringLog } from "./steer/steering-log.ts";
 import { createRunStore } from "./store.ts";
 import { RunSubscriptions } from "./stream/run-subscriptions.ts";
 import { createSseResponder } from "./stream/sse-response.ts";
@@ -133,6 +134,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
   };
   const lost = createOrphanedRuns();
   const gate = createDispatchGate();
+  const steering = createSteeringLog({ journal });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
   const pool = new Pool({
@@ -159,6 +161,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
     gate,
+    steering,
     orphanedRuns: lost,
     onEarlyMessages: db.write.leaving,
   });
@@ -176,6 +179,7 @@ export function createRunsModule({ base, options, journals, callbackAddressOf, f
     lost,
     gate,
     pool,
+    steering,
     refreshTools,
     now,
     snapshot: agents.store.snapshot,

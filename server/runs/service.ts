@@ -25,6 +25,9 @@ import type { OrphanedRuns } from "./recovery/orphaned-runs.ts";
 import { createPendingWrites, type PendingWrites } from "./recovery/pending-writes.ts";
 import { createQuarantine, noSuspects } from "./recovery/quarantine.ts";
 import type { RunRow } from "./run-row.ts";
+import { createSteering } from "./steer/steer.ts";
+import { createThreadSteering } from "./steer/steer-thread.ts";
+import type { SteeringLog } from "./steer/steering-log.ts";
 import type { RunStore } from "./store.ts";
 import type { RunSubscriptions } from "./stream/run-subscriptions.ts";
 
@@ -54,6 +57,7 @@ interface RunServiceOptions extends CreationOptions {
   lost: OrphanedRuns;
   gate: DispatchGate;
   pool: Pool;
+  steering: SteeringLog;
   editAgent?: EditAgent;
   /** Returns the user and session of a thread; throws if the thread does not exist. */
   threadOwner?: ThreadOwnerOf;
@@ -74,7 +78,7 @@ export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates, forks, recovers and ends runs, and handles submitted tool outputs. */
 export function createRunService({ quarantine_ms, look_ms, ...options }: RunServiceOptions) {
-  const { db, audit, journal, watches, runs, ends, lost, gate, pool, slots, snapshot, now } = options;
+  const { db, audit, journal, watches, runs, ends, lost, gate, pool, steering, slots, snapshot, now } = options;
   const {
     refreshTools = () => undefined,
     requireModelAvailable = async () => {},
@@ -129,6 +133,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     audit,
     now,
   });
+  const steer = createSteering({ journal, runs, pool, ends, steering, mediaOf });
   const { cancel, expire } = createCancelAndExpire({ journal, runs, pool, ends });
   const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
@@ -215,9 +220,10 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   }
 
   return {
-    create,
+    create: createThreadSteering({ runs, create, steer }),
     fork,
     submit,
+    steer,
     cancel,
     settled,
     recover,

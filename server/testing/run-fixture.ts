@@ -23,6 +23,7 @@ import { createPendingWrites } from "../runs/recovery/pending-writes.ts";
 import { createRunProjection } from "../runs/run-projection.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
+import { createSteeringLog } from "../runs/steer/steering-log.ts";
 import { createRunStore } from "../runs/store.ts";
 import { RunSubscriptions } from "../runs/stream/run-subscriptions.ts";
 import { type Cursor, createRunStream } from "../runs/stream/stream.ts";
@@ -80,9 +81,11 @@ export function runFixture(
   const runs = createRunStore({ db, journal, audit });
   const standings = createChildStatuses({ journal, runs });
   const ends = createRunTerminator({ journal, watches, runs, lost, children: standings, now });
+  const steering = createSteeringLog({ journal });
   const pool = new Pool({
     journal,
     watches,
+    steering,
     onEarlyMessages: db.write.leaving,
     prepare: (_, { model, tools }, models) => ({
       connection: testConnection,
@@ -127,6 +130,7 @@ export function runFixture(
     lost,
     gate,
     pool,
+    steering,
     due: { ...due, write },
     snapshot: (_, id) => {
       const other = options.agents?.[id];

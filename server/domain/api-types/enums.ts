@@ -9,6 +9,7 @@ export const frameNames = [
   "run.started",
   "run.requires_action",
   "run.resumed",
+  "run.steered",
   "run.recovered",
   "run.completed",
   "run.failed",
@@ -93,6 +94,7 @@ export const webhookTopics = {
   "run.completed": "A run completed.",
   "run.failed": "A run failed, or was cancelled.",
   "run.requires_action": "A run waits for an output or an approval.",
+  "run.steered": "A message was sent to a run that is under way.",
   "tool.requested": "A model asked for a tool.",
   "file.ready": "An upload can be used.",
   "file.failed": "An upload could not be read.",
@@ -109,6 +111,7 @@ export const topicOfRunEvent: { readonly [Type in RunEventType]?: WebhookEvent }
   "run.failed": "run.failed",
   "run.cancelled": "run.failed",
   "run.requires_action": "run.requires_action",
+  "run.steered": "run.steered",
   "tool.requested": "tool.requested",
 };
 

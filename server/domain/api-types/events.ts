@@ -57,6 +57,13 @@ export const frames = {
     data({ required_action: t.about("What the run waits for.", RequiredAction) }),
   ),
   "run.resumed": t.about("Every call that the run waited for is answered, and the run continues.", data({})),
+  "run.steered": t.about(
+    "A message was sent to the run while it is under way. The next model call has it.",
+    data({
+      ...from("run.steered", "message_id", "content"),
+      interrupt: t.about("Whether it ended the model call that was open.", t.boolean),
+    }),
+  ),
   "run.recovered": t.about(
     "The server was restarted, and the run continues where it was.",
     data(from("run.recovered", "attempt", "step_index")),

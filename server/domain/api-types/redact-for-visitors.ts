@@ -36,6 +36,7 @@ export function frameForVisitor(frame: Frame): Frame | null {
     case "run.queued":
     case "run.started":
     case "run.resumed":
+    case "run.steered":
     case "run.recovered":
       return frame;
     case "run.requires_action":

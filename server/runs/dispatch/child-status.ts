@@ -1,5 +1,5 @@
 import { cancelError } from "../../domain/run-error.ts";
-import type { RequiredCall, RunEvent } from "../../domain/run-event.ts";
+import type { JournalEntry, RequiredCall, RunEvent } from "../../domain/run-event.ts";
 import { pendingCalls, type RunState } from "../../domain/run-state.ts";
 import type { ChildUsages } from "../../domain/terminal-events.ts";
 import { unknownRunUsage } from "../../domain/usage.ts";
@@ -13,19 +13,26 @@ export type ChildStatuses = ReturnType<typeof createChildStatuses>;
 export function createChildStatuses({ journal, runs }: { journal: Journal; runs: RunStore }) {
   /**
    * Returns null while the child works. Reads the newest entry only, because earlier ones may be damaged or deleted.
+   * Messages of the user do not change the status.
    */
   function of(runId: string): ChildStanding | null {
     const head = journal.head(runId);
     if (head?.status === "in_progress") return null;
     if (!head) return missingRecord;
     try {
-      const [newest] = journal.read(runId, head.seq - 1, 1);
+      const newest = newestStanding(runId, head.seq);
       if (newest) return statusAfter(runId, newest.event);
       const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
       return { is: "over", output, output_json, error, usage };
     } catch {
       return missingRecord;
     }
+  }
+
+  /** Returns the newest entry that is no message of the user. */
+  function newestStanding(runId: string, seq: number): JournalEntry | undefined {
+    const [entry] = journal.read(runId, seq - 1, 1);
+    return entry?.event.type === "run.steered" ? newestStanding(runId, seq - 1) : entry;
   }
 
   return {

@@ -15,6 +15,7 @@ import type { Slot, Slots } from "../queue/slots.ts";
 import { bisect } from "../recovery/bisect.ts";
 import type { OrphanedRuns } from "../recovery/orphaned-runs.ts";
 import { createRecovery, type InsertEvents, type Recovery } from "../recovery/recovery.ts";
+import type { SteeringLog } from "../steer/steering-log.ts";
 import type { RunSubscriptions } from "../stream/run-subscriptions.ts";
 import { type AppendHandler, createAppendHandler } from "./append-handler.ts";
 import type { DispatchGate } from "./dispatch-gate.ts";
@@ -77,6 +78,7 @@ interface PoolOptions {
   size: number;
   slots: Slots;
   gate: DispatchGate;
+  steering?: SteeringLog;
   /** Registers a callback for when messages that precede a commit have been sent. */
   onEarlyMessages?(flush: () => void): void;
   /** Milliseconds between pings. */
@@ -134,6 +136,7 @@ export class Pool {
       journal,
       recovery: this.#recovery,
       draining: this.#draining,
+      steering: options.steering,
       hasDayBudget,
       hasModelTrouble: () => breakers?.hasTrouble() ?? false,
       hold: (runId) => this.#hold(runId),
@@ -159,6 +162,12 @@ export class Pool {
       drive.thread.send({ do: "abort", drive: drive.id });
     }
     this.#workers.free(runId);
+  }
+
+  /** Ends the model call of this step, because a message of the user came; the journal already has the message. */
+  interrupt(runId: string, step_index: number): void {
+    const drive = this.#drives.get(runId);
+    drive?.thread.send({ do: "interrupt", drive: drive.id, step_index });
   }
 
   /** See `Recovery`. */

@@ -133,13 +133,13 @@ export function createRecovery({ journal, watches, insert, lost, log, now, start
   }
 
   return {
-    /** Records events of a loop under its attempt. */
+    /** Records events of a loop under its attempt. `produce` is called inside the write. */
     record: (
       runId: string,
-      events: readonly RunEvent[],
+      produce: () => readonly RunEvent[],
       attempt: number,
       leave?: Leave<Inserted[]>,
-    ): Promise<JournalEntry[]> => write(runId, () => insert(runId, events, attempt), leave),
+    ): Promise<JournalEntry[]> => write(runId, () => insert(runId, produce(), attempt), leave),
     recover,
     end,
     begin,

@@ -13,6 +13,7 @@ import type {
   Ask,
   AskKind,
   Asks,
+  Basis,
   FromWorker,
   Question,
   RunStart,
@@ -51,6 +52,7 @@ export function createRunExecutor(
   }: RunExecutorOptions = {},
 ) {
   const aborts = new Map<number, AbortController>();
+  const interruptions = new Map<number, Interruptions>();
   const requests = createPendingRequests(send);
 
   function send(message: FromWorker): void {
@@ -67,6 +69,9 @@ export function createRunExecutor(
         break;
       case "abort":
         aborts.get(message.drive)?.abort();
+        break;
+      case "interrupt":
+        interruptions.get(message.drive)?.of(message.step_index).abort();
         break;
       case "ping":
         send({ do: "pong" });
@@ -85,17 +90,20 @@ export function createRunExecutor(
   async function drive(start: RunStart): Promise<void> {
     const { drive, run_id, attempt } = start;
     const abort = new AbortController();
+    const interrupts = createInterruptions();
     aborts.set(drive, abort);
+    interruptions.set(drive, interrupts);
     let hasLeft = false;
     /** Ends the loop together with its run: no step follows. */
-    const leave = (events: RunEvent[]): never => {
+    const leave = (events: RunEvent[], basis: Basis): never => {
       hasLeft = true;
-      send({ do: "append", run_id, attempt, ticket: 0, events, leaves: drive });
+      send({ do: "append", run_id, attempt, ticket: 0, events, ...basis, leaves: drive });
       throw over;
     };
-    const fault = await faultOf(loop(start, abort.signal, leave));
+    const fault = await faultOf(loop(start, abort.signal, leave, interrupts));
     abort.abort(over); // Cancels all work that this loop began.
     aborts.delete(drive);
+    interruptions.delete(drive);
     if (!hasLeft) send({ do: "left", drive, run_id, attempt, fault });
   }
 
@@ -113,7 +121,12 @@ export function createRunExecutor(
     send({ do: "tried", drive, outcome, fault });
   }
 
-  async function loop(start: RunStart, signal: AbortSignal, leave: (events: RunEvent[]) => never): Promise<void> {
+  async function loop(
+    start: RunStart,
+    signal: AbortSignal,
+    leave: (events: RunEvent[], basis: Basis) => never,
+    interrupts: Interruptions,
+  ): Promise<void> {
     const { run_id, attempt } = start;
     const ask: Ask = (of, question) => requests.wait(asking(run_id, attempt, of, question), signal);
     let { day_budget, model_trouble = false } = start;
@@ -123,13 +136,14 @@ export function createRunExecutor(
       return opened;
     };
     const ports: RunPorts = {
-      async append(events) {
-        if (events.at(-1)?.type === "run.completed") leave(events);
-        const appended = await append(start, events);
+      async append(events, basis) {
+        if (events.at(-1)?.type === "run.completed") leave(events, basis);
+        const appended = await append(start, events, basis);
         day_budget = appended.day_budget ?? day_budget;
         model_trouble = appended.model_trouble ?? model_trouble;
         return appended;
       },
+      interruption: (step_index) => interrupts.of(step_index).signal,
       outlet,
       model: withExtras(await adapters.model(start), extraSettings(start, start), ask),
       async modelNamed(name) {
@@ -170,8 +184,8 @@ export function createRunExecutor(
   }
 
   /** Not aborted by the signal: an append always gets a reply. Other requests end with their loop. */
-  const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
-    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
+  const append = ({ run_id, attempt }: RunStart, events: RunEvent[], basis: Basis) =>
+    requests.wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events, ...basis }));
 
   return { receive };
 }
@@ -195,6 +209,20 @@ async function faultOf(work: Promise<void>): Promise<string | null> {
     if (error instanceof Superseded) return null;
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
+}
+
+type Interruptions = ReturnType<typeof createInterruptions>;
+
+/** Signals that end model calls, by step. The message may come before the call begins, or after its end. */
+function createInterruptions() {
+  const controllers = new Map<number, AbortController>();
+  return {
+    of(step_index: number): AbortController {
+      const known = controllers.get(step_index) ?? new AbortController();
+      controllers.set(step_index, known);
+      return known;
+    },
+  };
 }
 
 interface Waiter {
