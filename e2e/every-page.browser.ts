@@ -143,6 +143,7 @@ const named = {
   suites: "smoke",
   webhooks: "59999",
   schedules: "digest",
+  triggers: "issues",
   "settings?tab=people": "owner@",
 };
 
@@ -170,7 +171,7 @@ test("a member starts creating by one key, which a viewer lacks", async ({ brows
   const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("member", { owner: owner.page, guest: page });
-  for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules"])
+  for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules", "triggers"])
     await test.step(list, async () => {
       await open(`/${list}`);
       expect(await begins("c"), list).toBe(true);
@@ -228,6 +229,7 @@ const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
   suites: "No live suites yet",
   webhooks: "No live webhooks yet",
   schedules: "No live schedules yet",
+  triggers: "No live triggers yet",
 };
 
 const objects = (ids: SeededIds): Record<string, string> => ({
@@ -238,6 +240,7 @@ const objects = (ids: SeededIds): Record<string, string> => ({
   store: `/memory/${ids.store}`,
   webhook: `/webhooks/${ids.webhook}`,
   schedule: `/schedules/${ids.schedule}`,
+  trigger: `/triggers/${ids.trigger}`,
   suite: `/suites/${ids.suite}`,
 });
 

@@ -15,6 +15,7 @@ export const lists = [
   "keys",
   "webhooks",
   "schedules",
+  "triggers",
 ] as const;
 
 /** Pages for visitors who are not signed in. */
@@ -47,6 +48,7 @@ export function pagesOf(ids: SeededIds): Record<string, string> {
     "key-page": `/keys/${ids.key}`,
     webhook: `/webhooks/${ids.webhook}`,
     schedule: `/schedules/${ids.schedule}`,
+    trigger: `/triggers/${ids.trigger}`,
     suite: `/suites/${ids.suite}`,
     "suite-case": `/suites/${ids.suite}?case=${ids.suiteCase}`,
     settings: "/settings",

@@ -16,6 +16,7 @@ export interface SeededIds extends DeskRuns {
   store: string;
   webhook: string;
   schedule: string;
+  trigger: string;
   suite: string;
   suiteCase: string;
   /** An agent with every setting, and a tool with conditional approval. */
@@ -106,6 +107,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     cron: "0 2 * * *",
     timezone: "Europe/Berlin",
   });
+  const trigger = await make("/v1/triggers", { name: "New issues", agent_id: agent.id, verification: "stripe" });
   return {
     ...(await seedBuilt(make)),
     key: rotated.id,
@@ -122,6 +124,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
     store: store.id,
     webhook: webhook.id,
     schedule: schedule.id,
+    trigger: trigger.id,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   Settings,
   Webhook,
   Wrench,
+  Zap,
 } from "lucide-react";
 
 /** Pages in the order of the side bar, each with its page of the documentation. */
@@ -35,6 +36,7 @@ export const groups = {
     { to: "/keys", label: "API keys", icon: KeyRound, guide: "guides/api-keys" },
     { to: "/webhooks", label: "Webhooks", icon: Webhook, guide: "guides/webhooks" },
     { to: "/schedules", label: "Schedules", icon: CalendarClock, guide: "guides/schedules" },
+    { to: "/triggers", label: "Triggers", icon: Zap, guide: "guides/triggers" },
   ],
   Administration: [{ to: "/settings", label: "Settings", icon: Settings, guide: "start/dashboard" }],
 } as const;

@@ -17,6 +17,7 @@ import { readPeriod } from "../entities/analytics/period.ts";
 import type { FilesSearch } from "../entities/file/file-api.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
+import { readTriggerSearch, readTriggersSearch } from "../entities/trigger/read-trigger-search.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
@@ -394,6 +395,12 @@ export const routeTree = root.addChildren([
     ),
     object("/schedules/$scheduleId", readScheduleSearch, () =>
       import("../features/schedules/schedule-page.tsx").then((it) => it.SchedulePage),
+    ),
+    list("/triggers", readTriggersSearch, () =>
+      import("../features/triggers/triggers-page.tsx").then((it) => it.TriggersPage),
+    ),
+    object("/triggers/$triggerId", readTriggerSearch, () =>
+      import("../features/triggers/trigger-page.tsx").then((it) => it.TriggerPage),
     ),
     at(
       "/settings",

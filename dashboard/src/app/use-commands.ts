@@ -51,6 +51,7 @@ const creations: Record<string, string> = {
   "/suites": "Create suite",
   "/webhooks": "Create webhook",
   "/schedules": "Create schedule",
+  "/triggers": "Create trigger",
 };
 
 /** Labels of the page shortcuts. Keys that decide an approval are left out: they need it in view. */

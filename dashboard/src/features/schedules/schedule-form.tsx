@@ -1,10 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../../../server/domain/api-types/schedule.ts";
 import { limits } from "../../../../server/domain/limits.ts";
 import { lastText, type RunInput, withLastText } from "../../../../server/domain/run-input.ts";
 import type { CreateSchedule as ScheduleOrder } from "../../../../server/resources/schedules/schema.ts";
-import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { useAgentChoices } from "../../entities/agent/use-agent-choices.ts";
 import { useRefresh } from "../../entities/crud/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { useForm } from "../../hooks/use-form.ts";
@@ -141,13 +139,4 @@ const firstOrder = (): Draft => ({
 
 function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, user_id }: Schedule): Draft {
   return { name, agent_id, input, cron, timezone, catch_up, if_busy, user_id };
-}
-
-/** Agents to choose from, always including the chosen one. */
-function useAgentChoices(chosen: string): { value: string; label: string }[] {
-  const at = useWorkspace();
-  const { data } = useQuery(newestAgentsQuery(at));
-  const name = useAgentName(chosen);
-  const known = (data?.data ?? []).map(({ id, name: label }) => ({ value: id, label }));
-  return chosen && !known.some(({ value }) => value === chosen) ? [{ value: chosen, label: name }, ...known] : known;
 }

@@ -68,6 +68,12 @@ const sentences: Record<string, Record<string, string>> = {
     deleted: "deleted the schedule {}",
     disabled: "disabled the schedule {}",
   },
+  trigger: {
+    created: "created the trigger {}",
+    updated: "changed the trigger {}",
+    deleted: "deleted the trigger {}",
+    secret_rotated: "rotated the secret of the trigger {}",
+  },
   project: {
     created: "created the project {}",
     updated: "changed the project {}",
