@@ -90,6 +90,7 @@ export async function seed(server: Runnel): Promise<SeededIds> {
   await make(`/v1/api_keys/${rotated.id}/rotate`, { overlap_seconds: 86_400 });
 
   await make(`/v1/webhooks/${webhook.id}/test`, {});
+  await make("/v1/snippets", { name: "refund_policy", text: "Refunds are possible within {{days}} days." });
   const store = await make("/v1/memory", { name: "Manuals", kind: "vector" });
   await make("/v1/memory", { name: long.slice(0, 100), kind: "vector" });
   for (const [filename, text] of [

@@ -11,6 +11,7 @@ import {
   ListTree,
   MessagesSquare,
   Settings,
+  TextQuote,
   Webhook,
   Wrench,
 } from "lucide-react";
@@ -27,6 +28,7 @@ export const groups = {
   Build: [
     { to: "/agents", label: "Agents", icon: Bot, guide: "guides/agents" },
     { to: "/tools", label: "Tools", icon: Wrench, guide: "guides/http-tools" },
+    { to: "/snippets", label: "Snippets", icon: TextQuote, guide: "guides/variables" },
     { to: "/memory", label: "Memory", icon: BrainCircuit, guide: "guides/memory" },
     { to: "/files", label: "Files", icon: FileText, guide: "guides/documents" },
     { to: "/suites", label: "Suites", icon: ListChecks, guide: "guides/suites-in-ci" },

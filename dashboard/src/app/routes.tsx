@@ -31,10 +31,12 @@ import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playgro
 import { readDiffSearch } from "../features/run-comparison/read-diff-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
 import { readSettingsSearch, type SettingsSearch } from "../features/settings/read-settings-search.ts";
+import { readSnippetsSearch } from "../features/snippets/read-snippets-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
+import type { NamedSearch } from "../lib/page-search.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { parseWorkspace, type WorkspaceSearch } from "../lib/workspace-address.ts";
 import { pageOrLate } from "./late-page.tsx";
@@ -371,6 +373,12 @@ export const routeTree = root.addChildren([
       readStoreSearch,
       () => import("../features/memory/store-page.tsx").then((it) => it.StorePage),
       (next, now) => next.tab === now.tab && next.q !== now.q,
+    ),
+    at(
+      "/snippets",
+      readSnippetsSearch,
+      () => import("../features/snippets/snippets-page.tsx").then((it) => it.SnippetsPage),
+      () => useAddress<NamedSearch>(onlyQueryChanged),
     ),
     list("/suites", readSuitesSearch, () => import("../features/suites/suites-page.tsx").then((it) => it.SuitesPage)),
     object("/suites/$suiteId", readSuiteSearch, () =>

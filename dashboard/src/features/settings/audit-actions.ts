@@ -52,6 +52,7 @@ const sentences: Record<string, Record<string, string>> = {
     exposed: "reported the API key {} as exposed",
   },
   secret: { set: "set the secret {}", deleted: "deleted the secret {}" },
+  snippet: { created: "created the snippet {}", updated: "changed the snippet {}", deleted: "deleted the snippet {}" },
   webhook: {
     created: "created the webhook {}",
     updated: "changed the webhook {}",
